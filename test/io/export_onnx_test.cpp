@@ -28,8 +28,9 @@ namespace {
 struct parsed {
   std::map<std::string, int> nodes{};  // how many of each type, in inner graphs too
   std::map<std::string, std::vector<float>> initializers{};
+  std::map<int, int> initializer_types{};        // how many there are of each of ONNX's types
   std::vector<std::string> inputs{}, outputs{};  // "x [batch, 4]"
-  std::set<std::string> defined{};
+  std::set<std::string> defined{}, attributes{};
   bool each_once = true, each_before = true;  // the rule of ONNX's values
   std::int64_t ir_version = 0, opset = 0;
   std::map<std::string, std::int64_t> domains{};
@@ -117,6 +118,8 @@ struct parsed {
     while (attribute.next()) {
       if (attribute.tag() == 6)
         read_graph(attribute.get_message());
+      else if (attribute.tag() == 1)
+        attributes.insert(attribute.get_string());
       else
         attribute.skip();
     }
@@ -140,6 +143,7 @@ struct parsed {
           from.skip();
       }
     define(name);
+    ++initializer_types[type];
     if (type != 1) return;
     std::vector<float>& values = initializers[name];
     values.resize(raw.size() / sizeof(float));
@@ -235,6 +239,39 @@ TEST_CASE("export_onnx: a model's parameters and names, only what the targets ne
   CHECK(read.nodes == found.nodes);
   CHECK(read.initializers == found.initializers);
   CHECK(read.outputs == found.outputs);
+}
+
+TEST_CASE("export_onnx: all real constants of a program in double are doubles") {
+  // ONNX's shape check refuses a node with inputs of both types: Concat of a bias and of zeros.
+  constexpr auto in_double = lamina::program([](block& main) {
+    auto words = layer::sequence<"words", double, 12>(main);
+    auto gates = layer::sequence<"gates", double, 9>(main);
+    auto cells = std::get<0>(layer::dynamic_lstm<12>(words, {.use_peepholes = true}));
+    auto states = layer::dynamic_gru<3>(gates);
+    auto longest = layer::sequence_pool(states, {.type = lamina::pool::max});
+    auto image = layer::data<"image", double, 4, 6, 6>(main);
+    auto norm = layer::group_norm<2>(image);
+    auto x = layer::data<"x", double, 4>(main);
+    auto curve = layer::gelu(layer::elu(layer::softplus(layer::hard_swish(x))));
+    auto gelu = layer::gelu(x, {.approximate = true});
+    auto length = layer::l2_normalize(layer::layer_norm(x, {.scale = false, .shift = false}));
+    auto label = layer::data<"label", std::int64_t>(main);
+    auto cost = layer::softmax_with_cross_entropy(x, label);
+    auto sides = layer::huber_loss(x, curve, 1.0f);
+    return std::tuple{cells, states, longest, norm, gelu, length, cost, sides};
+  });
+  lamina::scope scope;
+  lamina::executor executor;
+  executor.run_startup(in_double.view(), scope, 1);
+  for (const std::string& name : scope.names())
+    scope.var(name) = scope.get(name).cast(lamina::dtype::float64);
+  const parsed found(lamina::to_onnx(in_double.view(), scope));
+  CHECK(found.nodes.at("LSTM") == 1);
+  CHECK(found.nodes.at("GRU") == 1);
+  CHECK(found.initializer_types.count(lamina::onnx_type_of(lamina::dtype::float32)) == 0);
+  CHECK(found.initializer_types.at(lamina::onnx_type_of(lamina::dtype::float64)) > 10);
+  // GroupNormalization computes in float unless this attribute says otherwise.
+  CHECK(found.attributes.count("stash_type") == 1);
 }
 
 TEST_CASE("export_onnx: loops and branches are graphs of their own, each value is written once") {

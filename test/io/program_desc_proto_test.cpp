@@ -159,6 +159,40 @@ TEST_CASE("proto: bytes that end anywhere are an error with their place, or a sh
   CHECK_THROWS_WITH(from_proto(number(1, 0), "f"), Contains("expected BlockDesc in field 1"));
 }
 
+// protozero cuts lengths to 32 bits.
+TEST_CASE("proto: a field of more than 4 GB is refused, wherever it is") {
+  const auto varint = [](std::uint64_t value) {
+    std::string bytes;
+    for (; value > 127; value >>= 7) bytes += static_cast<char>(value | 128);
+    return bytes + static_cast<char>(value);
+  };
+  for (const std::uint64_t more : {std::uint64_t{1} << 32, std::uint64_t{1} << 40}) {
+    // As many bytes as the length has beyond 32 bits: what would be read without a check.
+    const auto long_field = [&](int number, const std::string& content) {
+      return std::string(1, static_cast<char>(number << 3 | 2)) + varint(more + content.size()) +
+             content;
+    };
+    const std::string length = std::to_string(more + 4);
+    const std::string block = number(1, 0) + number(2, 0);
+    CHECK_THROWS_WITH(from_proto(long_field(1, block), "f"),
+                      Contains("f, offset 0: expected a field of ProgramDesc, found that field 1 "
+                               "has " +
+                               length + " bytes, of which 4 are there"));
+    // One that nobody knows, a text, packed numbers.
+    CHECK_THROWS_WITH(from_proto(field(1, block) + long_field(15, "past"), "f"),
+                      Contains("field 15 has " + length));
+    CHECK_THROWS_WITH(from_proto(field(1, block + field(4, long_field(3, "relu"))), "f"),
+                      Contains("expected a field of OpDesc, found that field 3 has " + length));
+    const std::string packed = field(4, field(1, "a") + number(2, 3) + long_field(6, "\1\2\3\4"));
+    CHECK_THROWS_WITH(from_proto(field(1, block + field(4, field(3, "relu") + packed)), "f"),
+                      Contains("has " + length + " bytes"));
+    // The number of a field has 32 bits too.
+    CHECK_THROWS_WITH(
+        from_proto(field(1, block) + varint((more << 3) + (15 << 3 | 2)) + varint(0), "f"),
+        Contains("expected a field of ProgramDesc, found one whose number"));
+  }
+}
+
 TEST_CASE("proto: every byte changed: read, or refused with an error of lamina") {
   const std::string bytes = to_proto(samples::loop);
   int read = 0, refused = 0;

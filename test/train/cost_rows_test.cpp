@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of a mini-batch count so that several threads compute the gradients of one.
+#include <cmath>
 #include <vector>
 
 #include "train/costs_of_rows.hpp"
@@ -103,6 +104,64 @@ TEST_CASE("masked means train on several threads as on one", "[threads]") {
   check_masked<test::guard::largest>();
   check_masked<test::guard::means>();
   check_masked<test::guard::clip>();
+}
+
+/// All numbers of a model.
+template <class P>
+values numbers_of(const lamina::model<P>& m) {
+  values all;
+  for (int i = 0; i < lamina::model<P>::parameter_arrays(); ++i) {
+    const auto of = m.get(i);
+    all.insert(all.end(), of.begin(), of.end());
+  }
+  return all;
+}
+/// NaN at the same places, and the same numbers elsewhere.
+void check_same(const values& found, const values& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(std::isnan(found[i]) == std::isnan(expected[i]));
+    if (!std::isnan(expected[i])) CHECK(found[i] == Approx(expected[i]).margin(1e-5));
+  }
+}
+/// The second mini-batch has no word that counts, or none at all.
+template <test::guard Guard>
+void check_wholly_masked(bool has_words) {
+  using sample = std::tuple<words, words>;
+  auto samples = sentences<sample>(14);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    auto& [word, tag] = samples[i];
+    if (i >= 7 && !has_words) word.clear(), tag.clear();
+    for (auto& each : tag)
+      if (i >= 7 && each == 1) each = 2;
+    if (i == 0) tag.front() = 1;
+  }
+  const auto run = [&](int threads) {
+    values told;
+    const auto m = trained<sample>(test::masked_cost<Guard>, threads, &told, samples);
+    values all = numbers_of(m);
+    all.insert(all.end(), told.begin(), told.end());
+    return all;
+  };
+  const values one = run(1);
+  const bool divides_by_0 = Guard == test::guard::none || Guard == test::guard::means;
+  CHECK(std::isnan(one[0]) == (divides_by_0 && has_words));
+  CHECK(std::isnan(one.back()) == divides_by_0);  // the cost of the last mini-batch
+  for (const int threads : {2, 3, 7}) {
+    INFO(threads << " threads");
+    check_same(run(threads), one);
+  }
+}
+// A masked mean of nothing is 0 / 0, as in other libraries: NaN, however many threads there are.
+TEST_CASE("a wholly masked mini-batch is the same for any number of threads", "[threads]") {
+  for (const bool has_words : {true, false}) {
+    INFO("has words: " << has_words);
+    check_wholly_masked<test::guard::none>(has_words);
+    check_wholly_masked<test::guard::sum>(has_words);
+    check_wholly_masked<test::guard::largest>(has_words);
+    check_wholly_masked<test::guard::means>(has_words);
+    check_wholly_masked<test::guard::clip>(has_words);
+  }
 }
 template <int Kind>
 void check_refused() {

@@ -22,38 +22,41 @@
 #include <lamina/operators/recurrent/gru/executor.hpp>
 #include <lamina/operators/norm/group_norm/executor.hpp>
 #include <lamina/executor/kernels_later.hpp>
-#include <lamina/operators/embedding/lookup_table/executor.hpp>
-#include <lamina/operators/loss/row/executor.hpp>
-#include <lamina/operators/recurrent/lstm/executor.hpp>
-#include <lamina/operators/matrix/matmul/executor.hpp>
-#include <lamina/operators/norm/layer_norm/executor.hpp>
-#include <lamina/operators/update/executor.hpp>
-#include <lamina/operators/pool/pool2d/executor.hpp>
-#include <lamina/operators/control/print/executor.hpp>
-#include <lamina/operators/shape/query/executor.hpp>
-#include <lamina/operators/control/rank_table/executor.hpp>
-#include <lamina/operators/reduce/dimensions/executor.hpp>
-#include <lamina/operators/region/roi_pool/executor.hpp>
-#include <lamina/operators/shape/reshape/executor.hpp>
-#include <lamina/operators/resize/executor.hpp>
-#include <lamina/operators/region/roi_align/executor.hpp>
-#include <lamina/operators/sequence/pool/executor.hpp>
-#include <lamina/operators/sequence/conv/executor.hpp>
-#include <lamina/operators/sequence/ids/executor.hpp>
-#include <lamina/operators/metric/sequence/executor.hpp>
-#include <lamina/operators/sequence/pad/executor.hpp>
-#include <lamina/operators/sequence/shape/executor.hpp>
-#include <lamina/operators/shape/join/executor.hpp>
-#include <lamina/operators/control/split_merge/executor.hpp>
-#include <lamina/operators/reduce/squared_l2/executor.hpp>
-#include <lamina/operators/pool/pool3d/executor.hpp>
-#include <lamina/operators/elementwise/executor.hpp>
+#include <lamina/executor/kernels_lookup.hpp>
+#include <lamina/executor/kernels_loss.hpp>
+#include <lamina/executor/kernels_lstm.hpp>
+#include <lamina/executor/kernels_matrix.hpp>
+#include <lamina/executor/kernels_normalization.hpp>
+#include <lamina/executor/kernels_optimizer.hpp>
+#include <lamina/executor/kernels_pool.hpp>
+#include <lamina/executor/kernels_print.hpp>
+#include <lamina/executor/kernels_query.hpp>
+#include <lamina/executor/kernels_rank_table.hpp>
+#include <lamina/executor/kernels_reduction.hpp>
+#include <lamina/executor/kernels_region.hpp>
+#include <lamina/executor/kernels_reshape.hpp>
+#include <lamina/executor/kernels_resize.hpp>
+#include <lamina/executor/kernels_roi_align.hpp>
+#include <lamina/executor/kernels_sequence.hpp>
+#include <lamina/executor/kernels_sequence_conv.hpp>
+#include <lamina/executor/kernels_sequence_ids.hpp>
+#include <lamina/executor/kernels_sequence_metric.hpp>
+#include <lamina/executor/kernels_sequence_pad.hpp>
+#include <lamina/executor/kernels_sequence_rows.hpp>
+#include <lamina/executor/kernels_shape.hpp>
+#include <lamina/executor/kernels_split_merge.hpp>
+#include <lamina/executor/kernels_squared_l2.hpp>
+#include <lamina/executor/kernels_volume_pool.hpp>
+#include <lamina/executor/pointwise_kernel.hpp>
+#include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
-/// that the scope holds in another precision are converted. Fluid: Executor.
+/// that the scope holds in another precision are converted. Where `Real` is the type that the
+/// program computes in (docs/double.md), variables of the other type, which casts and metrics make,
+/// hold numbers of that type and are returned in it. Fluid: Executor.
 template <class Real>
 class basic_executor {
  public:
@@ -94,12 +97,14 @@ class basic_executor {
                               const run_options& options = {}) {
     scope local(variables);
     run_memory memory(program);
+    memory.as_declared = real_type(program) == dtype_of<Real>;
     place(program, variables, local, memory);
     domain_rows rows(program);
     take_feed(program, feed, memory.values, rows);
     run_block(program, 0, memory, options, rows);
     std::vector<lod_tensor> fetched;
     for (const std::string& name : fetch) fetched.push_back(local.get(name));
+    if (memory.as_declared) to_declared(program, fetch, fetched);
     return fetched;
   }
 
@@ -146,6 +151,19 @@ class basic_executor {
   static void to_real(tensor& t) {
     if (t.has_value() && is_floating(t.type()) && t.type() != dtype_of<Real>)
       t = t.cast(dtype_of<Real>);
+  }
+
+  // Values become those of the types that the program declares.
+  static void to_declared(const program_view& program, const std::vector<std::string>& names,
+                          std::vector<lod_tensor>& values) {
+    for (int v = 0; v < program.count.variables; ++v) {
+      const variable_desc& desc = program.variables[v];
+      if (desc.block != 0 || !is_real(desc.type) || desc.type == dtype_of<Real>) continue;
+      const std::string name = name_of(program, v);
+      for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == name && is_floating(values[i].type()))
+          static_cast<tensor&>(values[i]) = values[i].cast(desc.type);
+    }
   }
 
   static tensor_shape recorded_shape(const program_view& program, int variable) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <string>
 #include <string_view>
@@ -71,6 +72,8 @@ class kernel_context {
   /// A floating value in an input slot.
   const array& real(std::string_view slot, int i = 0) const {
     const tensor& t = input(slot, i);
+    if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
+      return converted_.emplace_back(t.template cast<Real>());
     if (t.type() != dtype_of<Real>)
       fail("expected floating numbers in variable " +
            quoted(name_of(program_, find(slot, true).first[i])) + ", found " +
@@ -146,7 +149,11 @@ class kernel_context {
     const int v = output_variable(slot, i);
     if (v < 0) return;
     const variable_desc& desc = program_.variables[v];
-    const dtype type = is_floating(desc.type) ? dtype_of<Real> : desc.type;
+    dtype type = is_floating(desc.type) ? dtype_of<Real> : desc.type;
+    if (memory_.as_declared && is_floating(desc.type)) {
+      if (desc.type == dtype::float64 && value.type() != dtype_of<Real>) type = desc.type;
+      if (desc.type == dtype::float32 && value.type() != desc.type) value = value.cast(desc.type);
+    }
     if (value.type() != type) value = value.cast(type);
     check_shape(v, value.shape());
     if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
@@ -379,6 +386,7 @@ class kernel_context {
   const run_options& options_;
   domain_rows& rows_;
   const operator_history& history_;
+  mutable std::deque<array> converted_;            // doubles that an executor in float reads
   std::vector<std::pair<int, lamina::lod>> made_;  // by variable: sequences that set_lod gave
 };
 

@@ -77,6 +77,10 @@ class run_memory {
     }
   }
 
+  /// Whether variables of another floating type than the executor computes in hold numbers of that
+  /// type: floats are rounded, though kernels read them as doubles, and doubles keep their digits.
+  bool as_declared = false;
+
  private:
   const program_view& program_;
 

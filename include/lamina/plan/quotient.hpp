@@ -118,7 +118,9 @@ struct quotient_finder {
     q.is_max = is_max;
     q.of_means = means;
     q.is_fixed = !is_learnt(sum);
-    if (means) q.domain = d.domain;
+    // Of sums: of what is added up above, where it is one domain.
+    if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
+      q.domain = n.domain;
   }
   /// Whether a variable depends on what is trained.
   constexpr bool is_learnt(int v) const {

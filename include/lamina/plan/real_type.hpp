@@ -13,8 +13,10 @@ constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dt
 
 /// The type of a program's real numbers: that of its parameters, or of its data where it has none.
 /// float64 where all of those that are real numbers are float64, else float32. Variables of the
-/// other type, which casts and metrics make, are read and written element by element.
-constexpr dtype real_type(const program_desc& p) {
+/// other type, which casts and metrics make, are read and written element by element. Of a
+/// program_desc or a program_view.
+template <class Program>
+constexpr dtype real_type(const Program& p) {
   bool has_double = false;
   for (int i = 0; i < p.count.parameters; ++i) {
     const dtype type = p.variables[p.parameters[i].variable].type;

@@ -13,10 +13,12 @@
 namespace lamina::detail {
 
 /// Weighs parts whose cost is a quotient of sums by their denominators: weight[t] = denominator of
-/// part t / denominator of the mini-batch; 0 where part t has no samples.
+/// part t / denominator of the mini-batch; 0 where part t has no rows. Returns that denominator's
+/// sums. Where it is 0, as of a mini-batch whose rows all have a weight of 0, parts with rows count
+/// by 0 / 0: the gradients of one thread are NaN too.
 template <program_type P, class Training>
-void weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
-                     const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
+quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
+                              const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
   using metrics = metric_rules<P>;
   constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
   quotient_sums sums;
@@ -28,13 +30,14 @@ void weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& p
   const double whole = sums.denominator(q);
   for (std::size_t t = 0; t < parts.size(); ++t) {
     weight[t] = 0;
-    if (samples[t] == 0 || whole == 0) continue;
+    if (samples[t] == 0) continue;
     auto& m = parts[t]->machine();
     const double rows = m.rows(q.domain);
-    const double share = !q.of_means ? 1 : rows > 0 ? rows / sums.rows : 0;
-    if (share > 0)
-      weight[t] = static_cast<real_of<P>>(share * metrics::number(m, q.denominator) / whole);
+    if (rows <= 0 && (q.of_means || whole == 0)) continue;
+    const double share = q.of_means ? rows / sums.rows : 1;
+    weight[t] = static_cast<real_of<P>>(share * metrics::number(m, q.denominator) / whole);
   }
+  return sums;
 }
 
 /// The moving statistics of a model: the mean of those of the parts, by weight.

@@ -249,8 +249,9 @@ class trainer {
     for (const real w : weight_) weighed += w;
     for (real& w : weight_) w /= std::max(real(1), weighed);
     detail::average_statistics<P>(machines_, weight_, model_);
+    [[maybe_unused]] quotient_sums sums;
     if constexpr (part_weight::is_quotient)
-      detail::weigh_quotients<P>(machines_, samples_, weight_);
+      sums = detail::weigh_quotients<P>(machines_, samples_, weight_);
     else if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
     if constexpr (any_rows) reserve_rows();
@@ -263,6 +264,9 @@ class trainer {
       pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
     }
     ++steps_;
+    if constexpr (part_weight::is_quotient)
+      if (const double below = sums.denominator(part_weight::quotient); below == 0)
+        return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
     real cost = 0;
     for (int t = 0; t < parts; ++t)
       cost += weight_[static_cast<std::size_t>(t)] *

@@ -39,6 +39,8 @@ class host_backend {
   explicit host_backend(int number = 0) : number_(number) {}
   /// Memory of the place is no more than this from now on.
   void limit_memory(std::size_t bytes) { limit_ = bytes; }
+  /// Teams have no more shared memory than this from now on.
+  void limit_shared_memory(std::size_t bytes) { shared_limit_ = bytes; }
   void set_planned(std::size_t bytes) noexcept { planned_ = bytes; }
 
   void* allocate(std::size_t bytes) {
@@ -118,6 +120,10 @@ class host_backend {
     });
   }
   template <class Body>
+  bool fits() const {
+    return sizeof(typename Body::shared) <= shared_limit_;
+  }
+  template <class Body>
   void cells(const typename Body::arguments& g) {
     perform([=] { bodies::template cells<Body>(g); });
   }
@@ -161,6 +167,7 @@ class host_backend {
 
   int number_;
   std::size_t limit_ = std::size_t{1} << 62, in_use_ = 0, planned_ = 0;
+  std::size_t shared_limit_ = limit_;
   bool records_ = false, defers_ = false;
   step_list deferred_;
   std::shared_ptr<step_list> list_;  // that is being recorded

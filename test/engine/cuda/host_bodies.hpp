@@ -6,7 +6,9 @@
 #include <barrier>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <type_traits>
@@ -23,6 +25,7 @@ namespace lamina::engine::cuda {
 
 /// Some threads of the host as a team: each runs the body, barriers hold them together.
 struct thread_team {
+  static constexpr int threads = 4;
   struct meeting {
     explicit meeting(int n) : size(n), gate(n), part(static_cast<std::size_t>(n)) {}
     int size;
@@ -84,9 +87,13 @@ struct host_bodies {
   template <class Body>
   static void teams(const typename Body::arguments& g) {
     const int count = Body::teams(g) > 2 ? 2 : Body::teams(g);
-    static_assert(Body::threads == Threads);
+    static_assert(Body::threads == Threads || requires { Body::any_team; });
     for (int t = 0; t < count; ++t) {
-      typename Body::shared shared;
+      const auto memory = std::make_unique<typename Body::shared>();
+      auto& shared = *memory;
+      // What is read before it is written is NaN.
+      static_assert(std::is_trivially_copyable_v<typename Body::shared>);
+      std::memset(static_cast<void*>(&shared), 0xff, sizeof shared);
       run_team([&](const auto& team) { Body::run(g, team, shared); }, t, count);
     }
   }
@@ -175,6 +182,7 @@ struct host_bodies {
     if constexpr (Threads == 1) {
       work(serial_team{index, count});
     } else {
+      static_assert(Threads == thread_team::threads);
       thread_team::meeting all(Threads);
       std::vector<std::thread> threads;
       for (int n = 0; n < Threads; ++n)

@@ -42,11 +42,13 @@ TEST_CASE("convolutions at a place learn what they do on the CPU") {
     cuda::host_backend<1> one;
     CHECK(test::train_both(test::channels, sgd, one, {3}).worst() < 1e-5);
     CHECK(test::train_both(test::filters, sgd, one, {3, 1}).worst() < 1e-5);
+    CHECK(test::train_both(test::deep_windows, sgd, one, {3, 1, 3}).worst() < 1e-5);
   }
   SECTION("by some threads") {
     cuda::host_backend<4> four;
     CHECK(test::train_both(test::channels, sgd, four, {1}).worst() < 1e-5);
     CHECK(test::train_both(test::filters, sgd, four, {2}).worst() < 1e-5);
+    CHECK(test::train_both(test::deep_windows, sgd, four, {2}).worst() < 1e-5);
   }
 }
 
@@ -68,8 +70,11 @@ TEST_CASE("the gradient of filters keeps its digits where images are large") {
     return o;
   };
   cuda::host_backend<1> one;
-  cuda::detail::filter_gradient(one, s, operand_of(large.data(), images, size, size),
-                                operand_of(small.data(), images, size, size),
-                                operand_of(gradient, 1, 1, 16));
+  const cuda::detail::filter_gradient made(s, images);
+  constexpr cuda::conv_folds fold = cuda::fold_of_filters({});
+  std::vector<double> scratch(made.scratch<fold, cuda::host_backend<1>>() / 2);
+  made.run<fold>(one, operand_of(large.data(), images, size, size),
+                 operand_of(small.data(), images, size, size), operand_of(gradient, 1, 1, 16),
+                 reinterpret_cast<float*>(scratch.data()));
   CHECK(std::abs(gradient[0] - expected) < 1e-5 * expected);
 }

@@ -81,7 +81,9 @@ void check_channels(int rows, int channels, int size) {
   sums.data = to.data();
   sums.rows = 1;
   sums.columns = channels;
-  cuda::add_channels(b, from, sums);
+  std::vector<double> scratch(
+      static_cast<std::size_t>(cuda::channel_scratch(1, {from, channels}) / 2));
+  cuda::add_channels(b, from, sums, reinterpret_cast<float*>(scratch.data()));
   bool equal = true;
   for (int c = 0; c < channels; ++c)
     equal = equal && is_near(to[static_cast<std::size_t>(c)], x.sum(c * size, (c + 1) * size));
@@ -93,19 +95,21 @@ void check_channels(int rows, int channels, int size) {
 
 TEST_CASE("sums of columns are those in long double") {
   for (const int columns : {1, 3, 16, 33})
-    for (const int rows : {0, 1, 2, 31, 32, 33, 500, 2100}) {
+    for (const int rows : {0, 1, 2, 31, 32, 33, 500, 2100, 9000}) {
       check_columns<serial>(rows, columns);
     }
 }
 
 TEST_CASE("teams sum columns", "[threads]") {
-  for (const int rows : {0, 1, 33, 70, 300}) check_columns<team>(rows, 5);
+  for (const int rows : {0, 1, 33, 70, 300, 500}) check_columns<team>(rows, 5);
 }
 
 TEST_CASE("sums of channels are those in long double") {
   for (const int channels : {1, 3, 16})
     for (const int rows : {0, 1, 2, 33, 500})
       for (const int size : {1, 7, 16}) check_channels<serial>(rows, channels, size);
+  // In parts.
+  for (const int rows : {1366, 5000}) check_channels<serial>(rows, 3, 3);
 }
 
 TEST_CASE("teams sum channels", "[threads]") {
@@ -113,6 +117,7 @@ TEST_CASE("teams sum channels", "[threads]") {
     check_channels<team>(rows, 3, 1);
     check_channels<team>(rows, 3, 7);
   }
+  check_channels<team>(1366, 3, 3);
 }
 
 TEST_CASE("sums of millions of equal terms lose no digit") {
@@ -126,10 +131,11 @@ TEST_CASE("sums of millions of equal terms lose no digit") {
   cuda::sum_columns(b, cuda::array_terms{&each, 0}, cuda::store_sums{&sum}, rows, 1,
                     reinterpret_cast<float*>(scratch.data()));
   CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
-  cuda::channel_sum_lines::arguments a{&each, 0, &sum, {}, 1, rows, 1};
-  a.elements.rows = rows;
-  a.elements.channels = 1;
-  b.lines<cuda::team_lines<cuda::channel_sum_lines>>(a);
+  cuda::channel_elements of;
+  of.rows = rows, of.channels = 1;
+  std::vector<double> parts(static_cast<std::size_t>(cuda::channel_scratch(1, of) / 2));
+  cuda::sum_channels(b, cuda::channel_terms{&each, 0}, cuda::store_sums{&sum}, of,
+                     reinterpret_cast<float*>(parts.data()));
   CHECK(sum == static_cast<float>(rows * static_cast<double>(each)));
   std::vector<float> x(1'000'000, 100.1f);
   float mean = 0;
@@ -141,12 +147,12 @@ TEST_CASE("sums of millions of equal terms lose no digit") {
 
 TEST_CASE("scratch memory for columns of some rows is enough for fewer") {
   std::ptrdiff_t room = 0;
-  for (int rows = 0; rows < 3000; ++rows) {
+  for (int rows = 0; rows < 9000; ++rows) {
     const std::ptrdiff_t next = cuda::column_scratch<serial>(2, rows, 5);
     if (next < room) FAIL_CHECK(rows << " rows");
     room = next;
   }
-  CHECK(room == 2 * 2 * 64 * 5);
+  CHECK(room == 2 * 2 * 256 * 5);
 }
 
 TEST_CASE("images that are normalised learn at a place what they do on the CPU") {

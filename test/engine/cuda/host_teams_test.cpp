@@ -6,6 +6,7 @@
 #include "engine/cuda/dense_programs.hpp"
 #include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/image_programs.hpp"
+#include "engine/cuda/kept_weights_check.hpp"
 #include "engine/cuda/loop_programs.hpp"
 #include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
@@ -59,6 +60,17 @@ TEST_CASE("teams of threads walk along sequences", "[threads]") {
   cuda::host_backend<4> backend;
   CHECK(test::train_both(test::sentences, sgd, backend, {4}).worst() < 1e-5);
   CHECK(test::train_both(test::recurrences, sgd, backend, {3}).worst() < 1e-5);
+}
+
+TEST_CASE("teams of threads keep weights", "[threads]") {
+  namespace kept = test::kept;
+  for (const int n : {1, 36, 101, 128})
+    for (const bool flag : {false, true}) {
+      kept::compare<kept::lstm_case, 4>({n, flag, !flag, flag});
+      kept::compare<kept::gru_case, 4>({n, flag, !flag, flag});
+    }
+  cuda::host_backend<4> backend;
+  CHECK(test::train_both(test::recurrent_operators<65>, sgd, backend, {3}).worst() < 1e-5);
 }
 
 TEST_CASE("teams of threads make sequences", "[threads]") {

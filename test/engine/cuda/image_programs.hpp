@@ -55,6 +55,19 @@ inline constexpr auto windows = lamina::program([](lamina::block& main) {
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
+/// Convolutions with few places and many terms, which are summed in parts; one with more taps than
+/// a word has bits for, and its gradients.
+inline constexpr auto deep_windows = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 40, 4, 4>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto a = layer::conv2d<16, 3, window{.padding = 1}>(image, {.act = activation::tanh});
+  auto b = layer::conv2d_transpose<12, 3, window{.padding = 1}>(a, {.act = activation::tanh});
+  auto c = layer::conv2d<8, lamina::extent2{1, 33}, window{.padding = {0, 16}}>(
+      b, {.act = activation::tanh});
+  auto d = layer::conv2d_transpose<4, lamina::extent2{33, 1}, window{.padding = {16, 0}}>(c);
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(d), label));
+});
+
 /// Convolutions of 3 to 50 filters, which fill a part of a tile, one, or several.
 inline constexpr auto channels = lamina::program([](lamina::block& main) {
   constexpr window same{.padding = 1};

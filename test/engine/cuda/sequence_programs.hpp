@@ -52,13 +52,38 @@ constexpr auto recurrences_of = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);
   auto sum = layer::sequence_pool(x, {.type = lamina::pool::sum});
   auto begin = layer::fc<States>(sum, {.act = activation::tanh});
-  auto [hidden, cell] = layer::dynamic_lstm<4 * States>(layer::fc<4 * States>(x), begin,
-                                                        layer::scale(begin, 0.5f));
+  auto [hidden, cell] =
+      layer::dynamic_lstm<4 * States>(layer::fc<4 * States>(x), begin, layer::scale(begin, 0.5f));
   auto gated = layer::dynamic_gru<States>(layer::fc<3 * States>(x), begin, {.is_reverse = true});
   auto a = layer::sequence_pool(hidden, {.type = lamina::pool::last});
   auto b = layer::sequence_pool(cell, {.type = lamina::pool::average});
   auto c = layer::sequence_pool(gated, {.type = lamina::pool::first});
   return layer::mean(layer::square(layer::fc<3>(layer::concat<1>(std::tuple{a, b, c}))));
+});
+
+/// Recurrent operators of a width: both directions, with initial states and without, with peepholes
+/// and without, in both modes, and with other functions.
+template <int States>
+constexpr auto recurrent_operators = lamina::program([](lamina::block& main) {
+  using lamina::recurrent_activation;
+  auto x = layer::sequence<"x", float, 4>(main);
+  auto begin = layer::fc<States>(layer::sequence_pool(x, {.type = lamina::pool::sum}),
+                                 {.act = activation::tanh});
+  auto [a, cell] = layer::dynamic_lstm<4 * States>(layer::fc<4 * States>(x));
+  auto [b, unused] =
+      layer::dynamic_lstm<4 * States>(layer::fc<4 * States>(x), begin, layer::scale(begin, 0.5f),
+                                      {.use_peepholes = false,
+                                       .is_reverse = true,
+                                       .cell_activation = recurrent_activation::identity,
+                                       .candidate_activation = recurrent_activation::sigmoid});
+  auto c = layer::dynamic_gru<States>(layer::fc<3 * States>(x), begin, {.origin_mode = true});
+  auto d = layer::dynamic_gru<States>(
+      layer::fc<3 * States>(x),
+      {.is_reverse = true, .candidate_activation = recurrent_activation::identity, .bias = false});
+  auto sum = layer::sequence_pool(a * b, {.type = lamina::pool::average});
+  auto last = layer::sequence_pool(cell + c, {.type = lamina::pool::last});
+  auto first = layer::sequence_pool(d, {.type = lamina::pool::first});
+  return layer::mean(layer::square(layer::fc<3>(layer::concat<1>(std::tuple{sum, last, first}))));
 });
 
 /// Sequences of sequences.

@@ -3,6 +3,7 @@
 // file and written, by protozero.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ class field_reader {
       start_ = reader_.data().data();
       try {
         if (!reader_.next()) return;
+        check_numbers();
         if (take(reader_.tag())) continue;
         reader_.skip();
       } catch (const protozero::exception& e) {
@@ -85,6 +87,24 @@ class field_reader {
   }
 
  private:
+  // protozero cuts tags and lengths to 32 bits: a field of more than 4 GB would be one of what is
+  // left of its length, and what follows would be read as other fields.
+  void check_numbers() const {
+    const char* at = start_;
+    const char* const end = reader_.data().data() + reader_.data().size();
+    const std::uint64_t tag = protozero::decode_varint(&at, end);
+    if (tag > 0xffffffffu)
+      fail(text("expected a field of ")
+           << message_ << ", found one whose number is no number of 32 bits: " << (tag >> 3));
+    if (reader_.wire_type() != protozero::pbf_wire_type::length_delimited) return;
+    const std::uint64_t length = protozero::decode_varint(&at, end);
+    const auto left = static_cast<std::uint64_t>(end - at);
+    if (length > left)
+      fail(text("expected a field of ")
+           << message_ << ", found that field " << reader_.tag() << " has " << length
+           << " bytes, of which " << left << " are there");
+  }
+
   protozero::pbf_reader& wire(protozero::pbf_wire_type expected, const char* what) {
     if (reader_.wire_type() != expected)
       fail(text("expected ") << what << " in field " << reader_.tag() << " of " << message_

@@ -75,10 +75,15 @@ inline std::string softplus(onnx_operator& op, const std::string& x) {
   return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
 }
 
-/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon.
-/// Numbers are divided by the largest first: squares of large ones are more than a float holds.
-inline std::string length_of(onnx_operator& op, const std::string& x,
-                             const std::vector<std::int64_t>& axes, double epsilon) {
+/// A vector's length and the vector divided by it.
+struct length_and_direction {
+  std::string length, direction;
+};
+/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon;
+/// and x divided by it, 0 where it is 0. Numbers are divided by the largest first: squares of large
+/// ones, and the root itself, may be more than a float holds.
+inline length_and_direction direction_of(onnx_operator& op, const std::string& x,
+                                         const std::vector<std::int64_t>& axes, double epsilon) {
   const std::int64_t keeps = axes.empty() ? 0 : 1;
   const auto reduced = [&](const char* type, const std::string& of) {
     std::vector<std::string> inputs{of};
@@ -86,26 +91,32 @@ inline std::string length_of(onnx_operator& op, const std::string& x,
     return op.node(type, inputs, {{"keepdims", keeps}});
   };
   const dtype type = op.type_of("X");
-  const std::string size = op.node("Abs", {x}), one = op.number(1, type);
+  const std::string size = op.node("Abs", {x}), zero = op.number(0, type), one = op.number(1, type);
+  const auto or_one = [&](const std::string& divisor) {
+    return op.node("Where", {op.node("Equal", {divisor, zero}), one, divisor});
+  };
   const std::string largest = reduced("ReduceMax", size);
   // Small ones too, where nothing is added that would be too large then.
   const std::string most =
-      epsilon != 0
-          ? op.node("Max", {largest, one})
-          : op.node("Where", {op.node("Greater", {largest, op.number(0, type)}), largest, one});
-  std::string sum = reduced("ReduceSumSquare", op.node("Div", {x, most}));
+      epsilon != 0 ? op.node("Max", {largest, one})
+                   : op.node("Where", {op.node("Greater", {largest, zero}), largest, one});
+  const std::string part = op.node("Div", {x, most});
+  std::string sum = reduced("ReduceSumSquare", part);
   if (epsilon != 0) {
-    const std::string part = op.node("Div", {op.number(epsilon, op.type_of("X")), most});
-    sum = op.node("Add", {sum, op.node("Div", {part, most})});
+    const std::string less = op.node("Div", {op.number(epsilon, type), most});
+    sum = op.node("Add", {sum, op.node("Div", {less, most})});
   }
+  const std::string root = op.node("Sqrt", {sum});
   // An infinite one by itself would be no number.
-  return op.node("Where", {op.node("IsInf", {most}), reduced("ReduceSum", size),
-                           op.node("Mul", {op.node("Sqrt", {sum}), most})});
+  const std::string is_infinite = op.node("IsInf", {most}), whole = reduced("ReduceSum", size);
+  return {op.node("Where", {is_infinite, whole, op.node("Mul", {root, most})}),
+          op.node("Where", {is_infinite, op.node("Div", {x, or_one(whole)}),
+                            op.node("Div", {part, or_one(root)})})};
 }
-/// What is divided by a length: 1 in place of 0.
-inline std::string divisor_of(onnx_operator& op, const std::string& length) {
-  const std::string is_zero = op.node("Equal", {length, op.number(0, op.type_of("X"))});
-  return op.node("Where", {is_zero, op.number(1, op.type_of("X")), length});
+/// The length alone.
+inline std::string length_of(onnx_operator& op, const std::string& x,
+                             const std::vector<std::int64_t>& axes, double epsilon) {
+  return direction_of(op, x, axes, epsilon).length;
 }
 
 }  // namespace onnx

@@ -23,6 +23,13 @@ struct conv_shape {
   conv_side side[3];                                       // depth, height, width
 
   conv_shape() = default;
+  /// The filter alone: channels and taps.
+  constexpr conv_shape(const int* filter_dims, int rank, int group_count)
+      : groups(group_count),
+        large_channels(filter_dims[1]),
+        small_channels(filter_dims[0] / group_count) {
+    for (int d = 2; d < rank; ++d) side[3 - (rank - 2) + d - 2].filter = filter_dims[d];
+  }
   /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
   conv_shape(const operator_call& c, const operand& large, const operand& small,
              const operand& filter, const int (&attribute)[4])

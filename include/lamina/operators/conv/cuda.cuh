@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/cuda.cuh - convolutions and their gradients: groups whose head is one,
-// the gradient of the filters, conv2d_transpose.
+// lamina/engine/cuda/operators/conv.cuh - convolutions and their gradients: groups whose head is
+// one, the gradient of the filters, conv2d_transpose.
 #pragma once
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
-#include <lamina/engine/cuda/body/channel_sums.cuh>
-#include <lamina/engine/cuda/body/conv_body.cuh>
-#include <lamina/engine/cuda/schedule/launch_group.hpp>
-#include <lamina/operators/conv/definition.hpp>
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/channel_sums.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/conv_body.cuh>
+#include <lamina/engine/cuda/conv_tile.hpp>
+#include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/operators/conv.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
@@ -15,24 +20,105 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
+template <class Backend, conv_folds Fold>
+using conv_tile =
+    typename Backend::product_tile::template folded<Fold == many_taps ? 1 : static_cast<int>(Fold)>;
+
+/// The fold of the images that a convolution makes.
+template <conv_kind Kind>
+constexpr conv_folds fold_of(const conv_shape& s) {
+  return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
+}
+
+/// How the terms of a convolution are cut where it has few tiles: in as many parts as keep a device
+/// at work. Sizes alone decide, so that equal inputs give equal bits.
+template <conv_kind Kind, class Shape>
+class conv_parts {
+ public:
+  conv_parts(const conv_shape& s, int images) : groups_(s.groups), images_(images) {
+    const bool forward = Kind == conv_kind::forward;
+    made_ = forward ? s.small_channels : s.large_channels;
+    size_ = forward ? s.small_size() : s.large_size();
+    terms_ = (forward ? s.large_channels : s.small_channels) * s.taps();
+  }
+  int count() const {
+    const int tiles =
+        groups_ * tiles_for(made_, Shape::rows) * tiles_for(images_ * size_, Shape::columns);
+    return std::clamp(wanted_blocks / at_least_one(tiles), 1, most());
+  }
+  int terms_of_one(int parts) const { return (terms_ + parts - 1) / parts; }
+  /// Floats for the sums of the parts of as many images, or of fewer, which may have more parts.
+  std::ptrdiff_t scratch() const {
+    if (most() == 1) return 0;
+    return std::min(std::ptrdiff_t{images_} * columns() * most(),
+                    std::ptrdiff_t{wanted_blocks} * Shape::rows * Shape::columns);
+  }
+
+ private:
+  /// Blocks that keep a device at work, and terms that are worth a block.
+  static constexpr int wanted_blocks = 384, least_terms = 8 * Shape::depth;
+
+  int columns() const { return groups_ * made_ * size_; }
+  /// conv_sum_body takes whole packs.
+  int most() const { return columns() % pack_width == 0 ? std::max(1, terms_ / least_terms) : 1; }
+
+  int groups_, images_, made_, size_, terms_;
+};
+
+/// Launches a convolution and the statements on its sums.
+template <conv_kind Kind, class S, conv_folds Folds, class Backend, class Arguments>
+void run_convolution(Backend& b, Arguments g, const conv_shape& s, float* scratch) {
+  g.conv = conv_geometry(s);
+  with_fold<Folds>(fold_of<Kind>(s), [&]<conv_folds Fold> {
+    using tile = conv_tile<Backend, Fold>;
+    const conv_parts<Kind, tile> parts(s, g.rows);
+    g.sums = scratch;
+    g.parts = parts.count();
+    g.part_terms = parts.terms_of_one(g.parts);
+    b.template teams<conv_body<Kind, S, tile, Fold == many_taps>>(g);
+  });
+  if (g.parts == 1) return;
+  typename conv_sum_body<S>::arguments sum{g, divider(g.columns / pack_width),
+                                           g.rows * (g.columns / pack_width)};
+  b.template elements<conv_sum_body<S>>(sum);
+}
+template <conv_kind Kind, conv_folds Folds, class Backend>
+std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
+  std::ptrdiff_t floats = 0;
+  with_fold<Folds>(fold_of<Kind>(s), [&]<conv_folds Fold> {
+    floats = conv_parts<Kind, conv_tile<Backend, Fold>>(s, images).scratch();
+  });
+  return floats;
+}
+
 /// A group whose head is a convolution.
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
-  template <class Backend>
-  static void run(Backend& b, const call_site& c) {
-    using body = conv_body<Kind, S, typename Backend::product_tile>;
-    auto g = arguments_of<body>(c);
+  static constexpr filter_place filter{1, conv_attributes[3]};
+  static constexpr conv_folds folds(const conv_shape& s) { return fold_of<Kind>(s); }
+  template <class Backend, conv_folds Folds>
+  static void run_folded(Backend& b, const call_site& c) {
+    using any_body = conv_body<Kind, S, typename Backend::product_tile>;
+    auto g = arguments_of<any_body>(c);
+    g.left_stride = c.at_position(0).stride;
+    g.right_stride = c.at_position(1).stride;
+    run_convolution<Kind, S, Folds>(b, g, shape_of(c), c.run.scratch);
+  }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    return convolution_scratch<Kind, Folds, Backend>(shape_of(c), c.run.rows_of(c.group.rows));
+  }
+
+ private:
+  static conv_shape shape_of(const call_site& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
     // A group has no argument for a result that is not stored: its dimensions are given by place.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
     const bool forward = Kind == conv_kind::forward;
-    g.left_stride = from.stride;
-    g.right_stride = w.stride;
-    g.conv = conv_geometry({c, forward ? from : to, forward ? to : from, w, conv_attributes});
-    b.template teams<body>(g);
+    return {c, forward ? from : to, forward ? to : from, w, conv_attributes};
   }
 };
 
@@ -40,11 +126,11 @@ struct conv_launch {
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
 /// A convolution that is no head: images `to` from images `from`.
-template <conv_kind Kind, class Backend>
+template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
-              const operand& to) {
-  using body = conv_body<Kind, keep_head, typename Backend::product_tile>;
-  typename body::arguments g{};
+              const operand& to, float* scratch) {
+  using any_body = conv_body<Kind, keep_head, typename Backend::product_tile>;
+  typename any_body::arguments g{};
   g.of[0] = from.row<float>(0);
   g.of[1] = filter.row<float>(0);
   g.of[2] = to.row<float>(0);
@@ -54,25 +140,86 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   g.left_stride = from.stride;
   g.right_stride = filter.stride;
   g.channels = 1;
-  g.conv = conv_geometry(s);
-  b.template teams<body>(g);
+  run_convolution<Kind, keep_head, Folds>(b, g, s, scratch);
 }
 
-/// The gradient of the filters `to` from large and small images.
-template <class Backend>
-void filter_gradient(Backend& b, const conv_shape& s, const operand& large, const operand& small,
-                     const operand& to) {
-  conv_filter_arguments g{};
-  g.large = large.row<const float>(0);
-  g.small = small.row<const float>(0);
-  g.to = to.row<float>(0);
-  g.large_stride = large.stride;
-  g.small_stride = small.stride;
-  g.to_stride = to.stride;
-  g.conv = conv_geometry(s);
-  g.rows = large.rows;
-  b.template teams<conv_filter_body<typename Backend::product_tile>>(g);
-}
+/// Stores the sums of the parts of a gradient in its rows of `seen` floats.
+struct store_filters {
+  float* to;
+  std::ptrdiff_t stride;
+  divider seen;
+  LAMINA_INLINE LAMINA_FN void store(int, int i, const double (&sums)[1]) const {
+    int column = i;
+    const int row = seen.divide(column);
+    to[row * stride + column] = static_cast<float>(sums[0]);
+  }
+};
+
+/// The gradient of the filters: filters x what one sees are few tiles, and the places of all images
+/// many terms, so that blocks sum parts of the terms, and another kernel their sums.
+class filter_gradient {
+ public:
+  filter_gradient(const conv_shape& s, int images)
+      : shape_(s),
+        images_(images),
+        filters_(s.groups * s.small_channels),
+        seen_(s.large_channels * s.taps()) {}
+
+  /// Floats for the sums of the parts.
+  template <conv_folds Folds, class Backend>
+  std::ptrdiff_t scratch() const {
+    std::ptrdiff_t floats = 0;
+    with_fold<Folds>(fold_of_filters(shape_), [&]<conv_folds Fold> {
+      const int n = parts<conv_tile<Backend, Fold>>();
+      const std::ptrdiff_t each = std::ptrdiff_t{filters_} * seen_;
+      floats = n == 1 ? 0 : sums_at(n * each) + column_scratch<Backend>(1, n, filters_ * seen_);
+    });
+    return floats;
+  }
+  /// `to` from large and small images.
+  template <conv_folds Folds, class Backend>
+  void run(Backend& b, const operand& large, const operand& small, const operand& to,
+           float* scratch) const {
+    conv_filter_arguments g{};
+    g.large = large.row<const float>(0);
+    g.small = small.row<const float>(0);
+    g.large_stride = large.stride;
+    g.small_stride = small.stride;
+    g.conv = conv_geometry(shape_);
+    g.rows = images_;
+    with_fold<Folds>(fold_of_filters(shape_), [&]<conv_folds Fold> {
+      using tile = conv_tile<Backend, Fold>;
+      g.parts = parts<tile>();
+      g.part_terms = (terms() + g.parts - 1) / g.parts;
+      g.to = g.parts == 1 ? to.row<float>(0) : scratch;
+      g.to_stride = g.parts == 1 ? to.stride : seen_;
+      g.part_stride = std::ptrdiff_t{filters_} * seen_;
+      b.template teams<conv_filter_body<tile, Fold == many_taps>>(g);
+    });
+    if (g.parts > 1)
+      sum_columns(b, array_terms{scratch, g.part_stride},
+                  store_filters{to.row<float>(0), to.stride, divider(seen_)}, g.parts,
+                  filters_ * seen_, scratch + sums_at(g.parts * g.part_stride));
+  }
+
+ private:
+  /// Blocks that keep a device at work, and terms that are worth a block.
+  static constexpr int wanted_blocks = 512, least_terms = 512;
+
+  int terms() const { return images_ * shape_.small_size(); }
+  /// Sums of doubles begin at an even float.
+  static std::ptrdiff_t sums_at(std::ptrdiff_t floats) { return (floats + 1) / 2 * 2; }
+  /// Sizes alone decide, so that equal inputs give equal bits.
+  template <class Shape>
+  int parts() const {
+    const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *
+                      tiles_for(seen_, Shape::columns);
+    return std::clamp(std::min(wanted_blocks / at_least_one(tiles), terms() / least_terms), 1, 512);
+  }
+
+  conv_shape shape_;
+  int images_, filters_, seen_;
+};
 
 /// One number for each channel of an image is added to all of its elements.
 struct channel_add_body {
@@ -102,10 +249,21 @@ struct group_launch<expression::group_expression<group_head::conv_dx, S>>
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
-    const operand x = c.input(0), d = c.input(1), dw = c.output(0);
-    detail::filter_gradient(b, conv_shape(c, x, d, dw, conv_attributes), x, d, dw);
+  static constexpr filter_place filter{2, conv_attributes[3]};
+  static constexpr conv_folds folds(const conv_shape& s) { return fold_of_filters(s); }
+  template <class Backend, conv_folds Folds>
+  static void launch_folded(Backend& b, const call_site& c) {
+    gradient(c).run<Folds>(b, c.input(0), c.input(1), c.output(0), c.run.scratch);
+  }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    return gradient(c).scratch<Folds, Backend>();
+  }
+
+ private:
+  static detail::filter_gradient gradient(const call_site& c) {
+    const operand x = c.input(0);
+    return {conv_shape(c, x, c.input(1), c.output(0), conv_attributes), x.rows};
   }
 };
 
@@ -115,19 +273,27 @@ struct call_kernel<channel_sums> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    add_channels(b, c.input(0), c.output(0));
+    add_channels(b, c.input(0), c.output(0), c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return channel_scratch(channel_terms::sums, {c.input(0), c.output(0).columns});
   }
 };
 
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  static constexpr conv_folds folds(const conv_shape& s) {
+    return detail::fold_of<conv_kind::spread>(s);
+  }
+  template <class Backend, conv_folds Folds>
+  static void launch_folded(Backend& b, const call_site& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
-    detail::convolve<conv_kind::spread>(b, s, x, w, y);
+    detail::convolve<conv_kind::spread, Folds>(b, s, x, w, y, c.run.scratch);
     if (!bias) return;
     detail::channel_add_body::arguments a{};
     a.to = y.row<float>(0);
@@ -138,19 +304,39 @@ struct call_kernel<conv2d_transpose> {
     a.count = y.rows * y.columns;
     b.template elements<detail::channel_add_body>(a);
   }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    const operand x = c.input(0);
+    const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
+    return detail::convolution_scratch<conv_kind::spread, Folds, Backend>(s, x.rows);
+  }
 };
 
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  static constexpr conv_folds folds(const conv_shape& s) {
+    return detail::fold_of<conv_kind::forward>(s) | fold_of_filters(s);
+  }
+  template <class Backend, conv_folds Folds>
+  static void launch_folded(Backend& b, const call_site& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
-    if (dx) detail::convolve<conv_kind::forward>(b, s, d, w, dx);
-    if (dw) detail::filter_gradient(b, s, d, x, dw);
-    if (dbias) add_channels(b, d, dbias);
+    if (dx) detail::convolve<conv_kind::forward, Folds>(b, s, d, w, dx, c.run.scratch);
+    if (dw) detail::filter_gradient(s, x.rows).run<Folds>(b, d, x, dw, c.run.scratch);
+    if (dbias) add_channels(b, d, dbias, c.run.scratch);
+  }
+  template <class Backend, conv_folds Folds>
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    const operand x = c.input(0);
+    const operand d = c.input(3);
+    const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
+    // One after the other.
+    return std::max({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
+                     detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
+                     channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});
   }
 };
 

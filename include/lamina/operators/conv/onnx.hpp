@@ -146,10 +146,14 @@ inline void lower_group_norm(onnx_operator& op) {
   require_channels_first(op, "data_layout");
   refuse_outputs(op, {"Mean", "Variance"});
   const std::vector<std::int64_t> channels{op.extent("X", 1)};
+  std::vector<onnx_attribute> attributes{{"num_groups", op.integer("groups", 1)},
+                                         {"epsilon", op.real("epsilon", 1e-5F)}};
+  // Statistics are in float unless the node says otherwise.
+  if (is_double(op)) attributes.emplace_back("stash_type", onnx_type_of(dtype::float64));
   op.out("Y", "GroupNormalization",
          {op.in("X"), norm_parameter(op, "Scale", 1, channels),
           norm_parameter(op, "Bias", 0, channels)},
-         {{"num_groups", op.integer("groups", 1)}, {"epsilon", op.real("epsilon", 1e-5F)}});
+         attributes);
 }
 inline void lower_instance_norm(onnx_operator& op) {
   refuse_outputs(op, {"SavedMean", "SavedVariance"});

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,19 @@ inline void add_doubles(onnx_operators& to) {
   add("softsign", [](onnx_operator& op, const std::string&) {
     const std::string x = finite(op);
     return op.node("Div", {x, affine(op, op.node("Abs", {x}), 1, 1)});
+  });
+  // ONNX Runtime makes Gelu's function of constants in float.
+  add("gelu", [](onnx_operator& op, const std::string&) {
+    const std::string x = op.node("Max", {op.in("X"), op.number(-1e4)});
+    std::string inner = affine(op, x, 1 / std::numbers::sqrt2, 0);
+    const bool approximate = op.flag("approximate");
+    if (approximate) {
+      const std::string cubic = op.node("Mul", {op.node("Mul", {x, x}), x});
+      inner = affine(op, op.node("Add", {x, affine(op, cubic, 0.044715, 0)}),
+                     std::numbers::sqrt2 * std::numbers::inv_sqrtpi, 0);
+    }
+    const std::string part = affine(op, op.node(approximate ? "Tanh" : "Erf", {inner}), 0.5, 0.5);
+    return op.node("Mul", {x, part});
   });
   add("elu", [](onnx_operator& op, const std::string& x) {
     const std::string low = op.node("Min", {x, op.number(0)});

@@ -173,10 +173,10 @@ inline void lower_layer_norm(onnx_operator& op) {
 }
 
 inline void lower_norm(onnx_operator& op) {
-  const std::string norm =
-      length_of(op, op.in("X"), {op.integer("axis", -1)}, op.real("epsilon", 1e-10F));
-  if (op.wants("Norm")) op.out("Norm", norm);
-  op.out("Out", "Div", {op.in("X"), divisor_of(op, norm)});
+  const auto [length, direction] =
+      direction_of(op, op.in("X"), {op.integer("axis", -1)}, op.real("epsilon", 1e-10F));
+  if (op.wants("Norm")) op.out("Norm", length);
+  op.out("Out", direction);
 }
 
 /// A row is all but the first dimension.
@@ -186,12 +186,11 @@ inline std::string flat_rows(onnx_operator& op, const char* slot) {
 }
 inline void lower_cos_sim(onnx_operator& op) {
   const std::string x = flat_rows(op, "X"), y = flat_rows(op, "Y");
-  const std::string nx = length_of(op, x, {1}, 0), ny = length_of(op, y, {1}, 0);
-  if (op.wants("XNorm")) op.out("XNorm", nx);
-  if (op.wants("YNorm")) op.out("YNorm", ny);
-  const std::string of_x = op.node("Div", {x, divisor_of(op, nx)}),
-                    of_y = op.node("Div", {y, divisor_of(op, ny)});
-  op.out("Out", "ReduceSum", {op.node("Mul", {of_x, of_y}), op.list({1})}, {{"keepdims", 1}});
+  const auto of_x = direction_of(op, x, {1}, 0), of_y = direction_of(op, y, {1}, 0);
+  if (op.wants("XNorm")) op.out("XNorm", of_x.length);
+  if (op.wants("YNorm")) op.out("YNorm", of_y.length);
+  op.out("Out", "ReduceSum", {op.node("Mul", {of_x.direction, of_y.direction}), op.list({1})},
+         {{"keepdims", 1}});
 }
 
 inline void add_matrix(onnx_operators& to) {

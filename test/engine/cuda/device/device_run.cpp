@@ -264,7 +264,7 @@ void run_programs(backend& device) {
 }
 
 void run_all(backend& device) {
-  // Sizes that come back: with LAMINA_CUDA_GRAPHS=1 these are captured, and then replayed.
+  // Sizes that come back: these are captured, and then replayed.
   const std::vector<int> sizes = {7, 12, 7, 7, 7, 12, 12, 1};
   report(
       "sgd",
@@ -376,6 +376,12 @@ void run_all(backend& device) {
       },
       1e-3);
   report(
+      "windows of many terms",
+      [&] {
+        return test::train_both(test::deep_windows, sgd, device, {7, 64, 7, 1});
+      },
+      1e-3);
+  report(
       "channels of every number",
       [&] {
         return test::train_both(test::channels, optimizer::sgd{.learning_rate = 1e-4f}, device,
@@ -468,6 +474,31 @@ void run_all(backend& device) {
       "recurrences, initial states",
       [&] {
         return test::train_both(test::recurrences_of<67>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  // Weights in registers, in shared memory as well, and where neither has the capacity.
+  report(
+      "recurrent operators of 64",
+      [&] {
+        return test::train_both(test::recurrent_operators<64>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 101",
+      [&] {
+        return test::train_both(test::recurrent_operators<101>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 128",
+      [&] {
+        return test::train_both(test::recurrent_operators<128>, sgd, device, {7, 64, 7, 7});
+      },
+      1e-3);
+  report(
+      "recurrent operators of 129",
+      [&] {
+        return test::train_both(test::recurrent_operators<129>, sgd, device, {7, 64, 7, 7});
       },
       1e-3);
   const optimizer::sgd slow{.learning_rate = 0.001f};

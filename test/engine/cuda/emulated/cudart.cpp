@@ -210,7 +210,8 @@ cudaError_t lamina_emulated_attribute(int* to, int what, int) __asm__("cudaDevic
 cudaError_t lamina_emulated_attribute(int* to, int what, int device) {
   switch (what) {
     case cudaDevAttrMultiProcessorCount:
-      return cudaDeviceGetAttribute(to, cudaDevAttrMultiProcessorCount, device);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return cudaDeviceGetAttribute(to, static_cast<cudaDeviceAttr>(what), device);
     case 75:
       *to = 9;
       return cudaSuccess;  // the compute capability's first number

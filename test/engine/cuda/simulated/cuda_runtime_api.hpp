@@ -31,7 +31,10 @@ enum cudaError_t {
   cudaErrorStreamCaptureInvalidated = 901,
   cudaErrorUnknown = 999
 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
 enum cudaMemcpyKind {
   cudaMemcpyHostToDevice = 1,
   cudaMemcpyDeviceToHost = 2,
@@ -98,9 +101,9 @@ inline cudaError_t cudaSetDevice(int number) {
   test::simulated::current_device = number;
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr, int) {
+inline cudaError_t cudaDeviceGetAttribute(int* to, cudaDeviceAttr what, int) {
   LAMINA_TEST_CALL;
-  *to = test::simulated::now.processors;
+  *to = what == cudaDevAttrMultiProcessorCount ? test::simulated::now.processors : 227 * 1024;
   return cudaSuccess;
 }
 inline cudaError_t cudaMalloc(void** to, std::size_t bytes) {

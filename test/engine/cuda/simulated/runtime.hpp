@@ -88,14 +88,14 @@ struct state {
 inline state now;
 inline thread_local int current_device = 0;
 
-/// Everything as at first, but what is held stays so. Devices capture graphs.
+/// Everything as at first, but what is held stays so.
 inline void begin_test(schedule order = schedule::late, unsigned seed = 5) {
   now.devices = 1, now.processors = 2, now.memory = std::size_t{1} << 30;
   now.order = order, now.random.seed(seed);
   now.failing = -1, now.calls = 0, now.failed = now.broken_rules = {};
   now.names.clear();
   now.graphs_launched = 0;
-  setenv("LAMINA_CUDA_GRAPHS", "1", 1);
+  unsetenv("LAMINA_CUDA_GRAPHS");
 }
 
 /// Memory of the devices, whose pages the host cannot touch while no device works.

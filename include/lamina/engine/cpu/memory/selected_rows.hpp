@@ -17,6 +17,16 @@
 
 namespace lamina::engine::cpu {
 
+/// Adds n numbers to sums; `rest` carries on what each sum rounds off.
+template <class Real>
+inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* rest) {
+  for (std::ptrdiff_t j = 0; j < n; ++j) {
+    const Real more = from[j] - rest[j], sum = sums[j] + more;
+    rest[j] = (sum - sums[j]) - more;
+    sums[j] = sum;
+  }
+}
+
 /// Rows of a table by their numbers, each once, in the order in which they were first added: what
 /// they are does not depend on threads or memory. All it does costs what its rows cost; memory only
 /// grows, so a run with no more rows than one before allocates nothing. Fluid: SelectedRows.
@@ -58,6 +68,18 @@ class basic_selected_rows {
       for (int j = 0; j < columns_; ++j) to[j] = weight * from[j];
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
+  }
+  /// The same with weight 1, of very many rows: `rest`, which has memory for all rows, carries on
+  /// what each sum rounds off.
+  void add_carrying(int number, const Real* from, Real* rest) {
+    const int before = size();
+    const int place = find_or_make(number);
+    Real *const to = row(place), *const off = rest + first_of(place);
+    if (size() > before) {
+      for (int j = 0; j < columns_; ++j) to[j] = from[j], off[j] = 0;
+      return;
+    }
+    cpu::add_carrying(from, columns_, to, off);
   }
   /// Adds `weight` times each row of another.
   void add(const basic_selected_rows& other, Real weight = 1) {

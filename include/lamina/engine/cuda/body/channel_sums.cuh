@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of a channel of images, by one
-// block per channel.
+// lamina/engine/cuda/channel_sums.cuh - sums over all elements of a channel of images.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
-#include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/element_loops.cuh>
+#include <lamina/engine/cuda/pack.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -19,10 +20,15 @@ struct channel_elements {
   channel_elements(const operand& x, int count)
       : rows(x ? x.rows : 0), channels(count), size(count > 0 ? x.columns / count : 0) {}
   LAMINA_INLINE LAMINA_FN int count() const { return rows * size.divisor(); }
-  /// f(row, column) for each element of a channel that the calling thread has.
+  /// f(row, column) for each element of one of `parts` parts of a channel that the calling thread
+  /// has.
   template <class Team, class F>
-  LAMINA_INLINE LAMINA_FN void each(int channel, const Team& team, const F& f) const {
-    for (int i = team.rank(); i < count(); i += team.size()) {
+  LAMINA_INLINE LAMINA_FN void each(int channel, int part, int parts, const Team& team,
+                                    const F& f) const {
+    const int all = count(), length = all / parts + (all % parts != 0);
+    const int first = part * length, end = all - first < length ? all : first + length;
+    LAMINA_CUDA_UNROLL_BY_4
+    for (int i = first + team.rank(); i < end; i += team.size()) {
       int inside = i;
       const int row = size.divide(inside);
       f(row, channel * size.divisor() + inside);
@@ -30,41 +36,89 @@ struct channel_elements {
   }
 };
 
-/// Launches a line of Kernel per channel.
-template <class Kernel, class Backend>
-void run_channels(Backend& b, typename Kernel::arguments& a, const channel_elements& elements) {
-  a.elements = elements;
-  a.lines = a.count = elements.channels;
-  a.width = elements.count();
-  if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
-}
-
-/// to[c] = the sum of channel c.
+/// Sums of terms over a channel, or over a part of it. Terms has `sums`, the number of sums per
+/// channel, and
+///   add(channel, row, column, sums)   adds the terms of one element
+/// Finish has
+///   store(part, channel, sums)        takes the sums of one part
+template <class Terms, class Finish>
 struct channel_sum_lines {
   struct arguments {
-    const float* from;
-    std::ptrdiff_t stride;
-    float* to;
+    Terms terms;
+    Finish finish;
     channel_elements elements;
-    int lines, width, count;
+    int parts, lines, width, count;
   };
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
-    double sum = 0;
-    a.elements.each(c, team, [&](int row, int column) {
-      sum += static_cast<double>(a.from[row * a.stride + column]);
-    });
-    sum = sum_of(team, sum);
-    if (team.rank() == 0) a.to[c] = static_cast<float>(sum);
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int i, const Team& team) {
+    const int channel = i / a.parts, part = i % a.parts;
+    double sums[Terms::sums] = {};
+    a.elements.each(channel, part, a.parts, team,
+                    [&](int row, int column) { a.terms.add(channel, row, column, sums); });
+    for (double& sum : sums) sum = sum_of(team, sum);
+    if (team.rank() == 0) a.finish.store(part, channel, sums);
   }
 };
+
+/// The sums of the parts of each channel as terms: `row` is the part.
+template <int Sums>
+struct partial_channels {
+  static constexpr int sums = Sums;
+  partial_sums<Sums> of;
+
+  LAMINA_INLINE LAMINA_FN void add(int channel, int part, int, double (&to)[Sums]) const {
+    of.add(part, channel, to);
+  }
+};
+
+/// Parts of a channel: as many as keep a device at work where the channels are few and long. Sizes
+/// alone decide, so that equal inputs give equal bits on all devices.
+inline int channel_parts(int channels, int elements) {
+  constexpr int wanted_lines = 1024, least_elements = 2048;
+  return std::clamp(std::min(wanted_lines / at_least_one(channels), elements / least_elements), 1,
+                    256);
+}
+/// Floats of scratch memory that sum_channels() needs for as many elements, or fewer.
+inline std::ptrdiff_t channel_scratch(int sums, const channel_elements& of) {
+  const int parts = channel_parts(of.channels, of.count());
+  return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * of.channels;
+}
+/// `finish` gets the sums of `terms` over each channel, as those of part 0.
+template <class Terms, class Finish, class Backend>
+void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const channel_elements& of,
+                  float* scratch) {
+  if (of.channels == 0) return;
+  const int parts = channel_parts(of.channels, of.count()), lines = of.channels * parts;
+  const int width = of.count() / parts;
+  if (parts == 1)
+    return b.template lines<team_lines<channel_sum_lines<Terms, Finish>>>(
+        {terms, finish, of, 1, lines, width, lines});
+  using partial = partial_sums<Terms::sums>;
+  const partial sums{reinterpret_cast<double*>(scratch), of.channels};
+  b.template lines<team_lines<channel_sum_lines<Terms, partial>>>(
+      {terms, sums, of, parts, lines, width, lines});
+  channel_elements of_parts;
+  of_parts.rows = parts, of_parts.channels = of.channels;
+  using all_parts = partial_channels<Terms::sums>;
+  b.template lines<team_lines<channel_sum_lines<all_parts, Finish>>>(
+      {all_parts{sums}, finish, of_parts, 1, of.channels, parts, of.channels});
+}
+
+/// The elements of an array of floats as terms.
+struct channel_terms {
+  static constexpr int sums = 1;
+  const float* from;
+  std::ptrdiff_t stride;
+
+  LAMINA_INLINE LAMINA_FN void add(int, int row, int column, double (&to)[1]) const {
+    to[0] += static_cast<double>(load_constant<lone_float>(from + row * stride + column).v[0]);
+  }
+};
+/// to[c] = the sum of channel c.
 template <class Backend>
-void add_channels(Backend& b, const operand& x, const operand& to) {
-  channel_sum_lines::arguments a{};
-  a.from = x.row<const float>(0);
-  a.stride = x.stride;
-  a.to = to.row<float>(0);
-  run_channels<channel_sum_lines>(b, a, {x, to.columns});
+void add_channels(Backend& b, const operand& x, const operand& to, float* scratch) {
+  sum_channels(b, channel_terms{x.row<const float>(0), x.stride}, store_sums{to.row<float>(0)},
+               {x, to.columns}, scratch);
 }
 
 }  // namespace lamina::engine::cuda

@@ -42,10 +42,10 @@ struct column_sum_body {
     for (int t = team.index; t < g.parts * tiles(g); t += team.count) {
       const int part = t / tiles(g), column = t % tiles(g) * Shape::columns + x;
       double sums[Terms::sums] = {};
-      // A grid-stride loop over the rows.
-      if (column < g.columns)
-        for (int row = part * Shape::lanes + lane; row < g.rows; row += g.parts * Shape::lanes)
-          g.terms.add(row, column, sums);
+      // A grid-stride loop over the rows, of which several are loaded at once.
+      if (column < g.columns) LAMINA_CUDA_UNROLL_BY_4
+      for (int row = part * Shape::lanes + lane; row < g.rows; row += g.parts * Shape::lanes)
+        g.terms.add(row, column, sums);
       for (int k = 0; k < Terms::sums; ++k) s.of[k][lane][x] = sums[k];
       team.barrier();
       if (lane == 0 && column < g.columns) {
@@ -99,11 +99,11 @@ struct store_sums {
   }
 };
 
-/// Parts of so many rows: each thread has at least 16 of them. The number of rows alone decides, so
+/// Parts of so many rows: each thread has at least 32 of them. The number of rows alone decides, so
 /// that equal inputs give equal bits on all devices.
 template <class Shape>
 int column_parts(int rows) {
-  return std::clamp(rows / (16 * Shape::lanes), 1, 64);
+  return std::clamp(rows / (32 * Shape::lanes), 1, 256);
 }
 /// Floats of scratch memory that sum_columns() needs for as many rows, or fewer.
 template <class Backend>

@@ -9,34 +9,40 @@
 
 namespace lamina::engine::cuda {
 
-/// A group whose head is a convolution: argument 0 are the images, 1 the filters.
+/// A group whose head is a convolution: argument 0 are the images, 1 the filters. Where `parts` is
+/// above 1, each part of the terms is summed by itself, to an array of rows x columns floats.
 template <int Arguments>
 struct conv_arguments : group_arguments<Arguments> {
   conv_geometry conv;
+  float* sums;
+  int parts, part_terms;
 };
 
 /// Filters x windows for each group: rows are channels of the result, columns its places in all
 /// images. A depthwise convolution is one of groups of one channel.
-template <conv_kind Kind, class S, class Shape>
+template <conv_kind Kind, class S, class Shape, bool ManyTaps = false>
 struct conv_body {
   using runner = statement_runner<S>;
   using arguments = conv_arguments<detail::largest<1, runner::arguments - 1>() + 1>;
   static constexpr int threads = Shape::threads;
   using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.conv.groups * down(g) * across(g); }
+  static int teams(const arguments& g) { return g.parts * g.conv.groups * down(g) * across(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
-    const int wide = across(g), high = down(g), all = g.conv.groups * high * wide;
-    const int terms = g.conv.template from<Kind>().channels * g.conv.taps.size.divisor();
+    const int wide = across(g), high = down(g), tiles = g.conv.groups * high * wide;
+    const int all = g.conv.template from<Kind>().channels * g.conv.taps.size.divisor();
     tile_share<Shape> mine(team);
-    for (int t = team.index; t < all; t += team.count) {
-      const int group = t / (wide * high), in_group = t % (wide * high);
+    for (int t = team.index; t < g.parts * tiles; t += team.count) {
+      const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
+      const int begin = part * g.part_terms;
+      const int terms = all - begin < g.part_terms ? all : begin + g.part_terms;
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
-      mine.multiply(team, s, terms, row0, filters(g, group, terms), column0,
+      mine.multiply(team, s, begin, terms, row0, filters(g, group, terms), column0,
                     windows(g, group, terms));
-      mine.each(
-          [&](int y, int x, const pack& sums) { finish(g, sums, group, row0 + y, column0 + x); });
+      mine.each([&](int y, int x, const pack& sums) {
+        finish(g, sums, part, group, row0 + y, column0 + x);
+      });
     }
   }
 
@@ -48,8 +54,8 @@ struct conv_body {
   static LAMINA_FN int down(const arguments& g) {
     return tiles_for(g.conv.template to<Kind>().channels, Shape::rows);
   }
-  static LAMINA_INLINE LAMINA_FN window_reader<Kind> windows(const arguments& g, int group,
-                                                             int terms) {
+  using window_type = typename window_reader_of<Kind, ManyTaps>::type;
+  static LAMINA_INLINE LAMINA_FN window_type windows(const arguments& g, int group, int terms) {
     const std::ptrdiff_t first = group * g.conv.template from<Kind>().floats();
     return {g.conv, g.of[0] + first, g.left_stride, places(g), terms};
   }
@@ -63,28 +69,62 @@ struct conv_body {
   }
   // Neighbouring places are neighbours in memory; packs of them are aligned where the channels are
   // whole packs.
-  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int group,
-                                             int channel, int q) {
+  static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int part,
+                                             int group, int channel, int q) {
     const conv_volume& to = g.conv.template to<Kind>();
     const divider& size = to.size;
     if (channel >= to.channels) return;
     const int first = (group * to.channels + channel) * size.divisor();
     if (size.divisor() % pack_width == 0) {
-      if (q < places(g)) store(g, sums, first, q);
+      if (q < places(g)) store(g, sums, part, first, q);
     } else {
       LAMINA_CUDA_UNROLL
       for (int j = 0; j < pack_width; ++j)
-        if (q + j < places(g)) store(g, lone_float{{sums.v[j]}}, first, q + j);
+        if (q + j < places(g)) store(g, lone_float{{sums.v[j]}}, part, first, q + j);
     }
   }
   /// Runs the statements at place `q` of all images, of the channel that begins at column `first`.
   template <class Pack>
-  static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sums, int first,
-                                            int q) {
+  static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sums, int part,
+                                            int first, int q) {
     const int image = g.conv.template to<Kind>().size.divide(q), column = first + q;
+    if (g.parts > 1) {
+      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(part) * g.rows + image;
+      return store_pack(g.sums + row * g.columns + column, sums);
+    }
     runner::run(g.of, sums,
                 {static_cast<std::ptrdiff_t>(image) * g.width + column, image, column,
                  g.channel_size, g.channels});
+  }
+};
+
+/// The statements of a convolution on the sums of its parts, added in their order. Rows are whole
+/// packs.
+template <class S>
+struct conv_sum_body {
+  using runner = statement_runner<S>;
+  struct arguments {
+    conv_arguments<detail::largest<1, runner::arguments - 1>() + 1> conv;
+    divider packs;  // of a row
+    int count;      // packs of all rows
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const auto& g = a.conv;
+    const float* from = g.sums + static_cast<std::ptrdiff_t>(i) * pack_width;
+    pack sum = load_constant(from);
+    LAMINA_CUDA_KEEP_LOOP
+    for (int part = 1; part < g.parts; ++part) {
+      from += static_cast<std::ptrdiff_t>(g.rows) * g.columns;
+      const pack next = load_constant(from);
+      LAMINA_CUDA_UNROLL
+      for (int j = 0; j < pack_width; ++j) sum.v[j] += next.v[j];
+    }
+    int column = i;
+    const int row = a.packs.divide(column);
+    column *= pack_width;
+    runner::run(g.of, sum,
+                {static_cast<std::ptrdiff_t>(row) * g.width + column, row, column, g.channel_size,
+                 g.channels});
   }
 };
 
@@ -92,41 +132,47 @@ struct conv_body {
 struct conv_filter_arguments {
   const float *large, *small;
   float* to;
-  std::ptrdiff_t large_stride, small_stride, to_stride;
+  std::ptrdiff_t large_stride, small_stride, to_stride, part_stride;
   conv_geometry conv;
   int rows;  // images
+  int parts, part_terms;
 };
 
 /// Small images x windows^T for each group: rows are filters, columns what a filter sees, terms the
-/// places of all images. A block adds up all terms of its tile: equal inputs give equal bits.
-template <class Shape>
+/// places of all images, in `parts` parts that blocks of their own add up, each to an array of its
+/// own: equal inputs give equal bits.
+template <class Shape, bool ManyTaps = false>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;
   static constexpr int threads = Shape::threads;
   using shared = typename Shape::memory;
-  static int teams(const arguments& g) { return g.conv.groups * down(g) * across(g); }
+  static int teams(const arguments& g) { return g.parts * g.conv.groups * down(g) * across(g); }
 
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const conv_geometry& c = g.conv;
-    const int wide = across(g), high = down(g), all = c.groups * high * wide;
+    const int wide = across(g), high = down(g), tiles = c.groups * high * wide;
     const int filters = c.small.channels, terms = g.rows * c.small.size.divisor();
     tile_share<Shape> mine(team);
-    for (int t = team.index; t < all; t += team.count) {
-      const int group = t / (wide * high), in_group = t % (wide * high);
+    for (int t = team.index; t < g.parts * tiles; t += team.count) {
+      const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
+      const int first = part * g.part_terms;
+      const int end = terms - first < g.part_terms ? terms : first + g.part_terms;
       const channel_reader slopes{g.small + group * c.small.floats(), g.small_stride, c.small.size,
-                                  filters, terms};
-      const turned_window_reader windows{
-          {c, g.large + group * c.large.floats(), g.large_stride, terms, seen(g)}};
-      mine.multiply(team, s, terms, row0, slopes, column0, windows);
+                                  filters, end};
+      using window_type = typename window_reader_of<conv_kind::forward, ManyTaps>::type;
+      const turned_window_reader<window_type> windows{
+          {c, g.large + group * c.large.floats(), g.large_stride, end, seen(g)}};
+      mine.multiply(team, s, first, end, row0, slopes, column0, windows);
+      float* const to = g.to + part * g.part_stride;
       mine.each([&](int y, int x, const pack& sums) {
         const int r = row0 + y;
         if (r >= filters) return;
         LAMINA_CUDA_UNROLL
         for (int j = 0; j < pack_width; ++j)
           if (const int column = column0 + x + j; column < seen(g))
-            g.to[(group * filters + r) * g.to_stride + column] = sums.v[j];
+            to[(group * filters + r) * g.to_stride + column] = sums.v[j];
       });
     }
   }

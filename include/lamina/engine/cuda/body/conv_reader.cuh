@@ -17,6 +17,9 @@ enum class conv_kind {
   spread    // the large image from the small one: the gradient of the input, conv2d_transpose
 };
 
+/// The sides of a filter have at most as many taps together where bits stand for them.
+inline constexpr int most_filter_sides = 31;
+
 /// An index into several volumes that lie behind each other: which one, and where in it.
 struct volume_place {
   int number;
@@ -134,18 +137,118 @@ struct window_reader {
   }
 };
 
+/// The same matrix by bits: which taps of a filter lie inside of the image is computed once per
+/// place, which bits a tap needs once per tap, and an element costs one sum and one comparison. For
+/// filters whose sides have at most most_filter_sides taps together.
+template <conv_kind Kind>
+struct masked_window_reader {
+  static constexpr bool along_depth = false;
+  const conv_geometry& c;
+  const float* data;      // of the first image, at the first channel of the group
+  std::ptrdiff_t stride;  // floats from image to image
+  int places, terms;
+
+  struct line_type {
+    const float* first;  // tap 0, wherever that lies
+    unsigned outside;    // a bit per tap of each side, and the last one, which no tap needs
+  };
+  struct deep_type {
+    int at;          // floats from tap 0
+    unsigned needs;  // one bit of each side
+  };
+  LAMINA_INLINE LAMINA_FN line_type line(int q) const {
+    const volume_place p = c.template to<Kind>().place(q < places ? q : 0);
+    int at = 0, first = 0;
+    unsigned inside = 0;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      at = at * side(d) + origin(d, p.at[d]);
+      inside |= taps_inside(d, p.at[d]) << first;
+      first += c.taps.side[d];
+    }
+    return {data + (p.number * stride + at), q < places ? ~inside : ~0u};
+  }
+  LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
+    const volume_place tap = c.taps.place(k < terms ? k : 0);
+    int at = 0, first = 0;
+    unsigned needs = 0;
+    LAMINA_CUDA_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      at = at * side(d) + step(d, tap.at[d]);
+      needs |= 1u << (first + tap.at[d]);
+      first += c.taps.side[d];
+    }
+    return {tap.number * c.template from<Kind>().size.divisor() + at,
+            k < terms ? needs : 1u << most_filter_sides};
+  }
+  LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& t) const {
+    return (l.outside & t.needs) == 0 ? load_constant<lone_float>(l.first + t.at).v[0] : 0.0f;
+  }
+
+ private:
+  LAMINA_INLINE LAMINA_FN int side(int d) const { return c.template from<Kind>().side[d]; }
+  // A tap of a place of the large image is a place of the small image where their difference is
+  // whole strides: both divisions leave the same remainder then, and quotients may be subtracted.
+  LAMINA_INLINE LAMINA_FN int origin(int d, int place) const {
+    return Kind == conv_kind::forward ? place * c.stride[d].divisor() - c.padding[d]
+                                      : c.stride[d].quotient(place + c.padding[d]);
+  }
+  LAMINA_INLINE LAMINA_FN int step(int d, int tap) const {
+    const int far = tap * c.dilation[d];
+    return Kind == conv_kind::forward ? far : -c.stride[d].quotient(far);
+  }
+  /// The first `n` bits, of `most`.
+  static LAMINA_INLINE LAMINA_FN unsigned bits_below(int n, int most) {
+    return (1u << (n < 0 ? 0 : n < most ? n : most)) - 1;
+  }
+  LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int place) const {
+    const int taps = c.taps.side[d];
+    if (c.dilation[d] == 1 && (Kind == conv_kind::forward || c.stride[d].divisor() == 1)) {
+      const int at = origin(d, place);
+      const int end = Kind == conv_kind::forward ? side(d) - at : at + 1;
+      const int first = Kind == conv_kind::forward ? -at : at - side(d) + 1;
+      return bits_below(end, taps) & ~bits_below(first, taps);
+    }
+    unsigned bits = 0;
+    LAMINA_CUDA_KEEP_LOOP
+    for (int tap = 0; tap < taps; ++tap) {
+      bool inside = false;
+      if constexpr (Kind == conv_kind::forward) {
+        const int i = place * c.stride[d].divisor() - c.padding[d] + tap * c.dilation[d];
+        inside = i >= 0 && i < side(d);
+      } else {
+        int rest = place + c.padding[d] - tap * c.dilation[d];
+        if (rest >= 0) inside = c.stride[d].divide(rest) < side(d) && rest == 0;
+      }
+      bits |= (inside ? 1u : 0u) << tap;
+    }
+    return bits;
+  }
+};
+
 /// The same matrix, transposed: for the gradient of the filters, whose terms are the places.
+template <class Windows>
 struct turned_window_reader {
   static constexpr bool along_depth = true;
-  window_reader<conv_kind::forward> of;
+  Windows of;
 
-  using line_type = window_reader<conv_kind::forward>::deep_type;
-  using deep_type = window_reader<conv_kind::forward>::line_type;
+  using line_type = typename Windows::deep_type;
+  using deep_type = typename Windows::line_type;
   LAMINA_INLINE LAMINA_FN line_type line(int i) const { return of.deep(i); }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const { return of.line(k); }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& d) const {
     return of.get(d, l);
   }
+};
+
+/// The reader of a fold (conv_tile.hpp).
+template <conv_kind Kind, bool ManyTaps>
+struct window_reader_of {
+  using type = masked_window_reader<Kind>;
+};
+template <conv_kind Kind>
+struct window_reader_of<Kind, true> {
+  using type = window_reader<Kind>;
 };
 
 /// Filters as the matrix [filter][term (channel, tap)], as they lie in memory.

@@ -8,12 +8,14 @@
 
 namespace lamina::engine::cuda {
 
-/// Unrolls the loop that follows, or keeps it as it is, in device code only.
+/// Unrolls the loop that follows, wholly or by four, or keeps it as it is, in device code only.
 #if defined(__CUDA_ARCH__)
 #define LAMINA_CUDA_UNROLL _Pragma("unroll")
+#define LAMINA_CUDA_UNROLL_BY_4 _Pragma("unroll 4")
 #define LAMINA_CUDA_KEEP_LOOP _Pragma("unroll 1")
 #else
 #define LAMINA_CUDA_UNROLL
+#define LAMINA_CUDA_UNROLL_BY_4
 #define LAMINA_CUDA_KEEP_LOOP
 #endif
 

@@ -62,6 +62,16 @@ struct sequence_steps {
   }
 };
 
+/// The rows of the steps of one sequence. Its offsets are read once: a thread that walks along a
+/// sequence would read them anew behind each store.
+struct rows_of_sequence {
+  int first, step;
+
+  LAMINA_INLINE LAMINA_FN rows_of_sequence(const sequence_steps& steps, int s)
+      : first(steps.row(s, 0)), step(steps.reverse ? -1 : 1) {}
+  LAMINA_INLINE LAMINA_FN int operator[](int k) const { return first + k * step; }
+};
+
 /// x . y with y[i] `step` apart.
 LAMINA_INLINE LAMINA_FN float dot(const float* x, const float* y, std::ptrdiff_t step, int n) {
   float sum = 0;

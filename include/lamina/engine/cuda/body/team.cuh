@@ -21,6 +21,7 @@ struct position {
 
 /// A team of one: thread 0 does the work of all.
 struct serial_team {
+  static constexpr int threads = 1;
   int index = 0, count = 1;  // which team, of how many
 
   LAMINA_FN int rank() const { return 0; }
@@ -72,6 +73,7 @@ struct warp_team {
 /// A block of `Threads` threads.
 template <int Threads>
 struct block_team {
+  static constexpr int threads = Threads;
   int index, count;
 
   static __device__ block_team mine() {

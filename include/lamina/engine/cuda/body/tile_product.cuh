@@ -4,7 +4,9 @@
 // registers. How an operand lies in global memory its reader knows.
 #pragma once
 
-#include <lamina/engine/cuda/body/pack.cuh>
+#include <algorithm>
+
+#include <lamina/engine/cuda/pack.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -19,6 +21,12 @@ struct tile_shape {
   static constexpr int rows = Rows, columns = Columns, depth = Depth, each = Each;
   static constexpr int threads = Rows / Each * (Columns / pack_width);
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
+
+  /// A tile of as many threads that has Fold times fewer rows, and more columns.
+  template <int Fold>
+  using folded =
+      tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / std::min(Each, Rows / Fold)),
+                 Depth, std::min(Each, Rows / Fold)>;
 };
 
 /// Tiles of `size` that cover `n` rows or columns.
@@ -102,16 +110,23 @@ struct tile_sums {
   }
   /// Adds the outer product of a column of the left operand and a row of the right one.
   LAMINA_INLINE LAMINA_FN void add_product(const float* left, const pack& right) {
-    static_assert(Rows % pack_width == 0);
-    LAMINA_CUDA_UNROLL
-    for (int first = 0; first < Rows; first += pack_width) {
-      const pack a = load_pack(left + first);
+    if constexpr (Rows % pack_width == 0) {
       LAMINA_CUDA_UNROLL
-      for (int r = 0; r < pack_width; ++r) {
+      for (int first = 0; first < Rows; first += pack_width) {
+        const pack a = load_pack(left + first);
         LAMINA_CUDA_UNROLL
-        for (int j = 0; j < pack_width; ++j) row[first + r].v[j] += a.v[r] * right.v[j];
+        for (int r = 0; r < pack_width; ++r) add_row(first + r, a.v[r], right);
       }
+    } else {
+      LAMINA_CUDA_UNROLL
+      for (int r = 0; r < Rows; ++r) add_row(r, left[r], right);
     }
+  }
+
+ private:
+  LAMINA_INLINE LAMINA_FN void add_row(int r, float left, const pack& right) {
+    LAMINA_CUDA_UNROLL
+    for (int j = 0; j < pack_width; ++j) row[r].v[j] += left * right.v[j];
   }
 };
 
@@ -125,10 +140,10 @@ class tile_share {
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
       : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
-  /// The sums of products of `terms` terms, added in their order, of the tile whose upper left
-  /// corner is (row0, column0).
+  /// The sums of products of the terms from `first` to before `end`, added in their order, of the
+  /// tile whose upper left corner is (row0, column0).
   template <class Team, class Left, class Right>
-  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int terms,
+  LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
                                         int row0, const Left& left, int column0,
                                         const Right& right) {
     constexpr int depth = Shape::depth;
@@ -138,13 +153,13 @@ class tile_share {
     detail::tile_sums<Shape::each> chunk;
     sums_.clear(), chunk.clear();
     int steps = steps_of_chunk;
-    if (terms > 0) rows.load(0), columns.load(0);
+    if (first < end) rows.load(first), columns.load(first);
     LAMINA_CUDA_KEEP_LOOP
-    for (int k = 0; k < terms; k += depth) {
+    for (int k = first; k < end; k += depth) {
       rows.store(s.left), columns.store(s.right);
       team.barrier();
       // These loads are under way while the terms in shared memory are multiplied.
-      if (k + depth < terms) rows.load(k + depth), columns.load(k + depth);
+      if (k + depth < end) rows.load(k + depth), columns.load(k + depth);
       LAMINA_CUDA_UNROLL
       for (int d = 0; d < depth; ++d) chunk.add_product(&s.left[d][y_], load_pack(&s.right[d][x_]));
       if (--steps == 0) {

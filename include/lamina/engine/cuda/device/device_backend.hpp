@@ -22,9 +22,14 @@ namespace lamina::engine::cuda {
 class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
-  using sum_tile = sum_shape<32, 8>;
+  using sum_tile = sum_shape<32, 32>;
   /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
   static constexpr int block_threads = 256, row_threads = block_threads;
+  /// Bytes of shared memory that the launch of a body asks for: compilers lay out 48 KB at most.
+  template <class Body>
+  static constexpr std::size_t launch_memory = sizeof(typename Body::shared) > 48 * 1024
+                                                   ? sizeof(typename Body::shared)
+                                                   : 0;
 
   /// Throws lamina::error where there is no driver, or no such device.
   LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
@@ -39,16 +44,18 @@ class device_backend : public device_graph {
     use();
     check_call(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, number),
                "cudaDeviceGetAttribute");
+    check_call(
+        cudaDeviceGetAttribute(&block_memory_, cudaDevAttrMaxSharedMemoryPerBlockOptin, number),
+        "cudaDeviceGetAttribute");
     create();
-    const auto is_set = [](const char* name) {
+    const auto begins_with = [](const char* name, char first) {
       const char* const value = std::getenv(name);
-      return value != nullptr && value[0] == '1';
+      return value != nullptr && value[0] == first;
     };
     // Each launch is waited for: a failure then names its operator.
-    careful_ = is_set("LAMINA_CUDA_CHECK");
-    // A step that comes back with the same rows is replayed as one graph. Off by default until a
-    // device has run the comparisons of docs/cuda.md.
-    captures_ = is_set("LAMINA_CUDA_GRAPHS") && !careful_;
+    careful_ = begins_with("LAMINA_CUDA_CHECK", '1');
+    // A step that comes back with the same rows is replayed as one graph.
+    captures_ = !begins_with("LAMINA_CUDA_GRAPHS", '0') && !careful_;
   }
   device_backend(const device_backend&) = delete;
   device_backend& operator=(const device_backend&) = delete;
@@ -58,6 +65,12 @@ class device_backend : public device_graph {
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     operator_ = nullptr;
+  }
+
+  /// Whether a block has the shared memory of a body.
+  template <class Body>
+  bool fits() const {
+    return sizeof(typename Body::shared) <= static_cast<std::size_t>(block_memory_);
   }
 
   // Defined in kernels.cuh.
@@ -89,7 +102,7 @@ class device_backend : public device_graph {
   }
 
   bool careful_ = false;
-  int processors_ = 1;
+  int processors_ = 1, block_memory_ = 0;
   const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
 };
 

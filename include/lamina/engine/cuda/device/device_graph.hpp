@@ -13,7 +13,7 @@
 namespace lamina::engine::cuda {
 
 /// Captures what a stream is asked for, and replays it: one launch per run in place of one per
-/// kernel. Without LAMINA_CUDA_GRAPHS=1 in the environment it does the work as it comes.
+/// kernel. With LAMINA_CUDA_GRAPHS=0 in the environment it does the work as it comes.
 class device_graph : public device_memory {
  public:
   /// Host memory for a copy that is being captured; it lives as long as the graph. Null where

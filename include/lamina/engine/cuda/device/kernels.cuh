@@ -27,8 +27,14 @@ __global__ void __launch_bounds__(device_backend::block_threads)
 template <class Body>
 __global__ void __launch_bounds__(Body::threads)
     team_kernel(const __grid_constant__ typename Body::arguments g) {
-  __shared__ typename Body::shared memory;
-  Body::run(g, block_team<Body::threads>::mine(), memory);
+  if constexpr (device_backend::launch_memory < Body >> 0) {
+    extern __shared__ pack memory_of_launch[];
+    Body::run(g, block_team<Body::threads>::mine(),
+              *reinterpret_cast<typename Body::shared*>(memory_of_launch));
+  } else {
+    __shared__ typename Body::shared memory;
+    Body::run(g, block_team<Body::threads>::mine(), memory);
+  }
 }
 template <class Body, class Team>
 __global__ void __launch_bounds__(device_backend::block_threads)
@@ -46,9 +52,9 @@ __global__ void __launch_bounds__(device_backend::block_threads)
 
 /// Blocks of a kernel that one processor holds at once.
 template <class Kernel>
-int resident_blocks(Kernel* kernel, int threads) {
+int resident_blocks(Kernel* kernel, int threads, std::size_t launch_memory = 0) {
   int blocks = 0;
-  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+  check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, launch_memory),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return std::max(1, blocks);
 }
@@ -82,9 +88,16 @@ template <class Body>
 void device_backend::teams(const typename Body::arguments& g) {
   const int teams = Body::teams(g);
   if (teams == 0) return;
-  static const int resident = detail::resident_blocks(&detail::team_kernel<Body>, Body::threads);
+  constexpr std::size_t bytes = launch_memory<Body>;
+  const auto kernel = &detail::team_kernel<Body>;
+  // Each device has to be told.
+  if constexpr (bytes > 0)
+    check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes)),
+               "cudaFuncSetAttribute");
+  static const int resident = detail::resident_blocks(kernel, Body::threads, bytes);
   const unsigned grid = detail::blocks_for(teams, 1, std::int64_t{resident} * processors_);
-  detail::team_kernel<Body><<<grid, Body::threads, 0, stream_>>>(g);
+  detail::team_kernel<Body><<<grid, Body::threads, bytes, stream_>>>(g);
   check_launch();
 }
 

@@ -9,62 +9,62 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/operators/activation/prelu_maxout/cuda.cuh>
-#include <lamina/engine/cuda/body/after_product.cuh>
-#include <lamina/operators/order/argsort/cuda.cuh>
-#include <lamina/operators/control/array/cuda.cuh>
-#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
-#include <lamina/operators/norm/batch_norm/cuda.cuh>
-#include <lamina/operators/decode/beam_search/cuda.cuh>
-#include <lamina/engine/cuda/body/collect.cuh>
-#include <lamina/engine/cuda/body/column_sums.cuh>
-#include <lamina/operators/conv/cuda.cuh>
-#include <lamina/engine/cuda/memory/copy.cuh>
-#include <lamina/operators/loss/crf/cuda.cuh>
-#include <lamina/operators/loss/ctc/cuda.cuh>
-#include <lamina/operators/norm/cos_sim/cuda.cuh>
-#include <lamina/operators/random/dropout/cuda.cuh>
-#include <lamina/operators/recurrent/gru/cuda.cuh>
-#include <lamina/operators/norm/group_norm/cuda.cuh>
-#include <lamina/operators/shape/join/cuda.cuh>
-#include <lamina/engine/cuda/schedule/launch_group.hpp>
-#include <lamina/operators/embedding/lookup_table/cuda.cuh>
-#include <lamina/operators/loss/row/cuda.cuh>
-#include <lamina/operators/recurrent/lstm/cuda.cuh>
-#include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
-#include <lamina/operators/matrix/matmul/cuda.cuh>
-#include <lamina/operators/reduce/mean/cuda.cuh>
-#include <lamina/operators/metric/classification/cuda.cuh>
-#include <lamina/operators/norm/layer_norm/cuda.cuh>
-#include <lamina/operators/region/patch/cuda.cuh>
-#include <lamina/operators/elementwise/cuda.cuh>
-#include <lamina/operators/pool/pool2d/cuda.cuh>
-#include <lamina/operators/control/print/cuda.cuh>
-#include <lamina/engine/cuda/body/product.cuh>
-#include <lamina/operators/shape/query/cuda.cuh>
-#include <lamina/operators/random/cuda.cuh>
-#include <lamina/operators/control/rank_table/cuda.cuh>
-#include <lamina/operators/control/read_minibatch/cuda.cuh>
-#include <lamina/operators/reduce/dimensions/cuda.cuh>
-#include <lamina/operators/region/roi_pool/cuda.cuh>
-#include <lamina/operators/shape/reshape/cuda.cuh>
-#include <lamina/operators/resize/cuda.cuh>
-#include <lamina/operators/region/roi_align/cuda.cuh>
-#include <lamina/operators/embedding/gather/cuda.cuh>
-#include <lamina/operators/embedding/selected_rows/cuda.cuh>
-#include <lamina/operators/sequence/shape/cuda.cuh>
-#include <lamina/operators/sequence/pool/cuda.cuh>
-#include <lamina/operators/metric/sequence/cuda.cuh>
-#include <lamina/operators/sequence/pad/cuda.cuh>
-#include <lamina/operators/sequence/conv/cuda.cuh>
-#include <lamina/engine/cuda/device/serial_backend.hpp>
-#include <lamina/operators/activation/softmax/cuda.cuh>
-#include <lamina/operators/control/split_merge/cuda.cuh>
-#include <lamina/operators/reduce/squared_l2/cuda.cuh>
-#include <lamina/operators/update/step/cuda.cuh>
-#include <lamina/operators/update/cuda.cuh>
-#include <lamina/operators/pool/pool3d/cuda.cuh>
-#include <lamina/operators/control/block/definition.hpp>
+#include <lamina/engine/cuda/after_product.cuh>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/launch_group.hpp>
+#include <lamina/engine/cuda/operators/activation.cuh>
+#include <lamina/engine/cuda/operators/argsort.cuh>
+#include <lamina/engine/cuda/operators/array.cuh>
+#include <lamina/engine/cuda/operators/axis.cuh>
+#include <lamina/engine/cuda/operators/batch_norm.cuh>
+#include <lamina/engine/cuda/operators/beam_search.cuh>
+#include <lamina/engine/cuda/operators/collect.cuh>
+#include <lamina/engine/cuda/operators/conv.cuh>
+#include <lamina/engine/cuda/operators/copy.cuh>
+#include <lamina/engine/cuda/operators/crf.cuh>
+#include <lamina/engine/cuda/operators/ctc.cuh>
+#include <lamina/engine/cuda/operators/distance.cuh>
+#include <lamina/engine/cuda/operators/dropout.cuh>
+#include <lamina/engine/cuda/operators/gru.cuh>
+#include <lamina/engine/cuda/operators/image_norm.cuh>
+#include <lamina/engine/cuda/operators/join.cuh>
+#include <lamina/engine/cuda/operators/lookup.cuh>
+#include <lamina/engine/cuda/operators/loss.cuh>
+#include <lamina/engine/cuda/operators/lstm.cuh>
+#include <lamina/engine/cuda/operators/lstm_unit.cuh>
+#include <lamina/engine/cuda/operators/matmul.cuh>
+#include <lamina/engine/cuda/operators/mean.cuh>
+#include <lamina/engine/cuda/operators/metric.cuh>
+#include <lamina/engine/cuda/operators/norm.cuh>
+#include <lamina/engine/cuda/operators/patch.cuh>
+#include <lamina/engine/cuda/operators/pointwise.cuh>
+#include <lamina/engine/cuda/operators/pool.cuh>
+#include <lamina/engine/cuda/operators/print.cuh>
+#include <lamina/engine/cuda/operators/query.cuh>
+#include <lamina/engine/cuda/operators/random.cuh>
+#include <lamina/engine/cuda/operators/rank_table.cuh>
+#include <lamina/engine/cuda/operators/read.cuh>
+#include <lamina/engine/cuda/operators/reduce.cuh>
+#include <lamina/engine/cuda/operators/region.cuh>
+#include <lamina/engine/cuda/operators/reshape.cuh>
+#include <lamina/engine/cuda/operators/resize.cuh>
+#include <lamina/engine/cuda/operators/roi_align.cuh>
+#include <lamina/engine/cuda/operators/scatter.cuh>
+#include <lamina/engine/cuda/operators/selected_rows.cuh>
+#include <lamina/engine/cuda/operators/sequence.cuh>
+#include <lamina/engine/cuda/operators/sequence_cut.cuh>
+#include <lamina/engine/cuda/operators/sequence_metric.cuh>
+#include <lamina/engine/cuda/operators/sequence_pad.cuh>
+#include <lamina/engine/cuda/operators/sequence_window.cuh>
+#include <lamina/engine/cuda/operators/softmax.cuh>
+#include <lamina/engine/cuda/operators/split_merge.cuh>
+#include <lamina/engine/cuda/operators/squared_l2.cuh>
+#include <lamina/engine/cuda/operators/step.cuh>
+#include <lamina/engine/cuda/operators/update.cuh>
+#include <lamina/engine/cuda/operators/volume_pool.cuh>
+#include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/serial_backend.hpp>
+#include <lamina/operators/block_operators.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -205,6 +205,18 @@ struct group_launch<expression::call_expression<Op>> {
       call_kernel<Op>::prepare(c, a);
       if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
     }
+  }
+  /// A call whose kernel is compiled for some tiles (conv_tile.hpp).
+  template <class Backend, conv_folds Folds>
+  static void run_folded(Backend& b, const call_site& c) {
+    call_kernel<Op>::template launch_folded<Backend, Folds>(b, c);
+  }
+  template <class Backend, conv_folds Folds>
+  requires requires(const call_site& c) {
+    call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
+  }
+  static std::ptrdiff_t folded_scratch(const call_site& c) {
+    return call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
   }
   template <class Backend>
   requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend>(c); }

@@ -31,14 +31,26 @@ class run_key {
     if constexpr (Ranks)
       for (int d = batch::domain + 1; d < domains; ++d)
         if (const int* const offsets = memory.host_offsets()[d];
-            offsets != nullptr && plan<P>::fed.of[d] &&
-            P::desc.domains[d].kind == domain_kind::sequence)
-          add(offsets, memory.rows()[P::desc.domains[d].parent] + 1);
+            offsets != nullptr && parents.of[d] >= 0)
+          add(offsets, memory.rows()[parents.of[d]] + 1);
   }
   std::string_view view() const { return key_; }
 
  private:
   static constexpr int domains = P::desc.count.domains;
+  /// The domain of the sequences of a domain that is fed; -1: it has none. A table of its own, or
+  /// else the whole description of the program would be in the binary.
+  struct parent_domains {
+    int of[domains];
+  };
+  static constexpr parent_domains parents = [] {
+    parent_domains r{};
+    for (int d = 0; d < domains; ++d)
+      r.of[d] = plan<P>::fed.of[d] && P::desc.domains[d].kind == domain_kind::sequence
+                    ? P::desc.domains[d].parent
+                    : -1;
+    return r;
+  }();
 
   template <class T>
   void add(const T* numbers, int count) {

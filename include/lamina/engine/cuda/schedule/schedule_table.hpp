@@ -44,10 +44,48 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
+  /// What tells of the filters of a group's convolutions; void: it has none.
   template <class Group>
+  struct convolution_of {
+    using type = void;
+  };
+  template <class Group>
+  requires requires { group_launch<Group>::filter; }
+  struct convolution_of<Group> {
+    using type = group_launch<Group>;
+  };
+  template <class Op>
+  requires requires { call_kernel<Op>::filter; }
+  struct convolution_of<expression::call_expression<Op>> {
+    using type = call_kernel<Op>;
+  };
+  /// The tiles of all convolutions that distinct group `number` stands for; 0: it is none.
+  template <class Group>
+  static constexpr conv_folds folds_of(int number) {
+    using convolution = typename convolution_of<Group>::type;
+    conv_folds folds = 0;
+    if constexpr (!__is_same(convolution, void))
+      for (int g = 0; g < groups; ++g) {
+        if (plan_type::distinct.kernel[g] != number) continue;
+        const argument_info filter = argument_info_of<plan_type>(
+            plan_type::code.groups[g].arguments + convolution::filter.argument, 1);
+        const operator_desc* const op = call_program<P>::called_by(
+            plan_type::lowered
+                .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]]);
+        const int conv_groups = static_cast<int>(
+            program.attributes[op->attributes + convolution::filter.groups].number);
+        folds |= convolution::folds({program.dims + filter.dims, filter.rank, conv_groups});
+      }
+    return folds;
+  }
+  template <class Group, conv_folds Folds>
   static constexpr kernel kernel_of() {
     kernel k{};
-    if constexpr (group_launch<Group>::exists) {
+    if constexpr (Folds != 0) {
+      k.run = &group_launch<Group>::template run_folded<Backend, Folds>;
+      if constexpr (requires { &group_launch<Group>::template folded_scratch<Backend, Folds>; })
+        k.scratch = group_launch<Group>::template folded_scratch<Backend, Folds>;
+    } else if constexpr (group_launch<Group>::exists) {
       k.run = &group_launch<Group>::template run<Backend>;
       if constexpr (has_blocks)
         if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
@@ -63,7 +101,7 @@ struct schedule_table {
   using distinct_group = expression::group_of<plan_type, plan_type::distinct.first[K]>;
   template <int... K>
   static constexpr kernels make_kernels(std::integer_sequence<int, K...>) {
-    return {{kernel_of<distinct_group<K>>()...}};
+    return {{kernel_of<distinct_group<K>, folds_of<distinct_group<K>>(K)>()...}};
   }
 
   template <int... K>

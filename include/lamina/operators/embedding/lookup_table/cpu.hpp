@@ -105,11 +105,7 @@ struct call_kernel<gradient_of<lookup_table>> {
           c, dw, ids, slope, static_cast<std::int64_t>(c.number(2)),
           [&](std::int64_t id, const Real* line) {
             detail::for_each_part<Real>(dw, id, [&](std::ptrdiff_t at, int column, int n) {
-              for (int j = 0; j < n; ++j) {
-                const Real more = line[column + j] - rest[at + j], sum = to[at + j] + more;
-                rest[at + j] = (sum - to[at + j]) - more;
-                to[at + j] = sum;
-              }
+              add_carrying(line + column, n, to + at, rest + at);
             });
           },
           [](const Real*) {});
@@ -128,16 +124,21 @@ struct call_kernel<gradient_of<lookup_table>> {
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
   static constexpr bool in_double = true;
-  /// None; but this is when rows become known, and memory for theirs is asked for.
+  /// None, unless sums are carried; but this is when rows become known, and memory for theirs is
+  /// asked for.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);
-    if (out)
-      rows_of<Real>(out).reserve(
-          std::min(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
-                   static_cast<std::size_t>(table.rows)),
-          table.columns);
-    return 0;
+    if (!out) return 0;
+    const std::size_t most =
+        std::min(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
+                 static_cast<std::size_t>(table.rows));
+    rows_of<Real>(out).reserve(most, table.columns);
+    if (!carries(ids)) return 0;
+    return in_floats<Real>(static_cast<std::ptrdiff_t>(most) * padded(table.columns));
+  }
+  static bool carries(const operand& ids) {
+    return call_kernel<gradient_of<lookup_table>>::carries(ids);
   }
   template <class Real = float>
   static void run(const call_context& c) {
@@ -145,6 +146,15 @@ struct call_kernel<lookup_table_rows_gradient> {
     if (!out) return;
     basic_selected_rows<Real>& rows = rows_of<Real>(out);
     rows.begin(table.columns);
+    if (carries(ids)) {
+      Real* const rest = numbers_at<Real>(c.scratch());
+      return detail::for_each_id<Real>(
+          c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
+          [&](std::int64_t id, const Real* line) {
+            rows.add_carrying(static_cast<int>(id), line, rest);
+          },
+          [](const Real*) {});
+    }
     detail::for_each_id<Real>(
         c, table, ids, slope, static_cast<std::int64_t>(c.number(2)),
         [&](std::int64_t id, const Real* line) { rows.add(static_cast<int>(id), line); },
@@ -194,11 +204,24 @@ struct call_kernel<gradient_of<gather>> {
     require_real<Real>(c, dx);
     clear(dx);
     const entry_layout x(dx), y(slope);
+    Real* const rest = carries(index) ? numbers_at<Real>(c.scratch()) : nullptr;
+    if (rest != nullptr) std::fill_n(rest, x.count * x.step, Real(0));
     detail::for_each_index(c, index, x.count, [&](std::ptrdiff_t k, std::ptrdiff_t i) {
       Real* to = dx.row<Real>(0) + k * x.step;
       const Real* from = slope.row<const Real>(0) + i * y.step;
+      if (rest != nullptr) return add_carrying(from, x.size, to, rest + k * x.step);
       for (std::ptrdiff_t j = 0; j < x.size; ++j) to[j] += from[j];
     });
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand dx = c.output(0);
+    if (!dx || !carries(c.input(1))) return 0;
+    const entry_layout x(dx);
+    return in_floats<Real>(x.count * x.step);
+  }
+  static bool carries(const operand& index) {
+    return call_kernel<gradient_of<lookup_table>>::carries(index);
   }
 };
 

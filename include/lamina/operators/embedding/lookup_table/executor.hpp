@@ -30,10 +30,10 @@ xt::xarray<Real> rows_of(const kernel_context<Real>& ctx, const xt::xarray<Real>
   }
   return out;
 }
-/// The way back: table[ids[i]] += rows[i].
+/// The way back: table[ids[i]] += rows[i]; one entry may be added up from very many.
 template <class Real>
 void add_rows(const kernel_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
-              std::int64_t padding, xt::xarray<Real>& table) {
+              std::int64_t padding, xt::xarray<double>& table) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
   const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
   for (std::size_t r = 0; r < ids.size(); ++r) {
@@ -41,7 +41,8 @@ void add_rows(const kernel_context<Real>& ctx, const xt::xarray<Real>& rows, con
     ctx.require_range(slot, id, 0, static_cast<std::int64_t>(table.shape()[0]));
     if (id == padding) continue;
     for (std::size_t c = 0; c < width; ++c)
-      table.flat(static_cast<std::size_t>(id) * width + c) += rows.flat(r * width + c);
+      table.flat(static_cast<std::size_t>(id) * width + c) +=
+          static_cast<double>(rows.flat(r * width + c));
   }
 }
 
@@ -59,7 +60,7 @@ void lookup_table_forward(kernel_context<Real>& ctx) {
 template <class Real>
 void lookup_table_gradient(kernel_context<Real>& ctx) {
   if (!ctx.wants("W@GRAD")) return;
-  auto dw = zeros<Real>(ctx.output_shape("W@GRAD"));
+  auto dw = zeros<double>(ctx.output_shape("W@GRAD"));
   add_rows<Real>(ctx, ctx.real("Out@GRAD"), "Ids", padding_of(ctx), dw);
   if (std::set<std::int64_t>* const rows = ctx.selected_output("W@GRAD")) {
     rows->clear();
@@ -80,7 +81,7 @@ void gather_forward(kernel_context<Real>& ctx) {
 template <class Real>
 void gather_gradient(kernel_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
-  auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
+  auto dx = zeros<double>(ctx.output_shape("X@GRAD"));
   add_rows<Real>(ctx, ctx.real("Out@GRAD"), "Index", -1, dx);
   ctx.give("X@GRAD", std::move(dx));
 }

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/operators/loss/row/common.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/norm/layer_norm/definition.hpp>
-#include <lamina/operators/loss/row/definition.hpp>
+#include <lamina/engine/call/kldiv_reduction.hpp>
+#include <lamina/engine/cpu/long_sums.hpp>
+#include <lamina/engine/cpu/row_math.hpp>
+#include <lamina/operators/norm.hpp>
+#include <lamina/operators/row_loss.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -109,6 +110,39 @@ struct call_kernel<gradient_of<kldiv_loss>> {
   }
 };
 
+namespace detail {
+
+/// The lengths of two vectors, and their cosine.
+template <class Real>
+struct cosine_numbers {
+  Real x_norm, y_norm, cosine;
+};
+/// The same where lengths, or their product, are more or less than a number holds.
+template <class Real>
+LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const Real* b, int n) {
+  using wide = wide_number<Real>;
+  wide aa = 0, bb = 0, ab = 0;
+  for (int j = 0; j < n; ++j) {
+    const wide x = static_cast<wide>(a[j]), y = static_cast<wide>(b[j]);
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  const wide x_norm = std::sqrt(aa), y_norm = std::sqrt(bb);
+  return {x_norm, y_norm, ab / (x_norm * y_norm)};
+}
+/// Adds the gradient of a cosine's vector: to += d / |x| (y / |y| - cos x / |x|). Null: nothing.
+template <class Real, class Wide>
+LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wide y_norm,
+                                  Wide cosine, Real d, int n, Real* to) {
+  for (int j = 0; j < n && to != nullptr; ++j)
+    to[j] += static_cast<Real>(
+        static_cast<Wide>(d) / x_norm *
+        (static_cast<Wide>(y[j]) / y_norm - cosine * (static_cast<Wide>(x[j]) / x_norm)));
+}
+
+}  // namespace detail
+
 template <>
 struct call_kernel<cos_sim> {
   static constexpr bool in_double = true;
@@ -135,9 +169,7 @@ struct call_kernel<cos_sim> {
     if (xn == 0 || yn == 0) return 0;
     const Real both = xn * yn;
     if (holds_squares(both)) return dot(a, b, n) / both;
-    Real sum = 0;
-    for (int j = 0; j < n; ++j) sum += (a[j] / xn) * (b[j] / yn);
-    return sum;
+    return static_cast<Real>(detail::wide_cosine(a, b, n).cosine);
   }
 };
 
@@ -150,7 +182,11 @@ struct call_kernel<gradient_of<cos_sim>> {
                   y_norm = c.input(4), slope = c.input(5);
     const operand dx = c.output(0), dy = c.output(1);
     if (dy) clear(dy);
+    // A row of y for all rows of x has a sum over these.
+    const bool shared = dy && y.rows == 1;
+    detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, x.columns, c.scratch());
     for (int r = 0; r < x.rows; ++r) {
+      of_y.begin_row();
       const int s = y.rows == 1 ? 0 : r;
       const Real* a = x.row<const Real>(r);
       const Real* b = y.row<const Real>(s);
@@ -162,6 +198,15 @@ struct call_kernel<gradient_of<cos_sim>> {
         continue;
       }
       const Real ix = 1 / xn, iy = 1 / yn;
+      if (!is_finite(xn) || !is_finite(yn) || !is_finite(ix) || !is_finite(iy)) {
+        const auto w = detail::wide_cosine(a, b, x.columns);
+        if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+        detail::add_cosine_slope(a, w.x_norm, b, w.y_norm, w.cosine, d, x.columns,
+                                 dx ? dx.row<Real>(r) : nullptr);
+        detail::add_cosine_slope(b, w.y_norm, a, w.x_norm, w.cosine, d, x.columns,
+                                 dy ? dy.row<Real>(s) : nullptr);
+        continue;
+      }
       if (dx) {
         Real* const to = dx.row<Real>(r);
         for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
@@ -181,6 +226,11 @@ struct call_kernel<gradient_of<cos_sim>> {
         });
       }
     }
+    if (shared) of_y.finish();
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return in_floats<double>(padded(c.input(0).columns));
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
+// lamina/engine/cuda/operators/matmul.cuh - products of batches of matrices: matmul, and mul where
 // it is no head of a group.
 #pragma once
 
@@ -7,68 +7,16 @@
 #include <cstddef>
 #include <numeric>
 
-#include <lamina/operators/matrix/matmul/common.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
-#include <lamina/engine/cuda/body/divider.cuh>
-#include <lamina/engine/cuda/body/pack.cuh>
-#include <lamina/engine/cuda/body/product.cuh>
-#include <lamina/operators/matrix/matmul/definition.hpp>
-#include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/engine/cuda/call_site.hpp>
+#include <lamina/engine/cuda/divider.cuh>
+#include <lamina/engine/cuda/product.cuh>
+#include <lamina/engine/cuda/small_product.cuh>
+#include <lamina/operators/matmul.hpp>
+#include <lamina/operators/mul.hpp>
 
 namespace lamina::engine::cuda {
 
 namespace detail {
-
-/// Where the matrices of an array begin: some in a row of it, then those of the next row. One
-/// serves all if both steps are 0.
-struct matrix_list {
-  int in_row = 1;
-  std::ptrdiff_t row_step = 0, step = 0;
-
-  matrix_list() = default;
-  matrix_list(int each, std::ptrdiff_t from_row, std::ptrdiff_t from_matrix)
-      : in_row(at_least_one(each)), row_step(from_row), step(from_matrix) {}
-  explicit matrix_list(const matrix_side& m)
-      : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
-  std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
-  /// How many of `count` follow each other by one step.
-  int even(int count) const {
-    return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
-  }
-  std::ptrdiff_t batch_stride() const { return in_row == 1 ? row_step : step; }
-};
-
-/// Matrices of an array as a side of products reads them.
-struct read_matrices {
-  const float* data;
-  matrix_list list;
-  int rows, columns;
-  std::ptrdiff_t stride;  // of the rows as stored
-  bool is_turned;         // stored with rows and columns exchanged
-
-  read_matrices(const operand& o, const matrix_side& m)
-      : read_matrices(o.row<const float>(0), matrix_list(m), m.height(), m.width(), m.stride,
-                      m.transposed) {}
-  read_matrices(const float* from, const matrix_list& matrices, int height, int width,
-                std::ptrdiff_t row_stride, bool turned)
-      : data(from),
-        list(matrices),
-        rows(height),
-        columns(width),
-        stride(row_stride),
-        is_turned(turned) {}
-  read_matrices turned() const { return {data, list, columns, rows, stride, !is_turned}; }
-  product::side side(int first) const {
-    return {data + list.at(first), stride, is_turned, list.batch_stride()};
-  }
-};
-
-/// Where the results of products go.
-struct written_matrices {
-  float* data;
-  matrix_list list;
-  std::ptrdiff_t stride;
-};
 
 /// `to` = alpha * left * right, `count` times.
 template <class Backend>
@@ -80,6 +28,10 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   // Batches for one product: as many as every side has at equal distances.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
+  // Several calls of the library take longer than one kernel that is slower than it.
+  constexpr double small = 1 << 25;
+  if (even < count && static_cast<double>(left.rows) * right.columns * left.columns * even <= small)
+    return multiply_small(b, left, right, to, count, alpha);
   for (int first = 0; first < count; first += even) {
     product p{left.rows,
               right.columns,

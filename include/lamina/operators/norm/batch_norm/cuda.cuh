@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/cuda.cuh - the sums of batch_norm and of its gradient, a block
-// per channel; what is computed element by element are statements of fused groups.
+// lamina/engine/cuda/operators/batch_norm.cuh - the sums of batch_norm and of its gradient; what
+// is computed element by element are statements of fused groups.
 #pragma once
 
 #include <limits>
@@ -20,9 +20,8 @@ struct batch_norm_arguments {
   const float* in[4];
   float* out[5];
   float keep, epsilon;
-  bool given;  // whether the statistics were given
-  channel_elements elements;
-  int lines, width, count;
+  bool given;               // whether the statistics were given
+  int channel_size, count;  // elements of a channel: of one row, of all
 };
 
 inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
@@ -36,75 +35,80 @@ inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
   return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
 }
 
-/// The mean and the variance of a channel. The variance is that of differences from the mean: it
-/// loses nothing where the mean is far from 0.
-struct batch_norm_lines {
-  using arguments = batch_norm_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
-    const int n = a.elements.count();
-    double sum = 0, squares = 0;
-    a.elements.each(c, team, [&](int row, int column) {
-      sum += static_cast<double>(a.x[row * a.x_stride + column]);
-    });
-    const double middle = sum_of(team, sum) / at_least_one(n);
-    a.elements.each(c, team, [&](int row, int column) {
-      const double off = static_cast<double>(a.x[row * a.x_stride + column]) - middle;
-      squares += off * off;
-    });
-    squares = sum_of(team, squares);
-    if (team.rank() != 0) return;
-    float mean = a.in[1][c], inverse = 1 / math::sqrt(a.in[2][c] + a.epsilon);
+/// The mean and the variance of a channel, by the sums of differences from its first element and of
+/// their squares. If the mean is far from 0, so is the first element, and no digits are lost; if
+/// the first element is far from the others, the variance is that large.
+struct batch_norm_terms : batch_norm_arguments {
+  static constexpr int sums = 2;
+
+  LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
+    const double off =
+        static_cast<double>(x[row * x_stride + column]) - static_cast<double>(first(channel));
+    to[0] += off, to[1] += off * off;
+  }
+  LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
+    const int n = count;
+    float mean = in[1][c], inverse = 1 / math::sqrt(in[2][c] + epsilon);
     // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
     if (n == 1) {
-      if (a.out[2] != nullptr) a.out[2][c] = a.in[3][c];
-      if (a.out[3] != nullptr) a.out[3][c] = 1;
-      a.out[4][c] = 1;
+      if (out[2] != nullptr) out[2][c] = in[3][c];
+      if (out[3] != nullptr) out[3][c] = 1;
+      out[4][c] = 1;
       return;
     }
     // Without rows the moving statistics stay.
     if (n > 0) {
-      const float found = static_cast<float>(middle), spread = static_cast<float>(squares / n);
-      if (a.out[0] != nullptr) a.out[0][c] = a.keep * mean + (1 - a.keep) * found;
-      if (a.out[1] != nullptr) a.out[1][c] = a.keep * a.in[2][c] + (1 - a.keep) * spread;
+      const double off = of[0] / n, variance = of[1] / n - off * off;
+      const double exact = variance < 0 ? 0.0 : variance;  // NaN stays
+      const float found = static_cast<float>(static_cast<double>(first(c)) + off);
+      const float spread = static_cast<float>(exact);
+      if (out[0] != nullptr) out[0][c] = keep * mean + (1 - keep) * found;
+      if (out[1] != nullptr) out[1][c] = keep * in[2][c] + (1 - keep) * spread;
       mean = found;
-      inverse = inverse_of(spread, squares / n, a.epsilon);
+      inverse = inverse_of(spread, exact, epsilon);
     }
-    if (a.out[2] != nullptr) a.out[2][c] = mean;
-    if (a.out[3] != nullptr) a.out[3][c] = inverse;
-    a.out[4][c] = a.in[0][c] * inverse;
+    if (out[2] != nullptr) out[2][c] = mean;
+    if (out[3] != nullptr) out[3][c] = inverse;
+    out[4][c] = in[0][c] * inverse;
+  }
+
+ private:
+  /// 0 where it is infinite or NaN: differences from it would be NaN.
+  LAMINA_INLINE LAMINA_FN float first(int channel) const {
+    const float value = x[channel * channel_size];
+    return value - value == 0 ? value : 0.0f;
   }
 };
 
 /// The sums of the slope, and of the slope times the difference of x from its mean.
-struct batch_norm_slope_lines {
-  using arguments = batch_norm_arguments;
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int c, const Team& team) {
-    double of_slope = 0, of_product = 0;
-    const float mean = a.in[1][c], inverse = a.in[2][c];
+struct batch_norm_slope_terms : batch_norm_arguments {
+  static constexpr int sums = 2;
+
+  LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
     // A single number has passed as it was.
-    const bool passes = !a.given && a.elements.count() == 1;
-    if (!passes)
-      a.elements.each(c, team, [&](int row, int column) {
-        const float d = a.slope[row * a.slope_stride + column];
-        of_slope += static_cast<double>(d);
-        // The difference may be large: the product without the inverse may be no float.
-        of_product += static_cast<double>(d * ((a.x[row * a.x_stride + column] - mean) * inverse));
-      });
-    const float sum = static_cast<float>(sum_of(team, of_slope));
-    const int n = a.elements.count();
-    // The sum over no rows is 0, also where the moving variance is not a finite number.
-    const float weighted = n == 0 ? 0.0f : static_cast<float>(sum_of(team, of_product));
-    if (team.rank() != 0) return;
-    if (a.out[0] != nullptr) a.out[0][c] = weighted;
-    if (a.out[1] != nullptr) a.out[1][c] = sum;
-    if (a.out[4] == nullptr) return;
-    const float share = a.given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
-    if (a.out[2] != nullptr) a.out[2][c] = sum * share;
-    if (a.out[3] != nullptr) a.out[3][c] = weighted * share * inverse;
-    a.out[4][c] = passes ? 1.0f : a.in[0][c] * inverse;
+    if (passes()) return;
+    const float d = slope[row * slope_stride + column];
+    to[0] += static_cast<double>(d);
+    // The difference may be large: the product without the inverse may be no float.
+    to[1] +=
+        static_cast<double>(d * ((x[row * x_stride + column] - in[1][channel]) * in[2][channel]));
   }
+  LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
+    const int n = count;
+    const float sum = static_cast<float>(of[0]), inverse = in[2][c];
+    // The sum over no rows is 0, also where the moving variance is not a finite number.
+    const float weighted = static_cast<float>(of[1]);
+    if (out[0] != nullptr) out[0][c] = weighted;
+    if (out[1] != nullptr) out[1][c] = sum;
+    if (out[4] == nullptr) return;
+    const float share = given || n == 0 ? 0.0f : 1 / static_cast<float>(n);
+    if (out[2] != nullptr) out[2][c] = sum * share;
+    if (out[3] != nullptr) out[3][c] = weighted * share * inverse;
+    out[4][c] = passes() ? 1.0f : in[0][c] * inverse;
+  }
+
+ private:
+  LAMINA_INLINE LAMINA_FN bool passes() const { return !given && count == 1; }
 };
 
 }  // namespace detail
@@ -114,8 +118,9 @@ struct call_kernel<batch_norm_factor> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    detail::batch_norm_arguments a{};
+    detail::batch_norm_terms a{};
     const operand x = c.input(0);
+    const channel_elements elements(x, c.output(4).columns);
     a.x = detail::numbers(x);
     a.x_stride = x.stride;
     constexpr int taken[4] = {1, 3, 4, 2};
@@ -123,7 +128,13 @@ struct call_kernel<batch_norm_factor> {
     for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
     a.keep = static_cast<float>(c.number(1));
     a.epsilon = static_cast<float>(c.number(2));
-    run_channels<detail::batch_norm_lines>(b, a, {x, c.output(4).columns});
+    a.channel_size = elements.size.divisor();
+    a.count = elements.count();
+    sum_channels(b, a, a, elements, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return channel_scratch(detail::batch_norm_terms::sums, {c.input(0), c.output(4).columns});
   }
 };
 
@@ -132,8 +143,9 @@ struct call_kernel<batch_norm_slopes> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_site& c) {
-    detail::batch_norm_arguments a{};
+    detail::batch_norm_slope_terms a{};
     const operand x = c.input(0), d = c.input(4);
+    const channel_elements elements(x, c.input(1).columns);
     a.x = detail::numbers(x);
     a.x_stride = x.stride;
     a.slope = detail::numbers(d);
@@ -141,7 +153,13 @@ struct call_kernel<batch_norm_slopes> {
     for (int i = 0; i < 3; ++i) a.in[i] = detail::numbers(c.input(1 + i));
     for (int i = 0; i < 5; ++i) a.out[i] = detail::numbers(c.output(i));
     a.given = c.flag(0) || c.flag(4);
-    run_channels<detail::batch_norm_slope_lines>(b, a, {x, c.input(1).columns});
+    a.channel_size = elements.size.divisor();
+    a.count = elements.count();
+    sum_channels(b, a, a, elements, c.run.scratch);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_site& c) {
+    return channel_scratch(detail::batch_norm_slope_terms::sums, {c.input(0), c.input(1).columns});
   }
 };
 

@@ -58,11 +58,12 @@ struct normalise_arguments {
   }
 
  private:
-  LAMINA_NOINLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
+  LAMINA_INLINE LAMINA_FN float inverse_of_large(int part, float mean) const {
     int o = part;
     const int row = outer.divide(o);
     const float* const from = x + row * x_stride + static_cast<std::ptrdiff_t>(o) * n;
     double squares = 0;
+    LAMINA_CUDA_KEEP_LOOP
     for (int j = 0; j < n; ++j) {
       const double off = static_cast<double>(from[j]) - static_cast<double>(mean);
       squares += off * off;
@@ -163,21 +164,10 @@ struct normalise_columns : normalise_terms {
   }
 };
 /// ... or per channel: a sum over the elements of a channel.
-struct normalise_channel_lines {
-  struct arguments {
-    normalise_terms terms;
-    channel_elements elements;
-    int lines, width, count;
-  };
-  template <class Team>
-  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int k, const Team& team) {
-    double sums[2] = {};
-    const normalise_arguments& n = a.terms.of;
-    a.elements.each(k, team, [&](int row, int at) {
-      a.terms.add(row * n.outer.divisor() + k / n.of_part, row, at, sums);
-    });
-    for (double& sum : sums) sum = sum_of(team, sum);
-    if (team.rank() == 0) a.terms.store(0, k, sums);
+struct normalise_channels : normalise_terms {
+  static constexpr int sums = 2;
+  LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
+    normalise_terms::add(row * of.outer.divisor() + channel / of.of_part, row, column, to);
   }
 };
 
@@ -252,13 +242,14 @@ struct normalise_gradient_kernel {
       const normalise_columns columns{{a}};
       sum_columns(b, columns, columns, a.rows * a.outer.divisor(), a.n, c.run.scratch);
     } else {
-      normalise_channel_lines::arguments channels{};
-      channels.terms = {a};
-      run_channels<normalise_channel_lines>(b, channels, {x, x.dims[1]});
+      const normalise_channels channels{{a}};
+      sum_channels(b, channels, channels, {x, x.dims[1]}, c.run.scratch);
     }
   }
   template <class Backend>
-  requires(__is_same(Op, layer_norm)) static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_site& c) {
+    if constexpr (!__is_same(Op, layer_norm))
+      return channel_scratch(normalise_channels::sums, {c.input(0), c.input(0).dims[1]});
     const auto a = normalise_of<Op>(c, c.input(0));
     return column_scratch<Backend>(2, a.rows * a.outer.divisor(), a.n);
   }

@@ -153,10 +153,10 @@ void layer_norm_gradient(kernel_context<Real>& ctx) {
 /// A sum of squares, which may be more, or less, than a Real holds.
 using square_sum = long double;
 
-/// The root of a sum of squares as what is divided by: 0 / infinity is 0, 0 / 0 would be none.
-template <class Real>
-Real divisor_of(Real norm) {
-  return norm == 0 ? std::numeric_limits<Real>::infinity() : norm;
+/// The root of a sum of squares as what is divided by: 0 / infinity is 0, 0 / 0 would be none. It
+/// may be more than the largest Real, where the numbers are not.
+inline square_sum divisor_of(square_sum square) {
+  return square == 0 ? std::numeric_limits<square_sum>::infinity() : std::sqrt(square);
 }
 
 /// Norm = sqrt(sum x^2 + epsilon) along an axis, Out = X / Norm.
@@ -175,10 +175,9 @@ void norm_forward(kernel_context<Real>& ctx) {
       square_sum sum = epsilon;
       for (std::size_t k = 0; k < l.n; ++k)
         sum += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
-      const Real norm = static_cast<Real>(std::sqrt(sum));
-      norms.flat(o * l.inner + i) = norm;
+      norms.flat(o * l.inner + i) = static_cast<Real>(std::sqrt(sum));
       for (std::size_t k = 0; k < l.n; ++k)
-        out.flat(l.at(o, k, i)) = x.flat(l.at(o, k, i)) / divisor_of(norm);
+        out.flat(l.at(o, k, i)) = static_cast<Real>(x.flat(l.at(o, k, i)) / divisor_of(sum));
     }
   ctx.give("Norm", std::move(norms));
   ctx.give("Out", std::move(out));
@@ -194,16 +193,15 @@ void norm_gradient(kernel_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
-      square_sum square = epsilon;
-      Real dot = 0;
+      square_sum square = epsilon, dot = 0;
       for (std::size_t k = 0; k < l.n; ++k) {
         square += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
-        dot += d.flat(l.at(o, k, i)) * x.flat(l.at(o, k, i));
+        dot += square_sum(d.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
       }
-      const Real norm = divisor_of(static_cast<Real>(std::sqrt(square)));
+      const square_sum norm = divisor_of(square);
       for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) =
-            (d.flat(l.at(o, k, i)) - x.flat(l.at(o, k, i)) / norm * (dot / norm)) / norm;
+        dx.flat(l.at(o, k, i)) = static_cast<Real>(
+            (d.flat(l.at(o, k, i)) - x.flat(l.at(o, k, i)) / norm * (dot / norm)) / norm);
     }
   ctx.give("X@GRAD", std::move(dx));
 }
@@ -211,7 +209,7 @@ void norm_gradient(kernel_context<Real>& ctx) {
 /// The numbers of one row of cos_sim; the only row of Y may serve all.
 template <class Real>
 struct cosine_row {
-  Real x_norm = 0, y_norm = 0, cosine = 0;
+  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be more than the largest Real
   std::size_t x_at, y_at;
 
   cosine_row(const xt::xarray<Real>& x, const xt::xarray<Real>& y, const matrix& m, std::size_t r)
@@ -222,11 +220,10 @@ struct cosine_row {
       yy += square_sum(y.flat(y_at + c)) * y.flat(y_at + c);
       xy += square_sum(x.flat(x_at + c)) * y.flat(y_at + c);
     }
-    x_norm = static_cast<Real>(std::sqrt(xx));
-    y_norm = static_cast<Real>(std::sqrt(yy));
+    x_norm = std::sqrt(xx);
+    y_norm = std::sqrt(yy);
     // A vector of length 0 is like none.
-    if (x_norm != 0 && y_norm != 0)
-      cosine = static_cast<Real>(xy / (std::sqrt(xx) * std::sqrt(yy)));
+    if (x_norm != 0 && y_norm != 0) cosine = xy / (x_norm * y_norm);
   }
 };
 
@@ -239,9 +236,9 @@ void cos_sim_forward(kernel_context<Real>& ctx) {
   auto out = zeros<Real>({m.rows, 1}), xn = out, yn = zeros<Real>({y.shape()[0], 1});
   for (std::size_t r = 0; r < m.rows; ++r) {
     const cosine_row<Real> row(x, y, m, r);
-    out.flat(r) = row.cosine;
-    xn.flat(r) = row.x_norm;
-    yn.flat(row.y_at / m.columns) = row.y_norm;
+    out.flat(r) = static_cast<Real>(row.cosine);
+    xn.flat(r) = static_cast<Real>(row.x_norm);
+    yn.flat(row.y_at / m.columns) = static_cast<Real>(row.y_norm);
   }
   ctx.give("Out", std::move(out));
   ctx.give("XNorm", std::move(xn));
@@ -256,14 +253,17 @@ void cos_sim_gradient(kernel_context<Real>& ctx) {
   const auto& y = ctx.real("Y");
   const auto& d = ctx.real("Out@GRAD");
   const matrix m(shape_of(x), 1);
-  auto dx = zeros<Real>(shape_of(x)), dy = zeros<Real>(shape_of(y));
+  auto dx = zeros<Real>(shape_of(x));
+  auto dy = zeros<double>(shape_of(y));  // of a row for all, a sum over them
   for (std::size_t r = 0; r < m.rows; ++r) {
     const cosine_row<Real> row(x, y, m, r);
     if (row.x_norm == 0 || row.y_norm == 0) continue;
     for (std::size_t c = 0; c < m.columns; ++c) {
-      const Real a = x.flat(row.x_at + c) / row.x_norm, b = y.flat(row.y_at + c) / row.y_norm;
-      dx.flat(row.x_at + c) += d.flat(r) / row.x_norm * (b - row.cosine * a);
-      dy.flat(row.y_at + c) += d.flat(r) / row.y_norm * (a - row.cosine * b);
+      const square_sum a = x.flat(row.x_at + c) / row.x_norm, b = y.flat(row.y_at + c) / row.y_norm;
+      dx.flat(row.x_at + c) +=
+          static_cast<Real>(d.flat(r) / row.x_norm * (b - row.cosine * a));
+      dy.flat(row.y_at + c) +=
+          static_cast<double>(d.flat(r) / row.y_norm * (a - row.cosine * b));
     }
   }
   ctx.give("X@GRAD", std::move(dx));

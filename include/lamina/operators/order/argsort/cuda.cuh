@@ -35,10 +35,24 @@ struct line_keys_body {
       const std::int64_t x = load_integer(a.x, a.type, at);
       a.keys[i] = a.descending ? ~x : x;
     } else {
-      Key x = static_cast<Key>(load_number(a.x, a.type, at));
-      // The library sorts NaN by its sign.
-      if (x != x) x = std::numeric_limits<Key>::quiet_NaN();
-      a.keys[i] = a.descending ? -x : x;
+      const Key x = static_cast<Key>(load_number(a.x, a.type, at));
+      if (x == x)
+        a.keys[i] = a.descending ? -x : x;
+      else
+        store_nan(a.keys + i, a.descending);
+    }
+  }
+
+ private:
+  /// CUB sorts NaN by its sign. It is stored as an integer, because arithmetic on a device gives
+  /// NaN any sign, negation too.
+  static LAMINA_INLINE LAMINA_FN void store_nan(Key* to, bool negative) {
+    if constexpr (sizeof(Key) == 4) {
+      const std::uint32_t bits = negative ? 0xffc00000u : 0x7fc00000u;
+      __builtin_memcpy(to, &bits, sizeof bits);
+    } else {
+      const std::uint64_t bits = negative ? 0xfff8000000000000u : 0x7ff8000000000000u;
+      __builtin_memcpy(to, &bits, sizeof bits);
     }
   }
 };

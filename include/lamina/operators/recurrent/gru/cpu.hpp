@@ -37,8 +37,11 @@ struct gru_cell {
     const int n = width;
     apply(candidate, g + 2 * n, n);
     for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
-      const auto u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
-      store(hidden + j, origin_mode ? c + u * (h - c) : h + u * (c - h));
+      using number = decltype(like);
+      const number u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
+      const number rest = number(Real(1)) - u;
+      // A difference of both would lose c beside a large h, and be NaN beside an infinite one.
+      store(hidden + j, origin_mode ? u * h + rest * c : rest * h + u * c);
     });
   }
   /// From the gradient of the state, back + d: those of u and c, and what the state before gets
@@ -51,11 +54,12 @@ struct gru_cell {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like);
       const number h = load(before + j, like), dh = load(back + j, like) + load(d + j, like);
-      const number share = origin_mode ? number(Real(1)) - u : u;
+      const number rest = number(Real(1)) - u;
+      const number share = origin_mode ? rest : u, kept = origin_mode ? u : rest;
       const number difference = origin_mode ? h - c : c - h;
       store(dg + j, slope_of(gate, u, number(dh * difference)));
       store(dg + 2 * n + j, slope_of(candidate, c, number(dh * share)));
-      store(back + j, dh - dh * share);
+      store(back + j, dh * kept);
     });
   }
   /// From the gradient of r * before: that of r, and what the state before gets.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, and the
-// gradients of the parameters.
+// lamina/engine/cuda/operators/gru.cuh - gru, gru_unit: a walk along sequences, by threads that
+// keep the weights where there are few states, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/body/column_sums.cuh>
-#include <lamina/operators/recurrent/gru/cuda_body.cuh>
-#include <lamina/engine/cuda/body/part_copy.cuh>
-#include <lamina/operators/recurrent/gru/definition.hpp>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/gru_body.cuh>
+#include <lamina/engine/cuda/kept_gru_body.cuh>
+#include <lamina/engine/cuda/part_copy.cuh>
+#include <lamina/operators/gru.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -44,6 +45,14 @@ struct gru_call {
     a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
     return a;
   }
+  /// By Kept where there are steps to keep the weights for and where these fit, else by Lines.
+  template <class Lines, template <int> class Kept, class Backend>
+  static void walk(Backend& b, const gru_arguments& a) {
+    if (a.lines == 0) return;
+    if constexpr (!Unit)
+      if (walk_with_kept_weights<Kept>(b, a)) return;
+    b.template lines<team_lines<Lines>>(a);
+  }
 };
 
 template <bool Unit>
@@ -58,7 +67,7 @@ struct gru_kernel {
     a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
     a.reset = room.or_take(c.output(1), a.rows, a.n);
     a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
-    if (a.lines > 0) b.template lines<team_lines<gru_lines>>(a);
+    call::template walk<gru_lines, kept_gru_steps>(b, a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -90,7 +99,7 @@ struct gru_gradient_kernel {
     const row_array seen = room.take(a.rows, n);
     int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
     float* const weight = room.take(1, 3 * n * n).data;
-    if (a.lines > 0) b.template lines<team_lines<gru_slope_lines>>(a);
+    call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
     if (d_bias)
       sum_columns(b, array_terms{a.d_gates.data, a.d_gates.stride},
                   store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, room.rest());

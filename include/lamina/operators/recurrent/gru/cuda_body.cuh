@@ -44,6 +44,16 @@ struct gru_arguments {
   }
 };
 
+/// The end of a step: writes the candidate c and the new state j, which it returns. u: the update
+/// gate, before: the state before.
+LAMINA_INLINE LAMINA_FN float gru_finish(const gru_arguments& a, int row, int j, float u, float c,
+                                         float before) {
+  const float now = a.origin_mode ? c + u * (before - c) : before + u * (c - before);
+  a.gates.row(row)[2 * a.n + j] = c;
+  a.hidden.row(row)[j] = now;
+  return now;
+}
+
 struct gru_lines {
   using arguments = gru_arguments;
   template <class Team>
@@ -69,15 +79,30 @@ struct gru_lines {
         float c = a.input(row, 2 * n + j);
         for (int i = 0; h != nullptr && i < n; ++i) c += reset[i] * a.weight.candidate(i, j);
         c = value_of(a.candidate, c);
-        const float u = g[j], before = h != nullptr ? h[j] : 0.0f;
-        g[2 * n + j] = c;
-        a.hidden.row(row)[j] = a.origin_mode ? c + u * (before - c) : before + u * (c - before);
+        gru_finish(a, row, j, g[j], c, h != nullptr ? h[j] : 0.0f);
       }
       // The next step reads what all threads have written.
       team.barrier();
     }
   }
 };
+
+/// Slopes of the update gate and of the candidate, which are written, and of the state before as
+/// far as it goes past both.
+struct gru_slopes {
+  float update, candidate, before;
+};
+/// dh: slope of the state.
+LAMINA_INLINE LAMINA_FN gru_slopes gru_step_slopes(const gru_arguments& a, int row, int j, float u,
+                                                   float c, float before, float dh) {
+  const float share = a.origin_mode ? 1 - u : u;
+  const float difference = a.origin_mode ? before - c : c - before;
+  const gru_slopes d{slope_of(a.gate, u, dh * difference), slope_of(a.candidate, c, dh * share),
+                     dh - dh * share};
+  a.d_gates.row(row)[j] = d.update;
+  a.d_gates.row(row)[2 * a.n + j] = d.candidate;
+  return d;
+}
 
 struct gru_slope_lines {
   using arguments = gru_arguments;
@@ -93,13 +118,9 @@ struct gru_slope_lines {
       const float* const g = a.gates.row(row);
       float* const dg = a.d_gates.row(row);
       for (int j = team.rank(); j < n; j += team.size()) {
-        const float u = g[j], c = g[2 * n + j], before = h != nullptr ? h[j] : 0.0f;
         const float dh = back[j] + a.d_hidden.row(row)[j];
-        const float share = a.origin_mode ? 1 - u : u;
-        const float difference = a.origin_mode ? before - c : c - before;
-        dg[j] = slope_of(a.gate, u, dh * difference);
-        dg[2 * n + j] = slope_of(a.candidate, c, dh * share);
-        back[j] = dh - dh * share;
+        back[j] =
+            gru_step_slopes(a, row, j, g[j], g[2 * n + j], h != nullptr ? h[j] : 0.0f, dh).before;
       }
       team.barrier();
       for (int j = team.rank(); j < n; j += team.size()) {

@@ -34,8 +34,9 @@ struct gru_step {
   }
 
   const Real* candidate_weight() const { return weight + 2 * width * width; }
-  // The part of the candidate in h.
+  // The parts of the candidate and of the state before in h.
   Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
+  Real kept(Real u) const { return origin_mode ? u : Real(1) - u; }
 
   // Without a state before, which is zeros then, there is nothing to multiply by the weight.
   void forward(const Real* x, const Real* h, bool has_state, Real* g, Real* reset,
@@ -49,20 +50,21 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
-      next[d] = h[d] + share(g[d]) * (c - h[d]);
+      // A difference of both would lose c beside a large h, and be NaN beside an infinite one.
+      next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
     }
   }
 
   // From dh, the gradient of h: writes dg, of x, and before, of h'; adds to those of parameters.
   void backward(const Real* h, const Real* g, const Real* reset, const Real* dh, Real* dg,
-                Real* before, Real* d_weight, Real* d_bias) const {
+                Real* before, Real* d_weight, double* d_bias) const {
     const std::size_t n = width;
     std::vector<Real> d_reset(n);
     for (std::size_t d = 0; d < n; ++d) {
       const Real u = g[d], c = g[2 * n + d];
       dg[d] = dh[d] * (origin_mode ? h[d] - c : c - h[d]) * gate.derivative(u);
       dg[2 * n + d] = dh[d] * share(u) * candidate.derivative(c);
-      before[d] = dh[d] * (Real(1) - share(u));
+      before[d] = dh[d] * kept(u);
     }
     add_product(dg + 2 * n, false, candidate_weight(), true, d_reset.data(), 1, n, n);
     for (std::size_t d = 0; d < n; ++d) {
@@ -72,7 +74,7 @@ struct gru_step {
     add_product(dg, false, weight, true, before, 1, 2 * n, n);
     add_product(h, true, dg, false, d_weight, n, 1, 2 * n);
     add_product(reset, true, dg + 2 * n, false, d_weight + 2 * n * n, n, 1, n);
-    for (std::size_t j = 0; j < 3 * n; ++j) d_bias[j] += dg[j];
+    for (std::size_t j = 0; j < 3 * n; ++j) d_bias[j] += static_cast<double>(dg[j]);
   }
 };
 
@@ -118,7 +120,8 @@ void gru_gradient(kernel_context<Real>& ctx) {
   const Real* const hidden = ctx.real("Hidden").data();
   const Real* const d = ctx.real("Hidden@GRAD").data();
   auto d_input = zeros<Real>({rows, 3 * n}), d_h0 = zeros<Real>({count, n}),
-       d_weight = zeros<Real>({n, 3 * n}), d_bias = zeros<Real>({1, 3 * n});
+       d_weight = zeros<Real>({n, 3 * n});
+  auto d_bias = zeros<double>({1, 3 * n});
   const std::vector<Real> nothing(n);
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(sequences, s, ctx.flag("is_reverse"));
@@ -173,7 +176,8 @@ void gru_unit_gradient(kernel_context<Real>& ctx) {
   const Real* const reset = ctx.real("ResetHiddenPrev").data();
   const Real* const d = ctx.real("Hidden@GRAD").data();
   auto d_input = zeros<Real>({rows, 3 * n}), d_hidden = zeros<Real>({rows, n}),
-       d_weight = zeros<Real>({n, 3 * n}), d_bias = zeros<Real>({1, 3 * n});
+       d_weight = zeros<Real>({n, 3 * n});
+  auto d_bias = zeros<double>({1, 3 * n});
   for (std::size_t r = 0; r < rows; ++r)
     step.backward(h + r * n, gates + r * 3 * n, reset + r * n, d + r * n,
                   d_input.data() + r * 3 * n, d_hidden.data() + r * n, d_weight.data(),

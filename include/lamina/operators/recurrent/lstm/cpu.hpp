@@ -185,6 +185,7 @@ struct call_kernel<gradient_of<lstm>> {
     if (d_bias) clear(d_bias);
     Real* const d_peepholes =
         d_bias && one.peepholes != nullptr ? d_bias.row<Real>(0) + 4 * n : nullptr;
+    detail::blocked_sums<Real> of_peepholes(d_peepholes, 3 * n, m.aside);
     pack_transposed(4 * n, n, weight.row<const Real>(0), weight.stride, m.product.panels);
     const std::ptrdiff_t states = steps.sequences() * stride;
     std::fill_n(m.back_hidden, states, Real(0));
@@ -196,6 +197,7 @@ struct call_kernel<gradient_of<lstm>> {
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k), at = steps.start(k) + r;
         const std::ptrdiff_t state = r * stride;
+        of_peepholes.begin_row();
         one.backward({gates.row<const Real>(at), activated.row<const Real>(at),
                       cell.row<const Real>(row), state_before(steps, r, k, cell, c0, m.nothing),
                       d_hidden.row<const Real>(row), d_cell.row<const Real>(row),
@@ -210,6 +212,7 @@ struct call_kernel<gradient_of<lstm>> {
     give_states(steps, m.back_hidden, n, c.output(1));
     give_states(steps, m.back_cell, n, c.output(2));
     const int rows = c.input(0).rows;
+    of_peepholes.finish();
     if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
     if (d_weight)
       gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
@@ -227,6 +230,7 @@ struct call_kernel<gradient_of<lstm>> {
     int width, rows;
     Real *back_hidden, *back_cell, *nothing;
     Real *d_gates, *before;  // by steps
+    float* aside;            // of blocked sums
     basic_step_product<Real> product;
     Real* room;
 
@@ -239,6 +243,7 @@ struct call_kernel<gradient_of<lstm>> {
           nothing(p.take<Real>(1, width)),
           d_gates(p.take<Real>(rows, 4 * width)),
           before(p.take<Real>(rows, width)),
+          aside(p.take<float>(in_floats<double>(padded(3 * width)))),
           product(steps.sequences(), 4 * width, width, p),
           room(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 4 * width))) {}
   };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, and the gradients
-// of the parameters.
+// lamina/engine/cuda/operators/lstm.cuh - lstm, lstmp: a walk along sequences, for an lstm of few
+// cells by threads that keep the weights, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/body/column_sums.cuh>
-#include <lamina/operators/recurrent/lstm/cuda_body.cuh>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/engine/cuda/column_sums.cuh>
+#include <lamina/engine/cuda/kept_lstm_body.cuh>
+#include <lamina/engine/cuda/lstm_body.cuh>
+#include <lamina/operators/lstm.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -84,7 +85,8 @@ struct call_kernel<lstm> {
     require_float(c, c.input(0));
     detail::scratch_rows room(c.run.scratch);
     const auto a = arguments(c, room);
-    if (a.lines > 0) b.template lines<team_lines<detail::lstm_lines<false>>>(a);
+    if (a.lines > 0 && !detail::walk_with_kept_weights<detail::kept_lstm_steps>(b, a))
+      b.template lines<team_lines<detail::lstm_lines<false>>>(a);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_site& c) {
@@ -121,7 +123,8 @@ struct call_kernel<gradient_of<lstm>> {
     a.back_cell = room.take(a.lines, a.n);
     a.dh0 = c.output(1);
     a.dc0 = c.output(2);
-    if (a.lines > 0) b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
+    if (a.lines > 0 && !detail::walk_with_kept_weights<detail::kept_lstm_slope_steps>(b, a))
+      b.template lines<team_lines<detail::lstm_slope_lines<false>>>(a);
     detail::lstm_parameter_gradients(b, a, a.hidden, room, c.output(3), c.output(4));
   }
   template <class Backend>

@@ -24,6 +24,39 @@ struct lstm_arguments {
   int lines, width, count;
 };
 
+/// A gate of cell j from the sum of its products: the candidate (0), the gate of the input (1) or
+/// of the cell before (2). That of the output (3) waits for the new cell.
+LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j, float sum,
+                                        float before) {
+  if (gate == 0) return value_of(a.candidate, sum);
+  if (a.peepholes != nullptr) sum += a.peepholes[(gate - 1) * a.n + j] * before;
+  return value_of(a.gate, sum);
+}
+
+/// What cell j hands to the next step.
+struct lstm_state {
+  float cell, hidden;
+};
+/// The end of a step: writes what is kept of cell j. g: its gates, of that of the output the sum.
+template <bool Projects>
+LAMINA_INLINE LAMINA_FN lstm_state lstm_finish(const lstm_arguments& a, int row, int j,
+                                               float (&g)[4], float before) {
+  const int n = a.n;
+  float now = g[2] * before + g[1] * g[0];
+  if constexpr (Projects) now = clipped(now, a.cell_clip);
+  if (a.peepholes != nullptr) g[3] += a.peepholes[2 * n + j] * now;
+  g[3] = value_of(a.gate, g[3]);
+  const float activated = value_of(a.of_cell, now), hidden = g[3] * activated;
+  a.cell.row(row)[j] = now;
+  a.hidden.row(row)[j] = hidden;
+  if (a.activated) a.activated.row(row)[j] = activated;
+  if (a.gates) {
+    LAMINA_CUDA_UNROLL
+    for (int q = 0; q < 4; ++q) a.gates.row(row)[q * n + j] = g[q];
+  }
+  return {now, hidden};
+}
+
 template <bool Projects>
 struct lstm_lines {
   using arguments = lstm_arguments;
@@ -66,27 +99,38 @@ struct lstm_lines {
       for (int q = 0; q < 4; ++q) g[q] += v * w[q * n];
     }
     const float before = c != nullptr ? c[j] : 0.0f;
-    if (a.peepholes != nullptr) {
-      g[1] += a.peepholes[j] * before;
-      g[2] += a.peepholes[n + j] * before;
-    }
-    g[0] = value_of(a.candidate, g[0]);
-    g[1] = value_of(a.gate, g[1]);
-    g[2] = value_of(a.gate, g[2]);
-    float now = g[2] * before + g[1] * g[0];
-    if constexpr (Projects) now = clipped(now, a.cell_clip);
-    if (a.peepholes != nullptr) g[3] += a.peepholes[2 * n + j] * now;
-    g[3] = value_of(a.gate, g[3]);
-    const float activated = value_of(a.of_cell, now);
-    a.cell.row(row)[j] = now;
-    a.hidden.row(row)[j] = g[3] * activated;
-    if (a.activated) a.activated.row(row)[j] = activated;
-    if (a.gates) {
-      LAMINA_CUDA_UNROLL
-      for (int q = 0; q < 4; ++q) a.gates.row(row)[q * n + j] = g[q];
-    }
+    LAMINA_CUDA_UNROLL
+    for (int q = 0; q < 3; ++q) g[q] = lstm_gate(a, q, j, g[q], before);
+    lstm_finish<Projects>(a, row, j, g, before);
   }
 };
+
+/// What is kept of a step of a cell.
+struct lstm_step {
+  float gates[4], activated, before;  // before: the cell before
+};
+/// Slopes of the gates of cell j, which are written, and of the cell before.
+struct lstm_slopes {
+  float gates[4], before;
+};
+/// dh, dc: slopes of the hidden state and of the cell.
+template <bool Projects>
+LAMINA_INLINE LAMINA_FN lstm_slopes lstm_step_slopes(const lstm_arguments& a, int row, int j,
+                                                     const lstm_step& step, float dh, float dc) {
+  const int n = a.n;
+  const float x = step.gates[0], i = step.gates[1], f = step.gates[2], o = step.gates[3];
+  const float d_o = slope_of(a.gate, o, dh * step.activated);
+  dc += slope_of(a.of_cell, step.activated, dh * o);
+  if (a.peepholes != nullptr) dc += a.peepholes[2 * n + j] * d_o;
+  if constexpr (Projects) dc = through_clip(a.cell.row(row)[j], dc, a.cell_clip);
+  const float d_i = slope_of(a.gate, i, dc * x), d_f = slope_of(a.gate, f, dc * step.before);
+  float before = dc * f;
+  if (a.peepholes != nullptr) before += a.peepholes[j] * d_i + a.peepholes[n + j] * d_f;
+  const lstm_slopes d{{slope_of(a.candidate, x, dc * i), d_i, d_f, d_o}, before};
+  LAMINA_CUDA_UNROLL
+  for (int q = 0; q < 4; ++q) a.d_gates.row(row)[q * n + j] = d.gates[q];
+  return d;
+}
 
 template <bool Projects>
 struct lstm_slope_lines {
@@ -134,21 +178,10 @@ struct lstm_slope_lines {
     }
     if (behind != nullptr) dc += *back_cell;
     const float* const g = a.gates.row(row) + j;
-    const float x = g[0], i = g[n], f = g[2 * n], o = g[3 * n];
-    const float activated = a.activated.row(row)[j], old = before != nullptr ? before[j] : 0.0f;
-    const float d_o = slope_of(a.gate, o, dh * activated);
-    dc += slope_of(a.of_cell, activated, dh * o);
-    if (a.peepholes != nullptr) dc += a.peepholes[2 * n + j] * d_o;
-    if constexpr (Projects) dc = through_clip(a.cell.row(row)[j], dc, a.cell_clip);
-    const float d_i = slope_of(a.gate, i, dc * x), d_f = slope_of(a.gate, f, dc * old);
-    float back = dc * f;
-    if (a.peepholes != nullptr) back += a.peepholes[j] * d_i + a.peepholes[n + j] * d_f;
-    *back_cell = back;
-    float* const to = a.d_gates.row(row) + j;
-    to[0] = slope_of(a.candidate, x, dc * i);
-    to[n] = d_i;
-    to[2 * n] = d_f;
-    to[3 * n] = d_o;
+    const lstm_step step{{g[0], g[n], g[2 * n], g[3 * n]},
+                         a.activated.row(row)[j],
+                         before != nullptr ? before[j] : 0.0f};
+    *back_cell = lstm_step_slopes<Projects>(a, row, j, step, dh, dc).before;
   }
 };
 

@@ -117,8 +117,9 @@ void lstm_gradient(kernel_context<Real>& ctx) {
   const Real* const d_seen = ctx.real(f.projects ? "Projection@GRAD" : "Hidden@GRAD").data();
   const Real* const d_cell = ctx.real("Cell@GRAD").data();
   auto d_input = zeros<Real>({f.rows(), 4 * n}), d_weight = zeros<Real>({p, 4 * n}),
-       d_bias = zeros<Real>({1, (f.peepholes ? 7 : 4) * n}), d_h0 = zeros<Real>({count, p}),
-       d_c0 = zeros<Real>({count, n}), d_projection = zeros<Real>({n, f.projects ? p : 0});
+       d_h0 = zeros<Real>({count, p}), d_c0 = zeros<Real>({count, n}),
+       d_projection = zeros<Real>({n, f.projects ? p : 0});
+  auto d_bias = zeros<double>({1, (f.peepholes ? 7 : 4) * n});
   const std::vector<Real> nothing(std::max(n, p));
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
@@ -156,11 +157,11 @@ void lstm_gradient(kernel_context<Real>& ctx) {
         dg[2 * n + d] = dc * c[d] * f.gate.derivative(forget);
         next_c[d] = dc * forget + f.peephole(0, d) * dg[n + d] + f.peephole(1, d) * dg[2 * n + d];
         if (!f.peepholes) continue;
-        d_bias.flat(4 * n + d) += dg[n + d] * c[d];
-        d_bias.flat(5 * n + d) += dg[2 * n + d] * c[d];
-        d_bias.flat(6 * n + d) += dg[3 * n + d] * now;
+        d_bias.flat(4 * n + d) += static_cast<double>(dg[n + d] * c[d]);
+        d_bias.flat(5 * n + d) += static_cast<double>(dg[2 * n + d] * c[d]);
+        d_bias.flat(6 * n + d) += static_cast<double>(dg[3 * n + d] * now);
       }
-      for (std::size_t j = 0; j < 4 * n; ++j) d_bias.flat(j) += dg[j];
+      for (std::size_t j = 0; j < 4 * n; ++j) d_bias.flat(j) += static_cast<double>(dg[j]);
       add_product(h, true, dg, false, d_weight.data(), p, 1, 4 * n);
       std::fill(next_h.begin(), next_h.end(), Real(0));
       add_product(dg, false, f.weight, true, next_h.data(), 1, 4 * n, p);

@@ -108,6 +108,7 @@ struct call_kernel<gradient_of<lstmp>> {
     if (d_bias) clear(d_bias);
     Real* const d_peepholes =
         d_bias && one.peepholes != nullptr ? d_bias.row<Real>(0) + 4 * n : nullptr;
+    detail::blocked_sums<Real> of_peepholes(d_peepholes, 3 * n, m.aside);
     pack_transposed(4 * n, p, weight.row<const Real>(0), weight.stride, m.of_gates.panels);
     pack_transposed(p, n, proj_weight.row<const Real>(0), proj_weight.stride,
                     m.of_projection.panels);
@@ -134,6 +135,7 @@ struct call_kernel<gradient_of<lstmp>> {
       m.of_projection.run(count, dp, proj_stride, m.back_hidden, stride, false);
       for (int r = 0; r < count; ++r) {
         const int row = steps.row(r, k), at = first + r;
+        of_peepholes.begin_row();
         one.backward({gates.row<const Real>(at), activated.row<const Real>(at),
                       cell.row<const Real>(row), state_before(steps, r, k, cell, c0, m.nothing),
                       m.nothing, d_cell.row<const Real>(row), m.back_hidden + r * stride,
@@ -148,6 +150,7 @@ struct call_kernel<gradient_of<lstmp>> {
     }
     give_states(steps, m.back_projection, p, c.output(1));
     give_states(steps, m.back_cell, n, c.output(2));
+    of_peepholes.finish();
     if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
     if (d_weight)
       gemm_row_major(p, rows, 4 * n, 1, {m.before, proj_stride, true}, {m.d_gates, gate_stride},
@@ -169,6 +172,7 @@ struct call_kernel<gradient_of<lstmp>> {
     int width, projected, rows;
     Real *back_projection, *back_hidden, *back_cell, *nothing;
     Real *d_gates, *d_projected, *before;  // by steps
+    float* aside;                          // of blocked sums
     basic_step_product<Real> of_gates, of_projection;
     Real* room;
 
@@ -184,6 +188,7 @@ struct call_kernel<gradient_of<lstmp>> {
           d_gates(p.take<Real>(rows, 4 * width)),
           d_projected(p.take<Real>(rows, projected)),
           before(p.take<Real>(rows, projected)),
+          aside(p.take<float>(in_floats<double>(padded(3 * width)))),
           of_gates(steps.sequences(), 4 * width, projected, p),
           of_projection(steps.sequences(), projected, width, p),
           room(

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/conv_tile.hpp - the tile that a convolution takes: one about as high as it has
+// channels, because empty rows of a tile are multiplied too.
+//
+// The shape of a filter is known at compile time, so a program has kernels for the tiles alone that
+// its convolutions take. The choice depends on the shape, not on the device.
+#pragma once
+
+#include <lamina/engine/call/conv_shape.hpp>
+
+namespace lamina::engine::cuda {
+
+/// How many times a tile has fewer rows, and more columns, than that of a product: 1, 2 or 4. On a
+/// device these are 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its elements.
+using conv_folds = unsigned;
+/// The whole tile, and the reader for filters of more taps than a word has bits for.
+inline constexpr conv_folds many_taps = 8;
+
+/// Which argument of a group or of a call is the filter or its gradient, and which attribute of the
+/// operator has the number of groups.
+struct filter_place {
+  int argument, groups;
+};
+
+/// Rows of a product's tile on a device, by which all backends choose.
+inline constexpr int whole_tile = 64;
+
+/// Whether a word has a bit for each tap of the three sides of a filter, and one more.
+constexpr bool has_few_taps(const conv_shape& s) {
+  return s.side[0].filter + s.side[1].filter + s.side[2].filter <= 31;
+}
+
+/// The lowest tile with a row for each of the `channels` of an image that is made.
+constexpr conv_folds fold_of_image(const conv_shape& s, int channels) {
+  if (!has_few_taps(s)) return many_taps;
+  return channels * 4 <= whole_tile ? 4 : channels * 2 <= whole_tile ? 2 : 1;
+}
+
+/// The gradient of the filters, filters x what one sees: the tile that leaves least empty; of equal
+/// ones the squarest, which reads least.
+constexpr conv_folds fold_of_filters(const conv_shape& s) {
+  if (!has_few_taps(s)) return many_taps;
+  const int filters = s.small_channels, seen = s.large_channels * s.taps();
+  const auto area = [&](conv_folds fold) {
+    const auto covered = [](long long n, int each) { return (n + each - 1) / each * each; };
+    return covered(filters, whole_tile / static_cast<int>(fold)) *
+           covered(seen, whole_tile * static_cast<int>(fold));
+  };
+  conv_folds best = 1;
+  for (const conv_folds fold : {2u, 4u})
+    if (area(fold) < area(best)) best = fold;
+  return best;
+}
+
+/// Calls f.operator()<Fold>() for `fold`, which is an element of the set Folds.
+template <conv_folds Folds, class F>
+void with_fold(conv_folds fold, const F& f) {
+  static_assert(Folds != 0);
+  constexpr conv_folds first = Folds & (~Folds + 1), others = Folds & ~first;
+  if constexpr (others == 0) {
+    f.template operator()<first>();
+  } else {
+    if (fold == first)
+      f.template operator()<first>();
+    else
+      with_fold<others>(fold, f);
+  }
+}
+
+}  // namespace lamina::engine::cuda
