@@ -14,8 +14,8 @@
 #include "engine/cuda/host_bodies.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/operators/gru.cuh>
-#include <lamina/engine/cuda/operators/lstm.cuh>
+#include <lamina/operators/recurrent/gru/cuda.cuh>
+#include <lamina/operators/recurrent/lstm/cuda.cuh>
 
 namespace test::kept {
 

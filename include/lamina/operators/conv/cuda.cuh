@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/conv.cuh - convolutions and their gradients: groups whose head is
+// lamina/operators/conv/cuda.cuh - convolutions and their gradients: groups whose head is
 // one, the gradient of the filters, conv2d_transpose.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/channel_sums.cuh>
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/conv_body.cuh>
-#include <lamina/engine/cuda/conv_tile.hpp>
-#include <lamina/engine/cuda/launch_group.hpp>
-#include <lamina/operators/conv.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/channel_sums.cuh>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/conv_body.cuh>
+#include <lamina/engine/cuda/body/conv_tile.hpp>
+#include <lamina/engine/cuda/schedule/launch_group.hpp>
+#include <lamina/operators/conv/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

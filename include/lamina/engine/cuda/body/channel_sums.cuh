@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/channel_sums.cuh - sums over all elements of a channel of images.
+// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of a channel of images.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/element_loops.cuh>
-#include <lamina/engine/cuda/pack.cuh>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
 
 namespace lamina::engine::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/pack.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
 
 namespace lamina::engine::cuda {
 

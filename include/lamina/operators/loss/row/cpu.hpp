@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/engine/call/kldiv_reduction.hpp>
-#include <lamina/engine/cpu/long_sums.hpp>
-#include <lamina/engine/cpu/row_math.hpp>
-#include <lamina/operators/norm.hpp>
-#include <lamina/operators/row_loss.hpp>
+#include <lamina/operators/loss/row/common.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/loss/row/definition.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/matmul.cuh - products of batches of matrices: matmul, and mul where
+// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
 // it is no head of a group.
 #pragma once
 
@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <numeric>
 
-#include <lamina/engine/cuda/call_site.hpp>
-#include <lamina/engine/cuda/divider.cuh>
-#include <lamina/engine/cuda/product.cuh>
-#include <lamina/engine/cuda/small_product.cuh>
-#include <lamina/operators/matmul.hpp>
-#include <lamina/operators/mul.hpp>
+#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/body/small_product.cuh>
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
 
 namespace lamina::engine::cuda {
 

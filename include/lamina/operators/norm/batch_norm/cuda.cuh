@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/batch_norm.cuh - the sums of batch_norm and of its gradient; what
+// lamina/operators/norm/batch_norm/cuda.cuh - the sums of batch_norm and of its gradient; what
 // is computed element by element are statements of fused groups.
 #pragma once
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/gru.cuh - gru, gru_unit: a walk along sequences, by threads that
+// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, by threads that
 // keep the weights where there are few states, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/gru_body.cuh>
-#include <lamina/engine/cuda/kept_gru_body.cuh>
-#include <lamina/engine/cuda/part_copy.cuh>
-#include <lamina/operators/gru.hpp>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/operators/recurrent/gru/cuda_body.cuh>
+#include <lamina/operators/recurrent/gru/cuda_kept_body.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/recurrent/gru/definition.hpp>
 
 namespace lamina::engine::cuda {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/operators/lstm.cuh - lstm, lstmp: a walk along sequences, for an lstm of few
-// cells by threads that keep the weights, and the gradients of the parameters.
+// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, for an lstm of
+// few cells by threads that keep the weights, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
 
-#include <lamina/engine/cuda/column_sums.cuh>
-#include <lamina/engine/cuda/kept_lstm_body.cuh>
-#include <lamina/engine/cuda/lstm_body.cuh>
-#include <lamina/operators/lstm.hpp>
+#include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/operators/recurrent/lstm/cuda_kept_body.cuh>
+#include <lamina/operators/recurrent/lstm/cuda_body.cuh>
+#include <lamina/operators/recurrent/lstm/definition.hpp>
 
 namespace lamina::engine::cuda {
 

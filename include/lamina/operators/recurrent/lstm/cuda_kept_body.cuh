@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/kept_lstm_body.cuh - an lstm of few cells: its weights stay on the chip, a
-// thread has one gate of a cell.
+// lamina/operators/recurrent/lstm/cuda_kept_body.cuh - an lstm of few cells: its weights stay on
+// the chip, a thread has one gate of a cell.
 #pragma once
 
-#include <lamina/engine/cuda/kept_weights.cuh>
-#include <lamina/engine/cuda/lstm_body.cuh>
+#include <lamina/engine/cuda/body/kept_weights.cuh>
+#include <lamina/operators/recurrent/lstm/cuda_body.cuh>
 
 namespace lamina::engine::cuda::detail {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/kept_gru_body.cuh - a gru of few states: its weights stay on the chip, a
-// thread has a state of the update gate (0), of the reset gate (1) or of the candidate (2).
+// lamina/operators/recurrent/gru/cuda_kept_body.cuh - a gru of few states: its weights stay on the
+// chip, a thread has a state of the update gate (0), of the reset gate (1) or of the candidate (2).
 #pragma once
 
-#include <lamina/engine/cuda/gru_body.cuh>
-#include <lamina/engine/cuda/kept_weights.cuh>
+#include <lamina/operators/recurrent/gru/cuda_body.cuh>
+#include <lamina/engine/cuda/body/kept_weights.cuh>
 
 namespace lamina::engine::cuda::detail {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/small_product.cuh - where the matrices of an array lie, and many small
+// lamina/engine/cuda/body/small_product.cuh - where the matrices of an array lie, and many small
 // products of them by one kernel.
 #pragma once
 
 #include <cstddef>
 
-#include <lamina/engine/call/matmul_shape.hpp>
-#include <lamina/engine/cuda/divider.cuh>
-#include <lamina/engine/cuda/product.cuh>
-#include <lamina/engine/cuda/tile_product.cuh>
+#include <lamina/operators/matrix/matmul/common.hpp>
+#include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/body/tile_product.cuh>
 
 namespace lamina::engine::cuda::detail {
 

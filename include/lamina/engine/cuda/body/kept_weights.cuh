@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/kept_weights.cuh - recurrences whose weights stay on the chip: each thread of
-// a team keeps one line of the matrix of a gate for all steps of all sequences of its team.
+// lamina/engine/cuda/body/kept_weights.cuh - recurrences whose weights stay on the chip: each
+// thread of a team keeps one line of the matrix of a gate for all steps of all sequences of its
+// team.
 //
 // A team has a thread for each state of each gate. What a step hands to the next one goes through
 // shared memory; no team waits for another.
 #pragma once
 
-#include <lamina/engine/cuda/pack.cuh>
-#include <lamina/engine/cuda/team.cuh>
+#include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/body/team.cuh>
 
 namespace lamina::engine::cuda::detail {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/conv_tile.hpp - the tile that a convolution takes: one about as high as it has
-// channels, because empty rows of a tile are multiplied too.
+// lamina/engine/cuda/body/conv_tile.hpp - the tile that a convolution takes: one about as high as
+// it has channels, because empty rows of a tile are multiplied too.
 //
 // The shape of a filter is known at compile time, so a program has kernels for the tiles alone that
 // its convolutions take. The choice depends on the shape, not on the device.
 #pragma once
 
-#include <lamina/engine/call/conv_shape.hpp>
+#include <lamina/operators/conv/common.hpp>
 
 namespace lamina::engine::cuda {
 
