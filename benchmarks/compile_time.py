@@ -63,7 +63,7 @@ using program = lamina::with_backward<std::remove_const_t<decltype(net)>>;
 static_assert(program::desc.count.operators >= 2300);
 
 void run(float* const* parameters) {
-  lamina::engine::cpu::machine<program> machine{lamina::outside_memory{parameters}};
+  lamina::engine::cpu::machine<program> machine{lamina::external_buffers{parameters}};
   machine.run(~0ull, 0, 0);
 }
 """
@@ -102,7 +102,7 @@ RESNET = """
   auto s1 = layer::basic_block<16>(layer::basic_block<16>(begin));
   auto s2 = layer::basic_block<32>(layer::basic_block<32, 2>(s1));
   auto s3 = layer::basic_block<64>(layer::basic_block<64, 2>(s2));
-  auto logits = layer::fc<10>(layer::global_pool2d(s3, {.type = lamina::pool::average}));
+  auto logits = layer::fc<10>(layer::global_pool2d(s3, {.type = lamina::pooling_type::average}));
 """
 RESNET_50 = """
   constexpr lamina::window overlapping{.stride = 2, .padding = 1};
@@ -115,7 +115,7 @@ RESNET_50 = """
   for (int i = 1; i < 6; ++i) s3 = layer::bottleneck_block<256>(s3);
   auto s4 = layer::bottleneck_block<512, 2>(s3);
   for (int i = 1; i < 3; ++i) s4 = layer::bottleneck_block<512>(s4);
-  auto logits = layer::fc<1000>(layer::global_pool2d(s4, {.type = lamina::pool::average}));
+  auto logits = layer::fc<1000>(layer::global_pool2d(s4, {.type = lamina::pooling_type::average}));
 """
 IMAGE_NETWORKS = {"LeNet": ("1, 28, 28", LENET), "ResNet, W7": ("3, 32, 32", RESNET),
                   "ResNet-50": ("3, 224, 224", RESNET_50)}

@@ -82,7 +82,7 @@ constexpr auto counting = lamina::program([](lamina::block& main) {
 });
 void empty_iteration(benchmark::State& state) {
   using program = std::remove_const_t<decltype(counting)>;
-  lamina::engine::cpu::machine<program> machine{lamina::outside_memory{}};
+  lamina::engine::cpu::machine<program> machine{lamina::external_buffers{}};
   const std::int64_t n = 10000;
   machine.feed(0, &n);
   for (auto _ : state) machine.run(~0ull, 0, 0);

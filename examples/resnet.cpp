@@ -24,7 +24,7 @@ constexpr auto resnet = lamina::program([](lamina::block& main) {
   fine = layer::basic_block<16>(layer::basic_block<16>(fine));
   auto middle = layer::basic_block<32>(layer::basic_block<32, 2>(fine));
   auto coarse = layer::basic_block<64>(layer::basic_block<64, 2>(middle));
-  auto mean = layer::global_pool2d(coarse, {.type = lamina::pool::average});
+  auto mean = layer::global_pool2d(coarse, {.type = lamina::pooling_type::average});
   auto logits = layer::fc<10>(mean, {.name = "output"});
   layer::accuracy(logits, label, {.name = "accuracy"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));

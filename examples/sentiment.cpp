@@ -18,7 +18,7 @@ namespace layer = lamina::layer;
 namespace reader = lamina::reader;
 namespace reviews = lamina::dataset::movie_reviews;
 using lamina::activation;
-using lamina::pool;
+using lamina::pooling_type;
 
 constexpr int dictionary_size = 8000;
 
@@ -60,8 +60,8 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
     sums = layer::fc<gates>(std::tuple{sums, hidden});
     hidden = std::get<0>(layer::dynamic_lstm<gates>(sums, {.is_reverse = backwards}));
   }
-  return decide(layer::sequence_pool(sums, {.type = pool::max}),
-                layer::sequence_pool(hidden, {.type = pool::max}), label);
+  return decide(layer::sequence_pool(sums, {.type = pooling_type::max}),
+                layer::sequence_pool(hidden, {.type = pooling_type::max}), label);
 });
 
 template <lamina::program_type Net>

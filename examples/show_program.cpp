@@ -56,7 +56,8 @@ struct shown {
 };
 template <lamina::program_type P>
 shown all_of(P net) {
-  return {lamina::message_of(net), lamina::report(net, {.rows = 64, .iterations = 10}).text()};
+  return {lamina::to_program_message(net),
+          lamina::report(net, {.rows = 64, .iterations = 10}).text()};
 }
 
 shown net_of(const std::string& name) {

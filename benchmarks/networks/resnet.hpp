@@ -18,7 +18,7 @@ constexpr auto resnet(lamina::block& main) {
   auto s1 = layer::basic_block<16>(layer::basic_block<16>(begin));
   auto s2 = layer::basic_block<32>(layer::basic_block<32, 2>(s1));
   auto s3 = layer::basic_block<64>(layer::basic_block<64, 2>(s2));
-  auto pooled = layer::global_pool2d(s3, {.type = lamina::pool::average});
+  auto pooled = layer::global_pool2d(s3, {.type = lamina::pooling_type::average});
   auto logits = layer::fc<10>(pooled, {.name = "logits"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 }

@@ -19,7 +19,7 @@ constexpr auto sentiment(lamina::block& main) {
   auto embedded = layer::embedding<words, width>(text);
   auto [hidden, cell] = layer::dynamic_lstm<4 * width>(
       layer::fc<4 * width>(embedded, {.bias = false}), {.use_peepholes = false});
-  auto most = layer::sequence_pool(hidden, {.type = lamina::pool::max});
+  auto most = layer::sequence_pool(hidden, {.type = lamina::pooling_type::max});
   return layer::mean(layer::softmax_with_cross_entropy(layer::fc<2>(most), label));
 }
 

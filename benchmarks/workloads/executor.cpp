@@ -27,7 +27,7 @@ constexpr auto sentiment = lamina::program([](lamina::block& main) {
   auto embedded = layer::embedding<words, width>(text);
   auto [hidden, cell] = layer::dynamic_lstm<4 * width>(
       layer::fc<4 * width>(embedded, {.bias = false}), {.use_peepholes = false});
-  return layer::fc<2>(layer::sequence_pool(hidden, {.type = lamina::pool::max}));
+  return layer::fc<2>(layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}));
 });
 
 /// Saves a program with first values, and runs what is read again.

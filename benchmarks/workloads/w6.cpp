@@ -24,17 +24,18 @@ workload::job forward(const std::filesystem::path& path, int threads) {
   auto model = std::make_shared<lamina::model<forward_program>>(forward_net);
   to.write(*model);
 #if defined(WORKLOAD_CUDA)
-  using at_place = lamina::place_machine<forward_program, lamina::engine::cuda::device_backend>;
-  auto m = std::make_shared<at_place>(*model, 0);
+  using on_device = lamina::device_machine<forward_program, lamina::engine::cuda::device_backend>;
+  auto m = std::make_shared<on_device>(*model, 0);
   const auto run = [model, m](int n) {
     for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
   };
 #else
   using machine = lamina::engine::cpu::machine<lamina::for_test<forward_program>>;
-  auto m = std::make_shared<machine>(lamina::outside_memory{model->memory(), nullptr, nullptr});
+  auto m = std::make_shared<machine>(lamina::external_buffers{model->memory(), nullptr, nullptr});
   auto pool = std::make_shared<lamina::worker_pool>(threads);
-  auto loops = std::make_shared<lamina::engine::cpu::sliced_run<lamina::for_test<forward_program>>>(
-      *m, *pool);
+  auto loops =
+      std::make_shared<lamina::engine::cpu::parallel_run<lamina::for_test<forward_program>>>(*m,
+                                                                                             *pool);
   const auto run = [model, m, pool, loops](int n) {
     for (int i = 0; i < n; ++i) m->run(~0ull, 0, 0);
   };

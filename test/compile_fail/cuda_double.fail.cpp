@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program in double at a CUDA place.
+// A program in double on a CUDA device.
 // expect-error: lamina: cuda: expected a program in float, found one in double
 #include "engine/cuda/host_backend.hpp"
 

@@ -13,9 +13,9 @@ struct record {
   constexpr auto operator()(lamina::block& main) const {
     auto x = layer::data<"x", float, 6, 9, 9>(main);
 #ifdef SHOULD_FAIL
-    constexpr auto type = lamina::pool::first;
+    constexpr auto type = lamina::pooling_type::first;
 #else
-    constexpr auto type = lamina::pool::average;
+    constexpr auto type = lamina::pooling_type::average;
 #endif
     return layer::pool2d<2>(x, {.type = type});
   }

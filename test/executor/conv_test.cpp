@@ -11,7 +11,7 @@ namespace layer = lamina::layer;
 using executed::values_of;
 using lamina::block;
 using lamina::extent2;
-using lamina::pool;
+using lamina::pooling_type;
 using lamina::window;
 using pieces::squares_of;
 
@@ -87,12 +87,12 @@ TEST_CASE("pool2d by hand: max, average with and without padding, ceil_mode, ada
     constexpr window half{.stride = 2, .padding = 1};
     constexpr window up{.stride = 2, .ceil_mode = true};
     auto most = layer::pool2d<2, half>(x);
-    auto inside = layer::pool2d<2, half>(x, {.type = pool::average});
-    auto counted = layer::pool2d<2, half>(x, {.type = pool::average, .exclusive = false});
+    auto inside = layer::pool2d<2, half>(x, {.type = pooling_type::average});
+    auto counted = layer::pool2d<2, half>(x, {.type = pooling_type::average, .exclusive = false});
     auto beyond = layer::pool2d<2, up>(x);
-    auto shares = layer::pool2d<2, up>(x, {.type = pool::average, .exclusive = false});
-    auto adapted = layer::adaptive_pool2d<extent2{2, 1}>(x, {.type = pool::average});
-    auto all = layer::global_pool2d(x, {.type = pool::average});
+    auto shares = layer::pool2d<2, up>(x, {.type = pooling_type::average, .exclusive = false});
+    auto adapted = layer::adaptive_pool2d<extent2{2, 1}>(x, {.type = pooling_type::average});
+    auto all = layer::global_pool2d(x, {.type = pooling_type::average});
     return std::tuple{most, inside, counted, beyond, shares, adapted, all};
   });
   lamina::executor executor;
@@ -147,8 +147,8 @@ TEST_CASE("gradients of pool2d are difference quotients") {
     check(squares_of([](block& main) {
       auto x = layer::data<"x", float, 2, 5, 4>(main);
       constexpr window w{.stride = 2, .padding = 1};
-      auto a = layer::pool2d<3, w>(x, {.type = pool::average});
-      auto b = layer::pool2d<3, w>(x, {.type = pool::average, .exclusive = false});
+      auto a = layer::pool2d<3, w>(x, {.type = pooling_type::average});
+      auto b = layer::pool2d<3, w>(x, {.type = pooling_type::average, .exclusive = false});
       return a * b;
     }));
   }
@@ -156,8 +156,8 @@ TEST_CASE("gradients of pool2d are difference quotients") {
     check(squares_of([](block& main) {
       auto x = layer::data<"x", float, 2, 5, 4>(main);
       auto a = layer::adaptive_pool2d<extent2{3, 3}>(x);
-      auto b = layer::adaptive_pool2d<extent2{3, 3}>(x, {.type = pool::average});
-      auto c = layer::global_pool2d(x, {.type = pool::average});
+      auto b = layer::adaptive_pool2d<extent2{3, 3}>(x, {.type = pooling_type::average});
+      auto c = layer::global_pool2d(x, {.type = pooling_type::average});
       return layer::elementwise_add<0>(a * b, layer::reshape<2>(c));
     }));
   }

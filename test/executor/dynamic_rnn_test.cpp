@@ -6,8 +6,8 @@
 #include <laws/recorded_pieces.hpp>
 #include <laws/sequence_law.hpp>
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace layer = lamina::layer;
@@ -189,7 +189,7 @@ TEST_CASE("gradient: a recurrence over the sentences of documents, another over 
       step.update(h, next);
       return next;
     });
-    auto documents = layer::sequence_pool(in_document, {.type = lamina::pool::sum});
+    auto documents = layer::sequence_pool(in_document, {.type = lamina::pooling_type::sum});
     return std::tuple{sum_of_squares(documents) + sum_of_squares(in_sentence), in_sentence,
                       documents};
   });

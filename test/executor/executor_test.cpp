@@ -169,7 +169,7 @@ TEST_CASE("an operator without a kernel is an error until its user adds one") {
   CHECK_FALSE(executor.can_run(lamina::schema_of<without_kernel>()));
   CHECK_THROWS_WITH(executor.run(custom.view(), scope, feed),
                     Contains("'without_kernel'") && Contains("kernel"));
-  executor.add_kernel("without_kernel", [](lamina::kernel_context<float>& ctx) {
+  executor.add_kernel("without_kernel", [](lamina::call_context<float>& ctx) {
     auto x = ctx.real("X");
     x *= 2;
     ctx.give("Out", std::move(x));
@@ -181,7 +181,7 @@ TEST_CASE("an operator without a kernel is an error until its user adds one") {
 TEST_CASE("a kernel that gives another shape than was recorded is caught") {
   lamina::executor executor;
   lamina::scope scope;
-  executor.add_kernel("without_kernel", [](lamina::kernel_context<float>& ctx) {
+  executor.add_kernel("without_kernel", [](lamina::call_context<float>& ctx) {
     ctx.give("Out", tensor({3}, std::vector<float>{1, 2, 3}));
   });
   CHECK_THROWS_WITH(

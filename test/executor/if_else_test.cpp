@@ -6,10 +6,10 @@
 #include <laws/recorded_pieces.hpp>
 #include <laws/sequence_law.hpp>
 
-#include <lamina/operators/control/block/layer_conditional.hpp>
-#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 
 namespace layer = lamina::layer;
 using executed::returned_by;
@@ -188,10 +188,10 @@ TEST_CASE("gradient: if_else over sequences, with one that is empty") {
         auto pooled = layer::if_else(
             positive(key),
             [&](auto& yes) {
-              return layer::sequence_pool(yes.input(y), {.type = lamina::pool::sum});
+              return layer::sequence_pool(yes.input(y), {.type = lamina::pooling_type::sum});
             },
             [&](auto& no) {
-              return layer::sequence_pool(no.input(words), {.type = lamina::pool::max});
+              return layer::sequence_pool(no.input(words), {.type = lamina::pooling_type::max});
             });
         return sum_of_squares(y) + sum_of_squares(pooled);
       }),

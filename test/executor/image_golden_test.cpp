@@ -15,7 +15,7 @@ namespace layer = lamina::layer;
 using lamina::block;
 using lamina::extent2;
 using lamina::extent3;
-using lamina::pool;
+using lamina::pooling_type;
 using lamina::window;
 using lamina::window3;
 
@@ -105,16 +105,16 @@ TEST_CASE("pools are PyTorch's") {
         wave(shape), none, none, golden::most_y, {golden::most_d0});
   check(of([](auto x) {
           return layer::pool2d<extent2{2, 3}, window{.stride = 2, .padding = 1}>(
-              x, {.type = pool::average});
+              x, {.type = pooling_type::average});
         }),
         wave(shape), none, none, golden::average_y, {golden::average_d0});
   check(of([](auto x) {
           return layer::pool2d<extent2{2, 3}, window{.stride = 2, .padding = 1}>(
-              x, {.type = pool::average, .exclusive = false});
+              x, {.type = pooling_type::average, .exclusive = false});
         }),
         wave(shape), none, none, golden::counted_y, {golden::counted_d0});
   check(of([](auto x) {
-          return layer::adaptive_pool2d<extent2{3, 4}>(x, {.type = pool::average});
+          return layer::adaptive_pool2d<extent2{3, 4}>(x, {.type = pooling_type::average});
         }),
         wave(shape), none, none, golden::adaptive_y, {golden::adaptive_d0});
 }

@@ -129,7 +129,7 @@ TEST_CASE("gradient: lstm backwards, other functions, over fc") {
                                         .gate_activation = recurrent_activation::tanh,
                                         .cell_activation = recurrent_activation::identity,
                                         .candidate_activation = recurrent_activation::sigmoid});
-    return layer::mean(layer::sequence_pool(hidden, {.type = lamina::pool::sum}));
+    return layer::mean(layer::sequence_pool(hidden, {.type = lamina::pooling_type::sum}));
   }));
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("shape and is_empty by hand: rows count") {
   CHECK(values_of(e[1]) == values{1});
 }
 
-TEST_CASE("where by hand: a sequence of places for each row, and of each row of sequences") {
+TEST_CASE("where by hand: a sequence of positions for each row, and of each row of sequences") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 2, 2>(main);
     auto s = layer::sequence<"s", std::int64_t>(main);

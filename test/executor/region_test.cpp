@@ -88,7 +88,7 @@ TEST_CASE("psroi_pool by hand: each part looks at its channel") {
 TEST_CASE("spp by hand: the whole image, then quarters") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 1, 3, 4>(main);
-    return std::tuple{layer::spp<2>(x), layer::spp<2>(x, {.type = lamina::pool::average})};
+    return std::tuple{layer::spp<2>(x), layer::spp<2>(x, {.type = lamina::pooling_type::average})};
   });
   lamina::executor executor;
   lamina::scope scope;
@@ -149,7 +149,7 @@ TEST_CASE("gradients of roi_pool, spp and im2sequence are difference quotients")
   SECTION("spp") {
     constexpr auto net = lamina::program([](block& main) {
       auto x = layer::data<"x", float, 2, 4, 5>(main);
-      auto a = layer::spp<2>(x), b = layer::spp<2>(x, {.type = lamina::pool::average});
+      auto a = layer::spp<2>(x), b = layer::spp<2>(x, {.type = lamina::pooling_type::average});
       return layer::mean(a * b);
     });
     laws::check_gradients(net);
@@ -158,7 +158,7 @@ TEST_CASE("gradients of roi_pool, spp and im2sequence are difference quotients")
     constexpr auto net = lamina::program([](block& main) {
       auto x = layer::data<"x", float, 2, 4, 5>(main);
       auto a = layer::im2sequence<"a", 2, window{.stride = {2, 1}, .padding = {1, 0}}>(x);
-      return layer::mean(layer::sequence_pool(a * a, {.type = lamina::pool::max}));
+      return layer::mean(layer::sequence_pool(a * a, {.type = lamina::pooling_type::max}));
     });
     laws::check_gradients(net);
   }

@@ -46,7 +46,7 @@ constexpr auto classifier = lamina::program([](block& main) {
       layer::sequence_pool(layer::sequence_conv<3, 3>(x, {.act = activation::sigmoid,
                                                           .param = {.name = "conv.w_0"},
                                                           .bias_param = {.name = "conv.b_0"}}),
-                           {.type = lamina::pool::max, .pad_value = -1});
+                           {.type = lamina::pooling_type::max, .pad_value = -1});
   return std::tuple{found, same};
 });
 constexpr auto nested = lamina::program([](block& main) {

@@ -26,11 +26,11 @@ constexpr auto weights = lamina::program([](block& main) {
 });
 constexpr auto attention = lamina::program([](block& main) {
   auto x = layer::sequence<"x", float, 2>(main);
-  auto mean = layer::sequence_pool(x, {.type = lamina::pool::average});
+  auto mean = layer::sequence_pool(x, {.type = lamina::pooling_type::average});
   auto centred = x - layer::sequence_expand_as(mean, x);
   auto score = layer::sequence_softmax(layer::fc<1>(centred));
-  auto chosen =
-      layer::sequence_pool(layer::elementwise_mul<0>(x, score), {.type = lamina::pool::sum});
+  auto chosen = layer::sequence_pool(layer::elementwise_mul<0>(x, score),
+                                     {.type = lamina::pooling_type::sum});
   return std::tuple{centred, score, chosen};
 });
 constexpr auto copies = lamina::program([](block& main) {
@@ -64,7 +64,7 @@ constexpr auto twice = lamina::program([](block& main) {
   auto y = layer::sequence<"y", float, 2>(main);
   auto pairs = layer::sequence_expand<"pairs">(x, y);
   static_assert(__is_same(decltype(pairs)::rows_type, tokens<"pairs", tokens<"y">>));
-  auto best = layer::sequence_pool(pairs, {.type = lamina::pool::sum});
+  auto best = layer::sequence_pool(pairs, {.type = lamina::pooling_type::sum});
   return std::tuple{pairs, best * y};
 });
 
@@ -160,7 +160,7 @@ TEST_CASE("gradient: sequence_expand of rows and of sequences, sequence_expand_a
     auto w = layer::data<"w", float, 2>(main);
     auto rows = layer::sequence_expand(layer::tanh(w), x) + layer::sequence_expand_as(w, x) * x;
     auto pairs = layer::sequence_expand<"pairs">(layer::tanh(x), layer::square(x));
-    auto back = layer::sequence_pool(layer::square(pairs), {.type = lamina::pool::sum});
+    auto back = layer::sequence_pool(layer::square(pairs), {.type = lamina::pooling_type::sum});
     return layer::mean(layer::square(rows * back));
   }));
 }
@@ -220,7 +220,8 @@ TEST_CASE("gradient: a bias and weights over sequences without any row are 0") {
                           auto x = layer::sequence<"x", float, 2>(main);
                           auto y = layer::data<"y", float, 1>(main);
                           auto score = layer::sequence_softmax(layer::fc<1>(x));
-                          auto sum = layer::sequence_pool(score, {.type = lamina::pool::sum});
+                          auto sum =
+                              layer::sequence_pool(score, {.type = lamina::pooling_type::sum});
                           return layer::mean(layer::square(sum + y));
                         }),
                         {{"x", lamina::sequences<pair>({{}, {}})}}, {.rows = 2});

@@ -158,16 +158,16 @@ TEST_CASE("a kernel that makes sequences has to say which") {
     executor.add_kernel("forgets_lod", kernel);
     return executor.run(p.view(), scope, feed).at(0);
   };
-  const lod_tensor made = with([](lamina::kernel_context<float>& c) {
+  const lod_tensor made = with([](lamina::call_context<float>& c) {
     c.give("Out", c.real("X"));
     c.set_lod("Out", lod::from_lengths({{1, 2}}));
   });
   CHECK(made.lod() == lod::from_lengths({{1, 2}}));
   CHECK(made.as<float>()(2, 1) == 3);
-  CHECK_THROWS_WITH(with([](lamina::kernel_context<float>& c) { c.give("Out", c.real("X")); }),
+  CHECK_THROWS_WITH(with([](lamina::call_context<float>& c) { c.give("Out", c.real("X")); }),
                     Contains("operator 'forgets_lod': expected sequences of 1 levels") &&
                         Contains("'other_rows_0.tmp_0'") && Contains("found lengths []"));
-  CHECK_THROWS_WITH(with([](lamina::kernel_context<float>& c) {
+  CHECK_THROWS_WITH(with([](lamina::call_context<float>& c) {
                       c.give("Out", c.real("X"));
                       c.set_lod("Out", lod::from_lengths({{1, 1}}));
                     }),

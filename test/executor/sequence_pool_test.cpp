@@ -13,11 +13,11 @@ using executed::values_of;
 using lamina::block;
 using lamina::lod;
 using lamina::lod_tensor;
-using lamina::pool;
+using lamina::pooling_type;
 
 namespace {
 
-template <pool Type>
+template <pooling_type Type>
 constexpr auto pooled = lamina::program([](block& main) {
   auto x = layer::sequence<"x", float, 2>(main);
   return layer::sequence_pool(x, {.type = Type, .pad_value = -7});
@@ -25,17 +25,17 @@ constexpr auto pooled = lamina::program([](block& main) {
 constexpr auto all_kinds = lamina::program([](block& main) {
   auto x = layer::sequence<"x", float, 3>(main);
   return std::tuple{layer::sequence_pool(x),
-                    layer::sequence_pool(x, {.type = pool::sum, .pad_value = 2}),
-                    layer::sequence_pool(x, {.type = pool::sqrt}),
-                    layer::sequence_pool(x, {.type = pool::max, .pad_value = 0.5f}),
+                    layer::sequence_pool(x, {.type = pooling_type::sum, .pad_value = 2}),
+                    layer::sequence_pool(x, {.type = pooling_type::sqrt}),
+                    layer::sequence_pool(x, {.type = pooling_type::max, .pad_value = 0.5f}),
                     layer::sequence_last_step(x),
                     layer::sequence_first_step(x, {.pad_value = -1})};
 });
 constexpr auto nested = lamina::program([](block& main) {
   auto words = layer::nested_sequence<"doc", float, 2>(main);
-  auto sentences = layer::sequence_pool(words, {.type = pool::max, .pad_value = -1});
+  auto sentences = layer::sequence_pool(words, {.type = pooling_type::max, .pad_value = -1});
   static_assert(__is_same(decltype(sentences)::rows_type, lamina::nested_tokens<"doc">::parent));
-  auto documents = layer::sequence_pool(sentences, {.type = pool::sum});
+  auto documents = layer::sequence_pool(sentences, {.type = pooling_type::sum});
   static_assert(__is_same(decltype(documents), lamina::variable<float, lamina::batch, 2>));
   return std::tuple{sentences, documents};
 });
@@ -60,13 +60,13 @@ lod_tensor four_documents() {
 TEST_CASE("sequence_pool by hand, an empty sequence in the middle") {
   using v = std::vector<double>;
   const lod_tensor x = three_sequences();
-  CHECK(values_of(returned_by(pooled<pool::average>, x)[0]) == v{2, 3, -7, -7, -2, -3});
-  CHECK(values_of(returned_by(pooled<pool::sum>, x)[0]) == v{8, 12, -7, -7, -2, -3});
-  CHECK(values_of(returned_by(pooled<pool::sqrt>, x)[0]) == v{4, 6, -7, -7, -2, -3});
-  CHECK(values_of(returned_by(pooled<pool::max>, x)[0]) == v{5, 8, -7, -7, -2, -3});
-  CHECK(values_of(returned_by(pooled<pool::last>, x)[0]) == v{-1, 6, -7, -7, -2, -3});
-  CHECK(values_of(returned_by(pooled<pool::first>, x)[0]) == v{1, 8, -7, -7, -2, -3});
-  CHECK(returned_by(pooled<pool::max>, x)[0].lod().empty());
+  CHECK(values_of(returned_by(pooled<pooling_type::average>, x)[0]) == v{2, 3, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pooling_type::sum>, x)[0]) == v{8, 12, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pooling_type::sqrt>, x)[0]) == v{4, 6, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pooling_type::max>, x)[0]) == v{5, 8, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pooling_type::last>, x)[0]) == v{-1, 6, -7, -7, -2, -3});
+  CHECK(values_of(returned_by(pooled<pooling_type::first>, x)[0]) == v{1, 8, -7, -7, -2, -3});
+  CHECK(returned_by(pooled<pooling_type::max>, x)[0].lod().empty());
 }
 
 TEST_CASE("MaxIndex is the first row with the maximum, -1 for none") {
@@ -74,7 +74,7 @@ TEST_CASE("MaxIndex is the first row with the maximum, -1 for none") {
   lamina::scope scope;
   const lod_tensor x = lamina::sequences<pair>({{{1, 4}, {1, 5}}, {}, {{2, 2}, {0, 3}, {9, 3}}});
   const auto r =
-      executor.run(pooled<pool::max>.view(), scope, {{"x", x}}, {"sequence_pool_0.tmp_1"});
+      executor.run(pooled<pooling_type::max>.view(), scope, {{"x", x}}, {"sequence_pool_0.tmp_1"});
   CHECK(r[0].type() == lamina::dtype::int32);
   CHECK(values_of(r[0]) == std::vector<double>{0, 1, -1, -1, 4, 3});
 }
@@ -88,9 +88,9 @@ TEST_CASE("sequence_pool of words gives sentences, of sentences documents") {
 }
 
 TEST_CASE("batches without any row, and without any sequence") {
-  const auto empty = returned_by(pooled<pool::max>, lamina::sequences<pair>({{}, {}}))[0];
+  const auto empty = returned_by(pooled<pooling_type::max>, lamina::sequences<pair>({{}, {}}))[0];
   CHECK(values_of(empty) == std::vector<double>(4, -7));
-  const auto none = returned_by(pooled<pool::average>, lamina::sequences<pair>({}))[0];
+  const auto none = returned_by(pooled<pooling_type::average>, lamina::sequences<pair>({}))[0];
   CHECK(none.shape() == lamina::tensor_shape{0, 2});
 }
 
@@ -99,9 +99,10 @@ TEST_CASE("gradient: sequence_pool of every kind, with empty sequences") {
     auto x = layer::sequence<"x", float, 3>(main);
     auto w = layer::data<"w", float, 3>(main);
     auto h = layer::tanh(layer::fc<3>(x));
-    auto pooled = layer::sequence_pool(h) * w + layer::sequence_pool(h, {.type = pool::sum}) +
-                  layer::sequence_pool(h, {.type = pool::sqrt, .pad_value = 2}) * w;
-    auto chosen = layer::sequence_pool(h, {.type = pool::max}) * w +
+    auto pooled = layer::sequence_pool(h) * w +
+                  layer::sequence_pool(h, {.type = pooling_type::sum}) +
+                  layer::sequence_pool(h, {.type = pooling_type::sqrt, .pad_value = 2}) * w;
+    auto chosen = layer::sequence_pool(h, {.type = pooling_type::max}) * w +
                   layer::sequence_last_step(h, {.pad_value = 3}) + layer::sequence_first_step(h);
     return layer::mean(layer::square(pooled) + layer::square(chosen));
   }));
@@ -111,10 +112,10 @@ TEST_CASE("gradient: sequence_pool over two levels") {
   laws::check_gradients(lamina::program([](block& main) {
                           auto words = layer::nested_sequence<"doc", float, 2>(main);
                           auto w = layer::data<"w", float, 2>(main);
-                          auto sentence = layer::sequence_pool(words, {.type = pool::sqrt});
-                          auto kept = layer::sequence_pool(words, {.type = pool::max});
+                          auto sentence = layer::sequence_pool(words, {.type = pooling_type::sqrt});
+                          auto kept = layer::sequence_pool(words, {.type = pooling_type::max});
                           auto document = layer::sequence_pool(layer::square(sentence) * kept,
-                                                               {.type = pool::average});
+                                                               {.type = pooling_type::average});
                           return layer::mean(document * w);
                         }),
                         {{"doc", four_documents()}}, {.rows = 4});

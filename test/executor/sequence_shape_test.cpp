@@ -60,7 +60,7 @@ constexpr auto reset = lamina::program([](block& main) {
   static_assert(__is_same(decltype(as), lamina::variable<float, nested_tokens<"y">, 2>));
   auto groups = layer::lod_reset<"groups", 0, 2, 2, 6>(x);
   static_assert(__is_same(decltype(groups)::rows_type, tokens<"groups", regrouped<"groups">>));
-  auto sums = layer::sequence_pool(groups, {.type = lamina::pool::sum});
+  auto sums = layer::sequence_pool(groups, {.type = lamina::pooling_type::sum});
   static_assert(__is_same(decltype(sums), lamina::variable<float, regrouped<"groups">, 2>));
   return std::tuple{as, groups, sums};
 });
@@ -208,7 +208,7 @@ TEST_CASE("gradient: lod_reset") {
     auto x = layer::sequence<"x", float, 2>(main);
     auto y = layer::sequence<"y", float, 2>(main);
     auto groups = layer::lod_reset<"groups", 0, 3, 3, 5>(layer::square(x));
-    auto sums = layer::sequence_pool(groups, {.type = lamina::pool::sum});
+    auto sums = layer::sequence_pool(groups, {.type = lamina::pooling_type::sum});
     return layer::mean(layer::square(layer::lod_reset(layer::tanh(x), y) * y)) +
            layer::mean(layer::square(sums));
   }));
@@ -256,8 +256,8 @@ TEST_CASE("lod_append makes a sequence for each row") {
     auto x = layer::sequence<"x", float>(main);
     auto y = layer::lod_append<"y", 0, 2, 2, 3>(x);
     static_assert(__is_same(decltype(y), lamina::variable<float, tokens<"y", tokens<"x">>, 1>));
-    auto sums = layer::sequence_pool(y, {.type = lamina::pool::sum});
-    return std::tuple{y, layer::sequence_pool(sums, {.type = lamina::pool::max})};
+    auto sums = layer::sequence_pool(y, {.type = lamina::pooling_type::sum});
+    return std::tuple{y, layer::sequence_pool(sums, {.type = lamina::pooling_type::max})};
   });
   const auto with = [&](const std::vector<std::vector<float>>& x) {
     return returned_by(fixed, {{"x", lamina::sequences<float>(x)}});
@@ -295,7 +295,7 @@ TEST_CASE("gradient: lod_append") {
   laws::check_gradients(lamina::program([](block& main) {
                           auto x = layer::sequence<"x", float, 2>(main);
                           auto y = layer::lod_append<"y", 0, 3, 3, 4, 4, 5>(layer::square(x));
-                          auto sums = layer::sequence_pool(y, {.type = lamina::pool::sum});
+                          auto sums = layer::sequence_pool(y, {.type = lamina::pooling_type::sum});
                           return layer::mean(layer::square(sums) * x);
                         }),
                         {}, {.lengths = {{3, 0, 2}}});

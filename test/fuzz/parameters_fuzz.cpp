@@ -44,7 +44,7 @@ std::string signed_again(std::string file) {
   const std::uint64_t sum = lamina::detail::sum_of_header(file.data(), header);
   std::memcpy(&file[header - 8], &sum, 8);
   const std::size_t data = (file.size() - 8 - header) / 64 * 64;
-  lamina::word_sum all(sum);
+  lamina::checksum all(sum);
   all.add(file.data() + header, data);
   file.resize(header + data);
   lamina::detail::put_number(file, all.value());

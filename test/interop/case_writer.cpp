@@ -236,7 +236,7 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());  // a run may change them
   if (inference) write_onnx(to + "/onnx", *inference, options, scope);
-  lamina::program_message program = lamina::message_of(p);
+  lamina::program_message program = lamina::to_program_message(p);
   lamina::add_feed_and_fetch(program, feeds, fetches);
   write_program(to, program);
   const lamina::feed_map feed = feed_of(p, options, options.rows);

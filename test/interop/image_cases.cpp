@@ -2,9 +2,9 @@
 // Cases of operators over images beside the plain ones in row_cases.cpp.
 #include <interop/case_writer.hpp>
 
-#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/operators/conv/layer_conv3d.hpp>
+#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/norm/group_norm/layer.hpp>
 #include <lamina/operators/region/layer.hpp>
 #include <lamina/operators/resize/layer.hpp>
@@ -15,9 +15,8 @@ namespace {
 /// One operator of images [3, 4, 5, 6].
 template <class F>
 void of_images(case_writer& to, const char* name, F, float low = 0.1f) {
-  to.write(name, []<class T>(block& main) {
-             return squared(F{}(layer::data<"x", T, 4, 5, 6>(main)));
-           },
+  to.write(name,
+           []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4, 5, 6>(main))); },
            {.low = low, .high = 1});
 }
 
@@ -25,7 +24,7 @@ void of_images(case_writer& to, const char* name, F, float low = 0.1f) {
 
 void write_image_cases(case_writer& to) {
   using lamina::extent2;
-  using lamina::pool;
+  using lamina::pooling_type;
   using lamina::window;
   of_images(to, "conv2d_groups", [](auto x) {
     return layer::conv2d<4, 3, window{.padding = extent2{1, 0}, .dilation = 2, .groups = 2}>(x);
@@ -37,17 +36,17 @@ void write_image_cases(case_writer& to) {
     return layer::conv2d_transpose<4, 3, window{.stride = 2, .groups = 2}, extent2{12, 13}>(x);
   });
   to.write("conv3d", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 4, 5, 3>(main);
-             return squared(layer::conv3d<3, 2>(x, {.act = lamina::activation::relu}));
-           });
+    auto x = layer::data<"x", T, 2, 4, 5, 3>(main);
+    return squared(layer::conv3d<3, 2>(x, {.act = lamina::activation::relu}));
+  });
   of_images(to, "pool2d_ceil", [](auto x) {
     return std::tuple{layer::pool2d<2, window{.stride = 2, .ceil_mode = true}>(x),
                       layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
-                          x, {.type = pool::average})};
+                          x, {.type = pooling_type::average})};
   });
   of_images(to, "pool2d_adaptive", [](auto x) { return layer::adaptive_pool2d<extent2{3, 4}>(x); });
   of_images(to, "pool2d_adaptive_average",
-            [](auto x) { return layer::adaptive_pool2d<2>(x, {.type = pool::average}); });
+            [](auto x) { return layer::adaptive_pool2d<2>(x, {.type = pooling_type::average}); });
   of_images(to, "batch_norm",
             [](auto x) { return layer::batch_norm(x, {.use_global_stats = true}); });
   of_images(to, "batch_norm_training", [](auto x) { return layer::batch_norm(x); });
@@ -74,7 +73,8 @@ void write_image_cases(case_writer& to) {
       to, "prelu_channel",
       [](auto x) { return layer::prelu(x, {.mode = layer::prelu_mode::channel}); }, -1);
   of_images(to, "spp", [](auto x) { return layer::spp<2>(x); });
-  of_images(to, "spp_average", [](auto x) { return layer::spp<2>(x, {.type = pool::average}); });
+  of_images(to, "spp_average",
+            [](auto x) { return layer::spp<2>(x, {.type = pooling_type::average}); });
   of_images(to, "depthwise_conv2d", [](auto x) {
     return layer::conv2d<8, 3, window{.padding = 1, .groups = 4}>(x, {.bias = false});
   });
@@ -83,7 +83,8 @@ void write_image_cases(case_writer& to) {
                               window{.stride = extent2{1, 2}, .padding = 1}>(x);
   });
   const tensor regions({4, 4}, std::vector<float>{0, 0, 5, 4, 1, 2, 3, 3, 4, 0, 5, 1, 2, 1, 9, 8});
-  to.write("roi_pool", []<class T>(block& main) {
+  to.write("roi_pool",
+           []<class T>(block& main) {
              auto x = layer::data<"x", T, 2, 5, 6>(main);
              auto regions = layer::sequence<"regions", T, 4>(main);
              return squared(layer::roi_pool<extent2{2, 3}>(x, regions));
@@ -93,50 +94,53 @@ void write_image_cases(case_writer& to) {
   const case_options of_regions{
       .feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
       .any_rows = false};
-  to.write("roi_align", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 5, 6>(main);
-             auto regions = layer::sequence<"regions", T, 4>(main);
-             return squared(layer::roi_align<extent2{2, 3}>(x, regions, {.spatial_scale = 0.75f}));
-           },
-           of_regions);
-  to.write("roi_align_ratio", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 5, 6>(main);
-             auto regions = layer::sequence<"regions", T, 4>(main);
-             return squared(layer::roi_align<2>(x, regions, {.sampling_ratio = 2}));
-           },
-           of_regions);
-  to.write("psroi_pool", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 8, 5, 6>(main);
-             auto regions = layer::sequence<"regions", T, 4>(main);
-             return squared(layer::psroi_pool<2>(x, regions));
-           },
-           of_regions);
-  to.write("pool3d_max", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
-             return squared(
-                 layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(x));
-           });
   to.write(
-      "pool3d_average", []<class T>(block& main) {
-        auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
-        return squared(layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(
-            x, {.type = lamina::pool::average, .exclusive = false}));
-      });
+      "roi_align",
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 2, 5, 6>(main);
+        auto regions = layer::sequence<"regions", T, 4>(main);
+        return squared(layer::roi_align<extent2{2, 3}>(x, regions, {.spatial_scale = 0.75f}));
+      },
+      of_regions);
+  to.write(
+      "roi_align_ratio",
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 2, 5, 6>(main);
+        auto regions = layer::sequence<"regions", T, 4>(main);
+        return squared(layer::roi_align<2>(x, regions, {.sampling_ratio = 2}));
+      },
+      of_regions);
+  to.write(
+      "psroi_pool",
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 8, 5, 6>(main);
+        auto regions = layer::sequence<"regions", T, 4>(main);
+        return squared(layer::psroi_pool<2>(x, regions));
+      },
+      of_regions);
+  to.write("pool3d_max", []<class T>(block& main) {
+    auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
+    return squared(layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(x));
+  });
+  to.write("pool3d_average", []<class T>(block& main) {
+    auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
+    return squared(layer::pool3d<2, lamina::window3{.stride = {1, 2, 1}, .padding = {1, 0, 1}}>(
+        x, {.type = lamina::pooling_type::average, .exclusive = false}));
+  });
   to.write("pool3d_global", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
-             return squared(layer::global_pool3d(x, {.type = lamina::pool::average}));
-           });
+    auto x = layer::data<"x", T, 2, 4, 3, 5>(main);
+    return squared(layer::global_pool3d(x, {.type = lamina::pooling_type::average}));
+  });
   to.write("max_pool2d_with_index", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 5, 6>(main);
-             auto [y, places] =
-                 layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(x);
-             return std::tuple{cost_of(y), y, places};
-           });
+    auto x = layer::data<"x", T, 2, 5, 6>(main);
+    auto [y, places] = layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(x);
+    return std::tuple{cost_of(y), y, places};
+  });
   to.write("unpool", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 4, 6>(main);
-             auto [y, places] = layer::max_pool2d_with_index<2, window{.stride = 2}>(x);
-             return squared(layer::unpool<2, window{.stride = 2}>(layer::square(y), places));
-           });
+    auto x = layer::data<"x", T, 2, 4, 6>(main);
+    auto [y, places] = layer::max_pool2d_with_index<2, window{.stride = 2}>(x);
+    return squared(layer::unpool<2, window{.stride = 2}>(layer::square(y), places));
+  });
 }
 
 }  // namespace interop

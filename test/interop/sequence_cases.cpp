@@ -24,15 +24,15 @@ tensor noise(const lamina::tensor_shape& shape) {
 }  // namespace
 
 void write_sequence_cases(case_writer& to) {
-  using lamina::pool;
+  using lamina::pooling_type;
   of_sequences(to, "sequence_pool_sum",
-               [](auto x) { return layer::sequence_pool(x, {.type = pool::sum}); });
+               [](auto x) { return layer::sequence_pool(x, {.type = pooling_type::sum}); });
   of_sequences(to, "sequence_pool_average",
-               [](auto x) { return layer::sequence_pool(x, {.type = pool::average}); });
+               [](auto x) { return layer::sequence_pool(x, {.type = pooling_type::average}); });
   of_sequences(to, "sequence_pool_sqrt",
-               [](auto x) { return layer::sequence_pool(x, {.type = pool::sqrt}); });
+               [](auto x) { return layer::sequence_pool(x, {.type = pooling_type::sqrt}); });
   of_sequences(to, "sequence_pool_max",
-               [](auto x) { return layer::sequence_pool(x, {.type = pool::max}); });
+               [](auto x) { return layer::sequence_pool(x, {.type = pooling_type::max}); });
   of_sequences(to, "sequence_pool_first", [](auto x) { return layer::sequence_first_step(x); });
   of_sequences(to, "sequence_pool_last", [](auto x) { return layer::sequence_last_step(x); });
   of_sequences(to, "sequence_softmax",
@@ -63,7 +63,7 @@ void write_sequence_cases(case_writer& to) {
   of_sequences(to, "lod_reset",
                [](auto x) {
                  auto other = layer::lod_reset<"halves", 0, 4, 6>(x);
-                 return std::tuple{layer::sequence_pool(other, {.type = pool::sum}),
+                 return std::tuple{layer::sequence_pool(other, {.type = pooling_type::sum}),
                                    layer::sequence_pool(layer::lod_reset(other, x))};
                },
                {.any_rows = false});

@@ -12,10 +12,10 @@
 #include <executor/shared_executor.hpp>
 
 #include <lamina/io/export_onnx.hpp>
-#include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;
@@ -248,7 +248,7 @@ TEST_CASE("export_onnx: all real constants of a program in double are doubles") 
     auto gates = layer::sequence<"gates", double, 9>(main);
     auto cells = std::get<0>(layer::dynamic_lstm<12>(words, {.use_peepholes = true}));
     auto states = layer::dynamic_gru<3>(gates);
-    auto longest = layer::sequence_pool(states, {.type = lamina::pool::max});
+    auto longest = layer::sequence_pool(states, {.type = lamina::pooling_type::max});
     auto image = layer::data<"image", double, 4, 6, 6>(main);
     auto norm = layer::group_norm<2>(image);
     auto x = layer::data<"x", double, 4>(main);

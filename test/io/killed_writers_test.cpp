@@ -94,7 +94,7 @@ const writer writers[] = {
     {"to_tar", [](const std::string& to,
                   bool second) { lamina::to_tar(to + "/net.tar", values_of(second)); }},
     {"write_file of protobuf, JSON and dot", [](const std::string& to, bool second) {
-       const lamina::program_message m = lamina::message_of(program_of(second));
+       const lamina::program_message m = lamina::to_program_message(program_of(second));
        lamina::write_file(to + "/net.pdmodel", lamina::to_proto(m));
        lamina::write_file(to + "/net.json", lamina::to_json(m).dump(1));
        lamina::write_file(to + "/net.dot", lamina::to_dot(m));
@@ -102,7 +102,7 @@ const writer writers[] = {
 
 using contents = std::map<std::string, std::string>;
 
-bool is_unfinished(const std::string& name) { return name.ends_with(".writing"); }
+bool is_partial(const std::string& name) { return name.ends_with(".writing"); }
 
 contents files_in(const std::string& folder) {
   contents files;
@@ -124,8 +124,7 @@ int new_files(const std::string& folder, const contents& old_files, const conten
     REQUIRE((is_new || is_old));
     count += is_new;
   }
-  for (const auto& [name, bytes] : found)
-    REQUIRE((is_unfinished(name) || old_files.count(name) == 1));
+  for (const auto& [name, bytes] : found) REQUIRE((is_partial(name) || old_files.count(name) == 1));
   return count;
 }
 /// A process that runs `body`; the signal that ended it, or 0.
@@ -157,9 +156,9 @@ TEST_CASE("wherever a writer is killed, the old file or the new one is whole") {
     for (const auto& [name, bytes] : all_new) largest = std::max(largest, bytes.size());
     w.save(folder.path(), false);
     // The system ends a process that makes a file longer than its limit, at exactly that byte.
-    constexpr std::size_t places = 9;
-    for (std::size_t i = 0; i <= places; ++i) {
-      const std::size_t limit = i * (largest - 1) / places;
+    constexpr std::size_t addresses = 9;
+    for (std::size_t i = 0; i <= addresses; ++i) {
+      const std::size_t limit = i * (largest - 1) / addresses;
       const int signal = end_of_process([&] {
         const rlimit bytes{limit, limit}, no_dump{0, 0};
         ::setrlimit(RLIMIT_CORE, &no_dump);
@@ -186,7 +185,7 @@ TEST_CASE("wherever a writer is killed, the old file or the new one is whole") {
     }
     w.save(folder.path(), true);  // beside whatever the killed ones have left
     contents found = files_in(folder.path());
-    std::erase_if(found, [](const auto& file) { return is_unfinished(file.first); });
+    std::erase_if(found, [](const auto& file) { return is_partial(file.first); });
     CHECK(found == all_new);
   }
 }

@@ -70,7 +70,7 @@ TEST_CASE("loaded program: gradients, a fetch by name and the startup program gi
 
   lamina::scope again;
   const loaded_program startup(
-      lamina::from_proto(lamina::to_proto(lamina::startup_message_of(training.view()))));
+      lamina::from_proto(lamina::to_proto(lamina::to_startup_message(training.view()))));
   lamina::run_options options;
   options.seed = 5;
   executor.run(startup, again, {}, std::vector<std::string>{}, options);

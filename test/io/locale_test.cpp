@@ -61,7 +61,7 @@ std::vector<std::string> everything() {
   std::vector<std::string> all;
   const temporary_folder folder;
   const lamina::model m{net};
-  const lamina::program_message message = lamina::message_of(net);
+  const lamina::program_message message = lamina::to_program_message(net);
   all.push_back(lamina::to_json(message).dump(1));
   all.push_back(lamina::to_proto(lamina::from_json_text(all[0])));
   all.push_back(lamina::to_proto(message));

@@ -17,7 +17,7 @@ namespace {
 
 template <class P>
 void there_and_back(P program) {
-  const program_message p = lamina::message_of(program);
+  const program_message p = lamina::to_program_message(program);
   CHECK(from_json(to_json(p)) == p);
   CHECK(from_json_text(to_json(program).dump()) == p);
 }

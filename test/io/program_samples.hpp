@@ -43,7 +43,7 @@ inline constexpr auto loop = lamina::program([](block& main) {
 inline constexpr auto sentence = lamina::program([](block& main) {
   auto words = layer::sequence<"words", integer>(main);
   auto e = layer::embedding<20, 5>(words);
-  auto pooled = layer::sequence_pool(e, {.type = lamina::pool::average});
+  auto pooled = layer::sequence_pool(e, {.type = lamina::pooling_type::average});
   return std::tuple{layer::fc<2>(pooled, {.name = "score"}),
                     layer::sequence_softmax(layer::fc<1>(e))};
 });

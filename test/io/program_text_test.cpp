@@ -40,10 +40,10 @@ TEST_CASE("dot: every operator is a box, braces match, names with quotes are esc
     CHECK(static_cast<std::size_t>(boxes) == operators);
     return dot;
   };
-  CHECK_THAT(check(lamina::message_of(samples::loop)),
+  CHECK_THAT(check(lamina::to_program_message(samples::loop)),
              Contains("subgraph cluster_1") && Contains("label=\"while: block 1\""));
-  check(lamina::message_of(samples::sentence));
-  check(lamina::message_of(lamina::transform::append_backward(samples::loop)));
+  check(lamina::to_program_message(samples::sentence));
+  check(lamina::to_program_message(lamina::transform::append_backward(samples::loop)));
   lamina::program_message p;
   lamina::variable_message& v = p.blocks.emplace_back().variables.emplace_back();
   v.name = "a\"b\\";

@@ -36,7 +36,7 @@ constexpr auto positions = program([](lamina::block& main) {
 constexpr auto words = program([](lamina::block& main) {
   auto e = layer::embedding<9, 4>(layer::sequence<"words", integer>(main));
   auto [h, c] = layer::dynamic_lstm<64>(layer::fc<64>(e));
-  return layer::mean(layer::sequence_pool(h, {.type = lamina::pool::max}));
+  return layer::mean(layer::sequence_pool(h, {.type = lamina::pooling_type::max}));
 });
 constexpr auto loop = program([](lamina::block& main) {
   auto h = layer::scale(layer::data<"x", float, 3>(main), 1);

@@ -67,7 +67,7 @@ TEST_CASE("whole numbers beyond 2^24 and doubles: constants survive every file o
   lamina::save_inference_model(folder.path() + "/model", m, {"a", "b", "d"});
   const auto read = lamina::load_inference_model(folder.path() + "/model");
   check(read.program, *read.variables, names);
-  const std::string json = lamina::to_json(lamina::message_of(constants)).dump();
+  const std::string json = lamina::to_json(lamina::to_program_message(constants)).dump();
   const lamina::loaded_program of_json(lamina::from_json_text(json), "json");
   check(of_json, none, names);
   CHECK_THAT(json,
@@ -89,7 +89,7 @@ TEST_CASE("whole numbers beyond 2^24 and doubles: constants survive every file o
 
 TEST_CASE("whole numbers beyond 2^24: an attribute that a float rounds is refused, not rounded") {
   const auto refused = [](const auto& program, const char* attribute, integer wanted) {
-    const lamina::program_message message = lamina::message_of(program);
+    const lamina::program_message message = lamina::to_program_message(program);
     CHECK_THROWS_WITH(lamina::to_proto(message), Contains(attribute) &&
                                                      Contains("that a float holds") &&
                                                      Contains("found 16777217"));
@@ -106,5 +106,5 @@ TEST_CASE("whole numbers beyond 2^24: an attribute that a float rounds is refuse
   refused(rounded<1>, "'scale'", 33554435 * large);
   refused(rounded<2>, "'step'", 33554435 + large);
   refused(rounded<3>, "'max'", large);
-  CHECK(lamina::to_proto(lamina::message_of(kept)).size() > 0);
+  CHECK(lamina::to_proto(lamina::to_program_message(kept)).size() > 0);
 }

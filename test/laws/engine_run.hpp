@@ -47,20 +47,20 @@ class engine_run {
   using real = real_of<program>;
   static constexpr bool in_double = std::is_same_v<real, double>;
   /// How every variable lies.
-  struct place_table {
-    variable_place of[at_least_one(desc.count.variables)];
+  struct layout_table {
+    variable_layout of[at_least_one(desc.count.variables)];
   };
-  static constexpr place_table places = [] {
-    place_table t{};
+  static constexpr layout_table layouts = [] {
+    layout_table t{};
     for (int v = 0; v < desc.count.variables; ++v)
-      t.of[v] = place_of<plan<program>>(plan<program>::lowered.variables[v].root);
+      t.of[v] = layout_of<plan<program>>(plan<program>::lowered.variables[v].root);
     return t;
   }();
 
   explicit engine_run(const engine_law_options& o) : options_(o), random_(7) {
     for (int i = 0; i < desc.count.parameters; ++i) {
       const int v = desc.parameters[i].variable;
-      const parameter_place& d = parameter_table<program>::table.of[i];
+      const parameter_layout& d = parameter_table<program>::table.of[i];
       std::vector<real> w(static_cast<std::size_t>(d.rows) * static_cast<std::size_t>(d.columns));
       for (real& x : w) x = number();
       memory_.emplace_back(static_cast<std::size_t>(d.rows) *
@@ -77,7 +77,7 @@ class engine_run {
       scope_.var(name_of(program::view(), v)) = tensor(shape_of(v, 0), w);
     }
     for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
-    machine_.emplace_back(outside_memory{parameters_.data(), nullptr, nullptr});
+    machine_.emplace_back(external_buffers{parameters_.data(), nullptr, nullptr});
   }
 
   machine& engine() { return machine_.front(); }
@@ -157,7 +157,7 @@ class engine_run {
   std::vector<double> on_engine(int variable) {
     const variable_desc& d = desc.variables[variable];
     if (d.kind == variable_kind::selected_rows) return selected_on_engine(d);
-    variable_place p = places.of[variable];
+    variable_layout p = layouts.of[variable];
     const float* data = engine().address(p);
     if (d.kind == variable_kind::gradient &&
         desc.variables[d.of].kind == variable_kind::parameter) {

@@ -172,10 +172,11 @@ class kernel_bench {
                       static_cast<int>(d.stride), d.type, false, false, d.dims, d.rank});
     }
     place();
-    const engine::cpu::row_maker maker{this, &kernel_bench::set_rows, &kernel_bench::make_offsets};
+    const engine::cpu::row_allocator allocator{this, &kernel_bench::set_rows,
+                                               &kernel_bench::make_offsets};
     const std::vector<std::int64_t> first(domains_.size());
     engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
-                                 nullptr,      &maker};
+                                 nullptr,      &allocator};
     const engine::cpu::group_info group{
         1, 1, 1, false, static_cast<int>(called_.size()), op.schema->bare, &op};
     const engine::cpu::call_context context(program, addresses_.data(), info.data(), group, run);

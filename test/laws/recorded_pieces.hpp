@@ -26,7 +26,7 @@ constexpr auto positive(V x) {
 /// The sum of each sequence.
 template <class V>
 constexpr auto pooled(V x) {
-  return lamina::layer::sequence_pool(x, {.type = lamina::pool::sum});
+  return lamina::layer::sequence_pool(x, {.type = lamina::pooling_type::sum});
 }
 /// A program whose cost is that of what Layer{}(block) records.
 template <class Layer>

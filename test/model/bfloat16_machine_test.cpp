@@ -63,7 +63,7 @@ constexpr auto recurrent = lamina::program([](lamina::block& main) {
     return now;
   });
   auto all = layer::fc<7>(std::tuple{lstm, lstmp, gru, next, stepped});
-  return layer::sequence_pool(all, {.type = lamina::pool::sum, .name = "output"});
+  return layer::sequence_pool(all, {.type = lamina::pooling_type::sum, .name = "output"});
 });
 
 std::vector<float> numbers(std::size_t count) {

@@ -39,7 +39,7 @@ constexpr auto all_kinds = lamina::program([](lamina::block& main) {
   auto [next, reset, gates] = layer::gru_unit<36>(x, gru);
   auto [hidden, now] = layer::lstm_unit(lstm, next, gru);
   auto all = layer::fc<7>(std::tuple{lstm, lstmp, gru, next, hidden});
-  return layer::sequence_pool(all, {.type = lamina::pool::sum, .name = "pooled"});
+  return layer::sequence_pool(all, {.type = lamina::pooling_type::sum, .name = "pooled"});
 });
 
 struct sentence {

@@ -29,21 +29,21 @@ constexpr auto polarity = lamina::program([](lamina::block& main) {
   auto word = layer::sequence<"word", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
   auto h = layer::fc<16>(layer::embedding<12, 8>(word), {.act = lamina::activation::tanh});
-  auto logits =
-      layer::fc<2>(layer::sequence_pool(h, {.type = lamina::pool::max}), {.name = "logits"});
+  auto logits = layer::fc<2>(layer::sequence_pool(h, {.type = lamina::pooling_type::max}),
+                             {.name = "logits"});
   layer::accuracy(logits, label, {.name = "accuracy"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 constexpr auto points = lamina::program([](lamina::block& main) {
   auto x = layer::nested_sequence<"x", float, 2>(main);
-  auto sums = layer::sequence_pool(x, {.type = lamina::pool::sum});
-  return layer::mean(layer::sequence_pool(sums, {.type = lamina::pool::max, .name = "y"}));
+  auto sums = layer::sequence_pool(x, {.type = lamina::pooling_type::sum});
+  return layer::mean(layer::sequence_pool(sums, {.type = lamina::pooling_type::max, .name = "y"}));
 });
 
 constexpr auto highest = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 2>(main);
   auto h = layer::fc<1>(x, {.param = {.name = "w"}, .bias = false});
-  return layer::mean(layer::sequence_pool(h, {.type = lamina::pool::max, .name = "y"}));
+  return layer::mean(layer::sequence_pool(h, {.type = lamina::pooling_type::max, .name = "y"}));
 });
 
 struct tagged {
@@ -172,7 +172,7 @@ constexpr auto two_tags = lamina::program([](lamina::block& main) {
     return layer::mean(layer::softmax_with_cross_entropy(logits, next));
   };
   auto logits = layer::fc<12>(e, {.name = "logits"});
-  auto size = layer::reduce_sum<1>(layer::sequence_pool(e, {.type = lamina::pool::max}));
+  auto size = layer::reduce_sum<1>(layer::sequence_pool(e, {.type = lamina::pooling_type::max}));
   layer::accuracy(logits, next, {.name = "of words"});
   layer::mean(size, {.name = "of samples"});
   return cost_of(logits) + layer::scale(cost_of(layer::fc<12>(layer::tanh(e))), 0.5f);
@@ -181,7 +181,7 @@ constexpr auto mean_of_mean = lamina::program([](lamina::block& main) {
   auto word = layer::sequence<"word", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
   auto pooled =
-      layer::sequence_pool(layer::embedding<12, 8>(word), {.type = lamina::pool::average});
+      layer::sequence_pool(layer::embedding<12, 8>(word), {.type = lamina::pooling_type::average});
   auto logits = layer::fc<2>(pooled, {.name = "logits"});
   auto words = layer::fc<1>(layer::embedding<12, 3>(word));
   layer::mean(words, {.name = "of words"});

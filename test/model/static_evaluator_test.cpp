@@ -68,8 +68,8 @@ constexpr auto image_net = lamina::program([](lamina::block& main) {
   auto p1 = layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(c1);
   auto c3 = layer::conv2d<12, 1>(p1, {.bias = false});
   auto p2 = layer::pool2d<2, lamina::window{.stride = 1}>(layer::relu(c2 + c3),
-                                                          {.type = lamina::pool::average});
-  auto p3 = layer::global_pool2d(p2, {.type = lamina::pool::average});
+                                                          {.type = lamina::pooling_type::average});
+  auto p3 = layer::global_pool2d(p2, {.type = lamina::pooling_type::average});
   return layer::fc<4>(layer::fc<9>(p2, {.name = "whole"}) + layer::fc<9>(p3), {.name = "y"});
 });
 

@@ -192,7 +192,7 @@ template <class Op>
 std::vector<float> drawn() {
   lamina::executor executor;
   lamina::scope scope;
-  executor.add_kernel(Op::type, [](lamina::kernel_context<float>& ctx) {
+  executor.add_kernel(Op::type, [](lamina::call_context<float>& ctx) {
     auto x = ctx.real("X");
     for (std::size_t i = 0; i < x.size(); ++i)
       x.flat(i) = lamina::random_uniform_at(ctx.options().seed, ctx.ordinal(), i, 0, 1);

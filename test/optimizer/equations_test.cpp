@@ -121,7 +121,7 @@ void compare(const Opt& opt, const reference& expected, double rounded = 2e-5,
   static_assert(optimizer::optimizer_type<Opt>);
   static_assert(optimizer::traits<Opt>::scalar_count == Opt::scalar_count);
   static_assert(Opt::attributes.size() + 1 == Opt::scalar_count);
-  static_assert(Opt::slots.size() == Opt::states.size());
+  static_assert(Opt::state_slots.size() == Opt::states.size());
 
   machine<Opt, double> in_double(opt);
   machine<Opt, float> in_float(opt);

@@ -134,7 +134,7 @@ TEST_CASE("names are Fluid's", "[optimizer]") {
   CHECK(std::string_view(optimizer::rmsprop::states[2]) == "mean_grad");
   CHECK(std::string_view(optimizer::momentum::states[0]) == "velocity");
   CHECK(std::string_view(optimizer::adadelta::states[0]) == "_avg_squared_grad");
-  CHECK(std::string_view(optimizer::ftrl::slots[1]) == "LinearAccumulator");
+  CHECK(std::string_view(optimizer::ftrl::state_slots[1]) == "LinearAccumulator");
   CHECK(std::string_view(optimizer::rmsprop::attributes[0]) == "decay");
 }
 

@@ -19,7 +19,7 @@ constexpr auto record_two_kinds(lamina::block& main) {
   auto e = lamina::layer::embedding<9, 5>(word);
   auto h = lamina::layer::fc<6>(e, {.act = lamina::activation::tanh});
   auto tags = lamina::layer::softmax_with_cross_entropy(lamina::layer::fc<5>(h), tag);
-  auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pool::average});
+  auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pooling_type::average});
   auto judged = lamina::layer::softmax_with_cross_entropy(lamina::layer::fc<5>(whole), label);
   if constexpr (Reduces)
     return lamina::layer::reduce_mean(judged) + 0.5f * lamina::layer::reduce_mean(tags);
@@ -94,7 +94,7 @@ inline constexpr auto cost_beside_metrics = lamina::program([](lamina::block& ma
   auto tag = lamina::layer::sequence<"tag", std::int64_t>(word);
   auto label = lamina::layer::data<"label", std::int64_t>(main);
   auto h = lamina::layer::fc<5>(lamina::layer::embedding<9, 5>(word));
-  auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pool::sum});
+  auto whole = lamina::layer::sequence_pool(h, {.type = lamina::pooling_type::sum});
   lamina::layer::accuracy(whole, label, {.name = "accuracy"});
   lamina::layer::mean(whole, {.name = "mean"});
   lamina::layer::reduce_sum(whole, {.name = "sum"});

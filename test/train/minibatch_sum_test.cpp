@@ -208,7 +208,8 @@ constexpr auto texts_pass = lamina::program([](lamina::block& main) {
     auto last = layer::sequence_last_step(states);
     auto seen = layer::sequence_conv_pool<3, 3>(e);
     auto kept = layer::sequence_erase<"kept">(word, {2});
-    auto other = layer::sequence_pool(layer::embedding<6, 3>(kept), {.type = lamina::pool::sum});
+    auto other =
+        layer::sequence_pool(layer::embedding<6, 3>(kept), {.type = lamina::pooling_type::sum});
     auto logits = layer::fc<2>(std::tuple{last, seen, other});
     sum = sum + layer::mean(layer::softmax_with_cross_entropy(logits, label));
   });

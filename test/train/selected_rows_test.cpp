@@ -27,7 +27,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto word = layer::sequence<"word", std::int64_t>(main);
   auto user = layer::data<"user", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto text = layer::sequence_pool(look_up(word, 1), {.type = lamina::pool::sum});
+  auto text = layer::sequence_pool(look_up(word, 1), {.type = lamina::pooling_type::sum});
   auto about = text + look_up(user, layer::no_padding);
   auto other =
       layer::embedding<dictionary, 4>(user, {.param = {.name = "users"}, .is_sparse = Sparse});

@@ -170,7 +170,7 @@ TEST_CASE("a loop that does not end says which") {
     return i;
   });
   using program = std::remove_const_t<decltype(endless)>;
-  lamina::engine::cpu::machine<program> machine{lamina::outside_memory{}};
+  lamina::engine::cpu::machine<program> machine{lamina::external_buffers{}};
   machine.limit_iterations(50);
   CHECK_THROWS_WITH(machine.run(~0ull, 0, 0),
                     "lamina: while: expected the condition "

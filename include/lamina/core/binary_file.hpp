@@ -33,7 +33,7 @@ class binary_reader {
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
   /// Opens a file; throws lamina::error naming it when that fails. A pipe is read to its end, for
-  /// whoever reads goes back and forth. What begins as gzip's files do is unpacked, or refused.
+  /// the caller reads back and forth. What begins as gzip's files do is unpacked, or refused.
   LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr)
       : path_(path), file_(path) {
     struct stat about {};
@@ -143,9 +143,9 @@ class binary_reader {
 /// Throws lamina::error naming the file when it cannot be written.
 class binary_writer {
  public:
-  LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), place_(path_) {
-    buffer_.reserve(room);
-    if (!place_.open()) fail();
+  LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), target_(path_) {
+    buffer_.reserve(capacity);
+    if (!target_.open()) fail();
   }
   binary_writer(const binary_writer&) = delete;
   binary_writer& operator=(const binary_writer&) = delete;
@@ -153,14 +153,14 @@ class binary_writer {
   LAMINA_COLD void write(const void* from, std::uint64_t n) {
     if (n == 0) return;
     written_ += n;
-    if (buffer_.size() + n <= room) {
+    if (buffer_.size() + n <= capacity) {
       buffer_.append(static_cast<const char*>(from), n);
       return;
     }
     flush();
-    if (n < room / 2)
+    if (n < capacity / 2)
       buffer_.append(static_cast<const char*>(from), n);
-    else if (!place_.write(from, n))
+    else if (!target_.write(from, n))
       fail();
   }
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
@@ -173,24 +173,24 @@ class binary_writer {
   /// Puts the file in its place.
   LAMINA_COLD void finish() {
     flush();
-    if (!place_.keep()) fail();
+    if (!target_.keep()) fail();
   }
 
  private:
-  static constexpr std::size_t room = 65536;
+  static constexpr std::size_t capacity = 65536;
 
   void flush() {
-    if (!place_.write(buffer_.data(), buffer_.size())) fail();
+    if (!target_.write(buffer_.data(), buffer_.size())) fail();
     buffer_.clear();
   }
   [[noreturn]] LAMINA_COLD void fail() {
     const int failure = errno;
-    place_.drop();
+    target_.drop();
     throw error(text() << "lamina: " << path_ << ": cannot be written: " << reason_of(failure));
   }
 
   std::string path_;
-  written_place place_;
+  written_file target_;
   std::string buffer_{};
   std::uint64_t written_ = 0;
 };

@@ -183,10 +183,10 @@ LAMINA_COLD inline long writer_of(std::string_view name) {
   return process;
 }
 
-/// Removes the temporary files that killed writers left in a folder. A file is removed if no process
-/// has the writer's number and the file is more than an hour older than `now`, a time of the
-/// folder's own clock: the writer may run on another machine that shares the folder. It takes no
-/// locks, because some file systems hang in them.
+/// Removes the temporary files that killed writers left in a folder. A file is removed if no
+/// process has the writer's number and the file is more than an hour older than `now`, a time of
+/// the folder's own clock: the writer may run on another machine that shares the folder. It takes
+/// no locks, because some file systems hang in them.
 LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t now) {
   const auto remove_left = [&](std::string_view name) {
     const long process = writer_of(name);
@@ -209,15 +209,15 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
 /// do not meet, and a power cut leaves the old bytes or the new ones. The new file has the mode
 /// and, where the system allows it, the owner of the old one. A device or a pipe takes the bytes as
 /// they come and stays what it is.
-class written_place {
+class written_file {
  public:
-  LAMINA_COLD explicit written_place(const std::string& path) : target_(path) {
+  LAMINA_COLD explicit written_file(const std::string& path) : target_(path) {
     for (int links = 0; links < 40 && follow_link(); ++links) {
     }
   }
-  written_place(const written_place&) = delete;
-  written_place& operator=(const written_place&) = delete;
-  LAMINA_COLD ~written_place() { drop(); }
+  written_file(const written_file&) = delete;
+  written_file& operator=(const written_file&) = delete;
+  LAMINA_COLD ~written_file() { drop(); }
 
   /// False, with errno, when nothing can be written here; so is a file that its user may not write,
   /// though its folder would allow to replace it.
@@ -300,10 +300,11 @@ class written_place {
     const std::string folder = folder_of(target_);
     std::string name = target_.substr(folder.size());
     const std::size_t before = folder.size() + own.size();
-    std::size_t room = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
-    if (name.size() > room) {
-      while (room > 0 && (static_cast<unsigned char>(name[room]) & 0xc0) == 0x80) --room;  // UTF-8
-      name.resize(room);
+    std::size_t capacity = before > 3840 ? (before < 4095 ? 4095 - before : 0) : 255 - own.size();
+    if (name.size() > capacity) {
+      while (capacity > 0 && (static_cast<unsigned char>(name[capacity]) & 0xc0) == 0x80)
+        --capacity;  // UTF-8
+      name.resize(capacity);
     }
     return folder + name + own;
   }
@@ -333,12 +334,12 @@ class written_place {
   open_file file_;
 };
 
-/// Writes a file beside its place and renames it: whoever reads it sees the old bytes or the new
+/// Writes a file beside its place and renames it: a reader sees the old bytes or the new
 /// ones. Throws lamina::error naming the path when it cannot be written; the old file is whole
 /// then.
 LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
-  written_place place(path);
-  if (!place.open() || !place.write(bytes.data(), bytes.size()) || !place.keep())
+  written_file written(path);
+  if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())
     throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 

@@ -95,7 +95,7 @@ class condition {
 };
 
 /// A thread that calls a function once; an exception that leaves the function ends the program.
-/// Whoever starts one calls join() before it goes.
+/// The owner calls join() before it is destroyed.
 class thread {
  public:
   /// No thread.

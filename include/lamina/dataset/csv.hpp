@@ -132,9 +132,9 @@ class csv_parser {
     const std::size_t first = digits.find_first_of("123456789"), point = digits.find('.');
     if (first == text.npos) return true;
     const std::size_t whole = point == text.npos ? digits.size() : point;
-    const long long place = first < whole ? static_cast<long long>(whole - first)
-                                          : -static_cast<long long>(first - whole - 1);
-    if (e == text.npos) return place < 0;
+    const long long position = first < whole ? static_cast<long long>(whole - first)
+                                             : -static_cast<long long>(first - whole - 1);
+    if (e == text.npos) return position < 0;
     std::string_view tail = text.substr(e + 1);
     const bool negative = tail.starts_with('-');
     if (negative || tail.starts_with('+')) tail.remove_prefix(1);
@@ -143,7 +143,7 @@ class csv_parser {
     if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{} ||
         exponent > far)
       return negative;
-    return place + (negative ? -exponent : exponent) < 0;
+    return position + (negative ? -exponent : exponent) < 0;
   }
 
   // Whether the whole field is a number, finite or not. What is below all doubles is 0.
@@ -199,7 +199,8 @@ class csv_parser {
 /// every line as many fields as the first; what is compressed with gzip is unpacked. A number
 /// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
 /// line of another length (an empty line between rows too), a field that is not a finite number,
-/// an open quote, text after a quote, a first line of names and numbers (see csv_header), a file without a row.
+/// an open quote, text after a quote, a first line of names and numbers (see csv_header), a file
+/// without a row.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   const std::string text = read_bytes(path);
   csv_table table = detail::csv_parser(path, text, options).parse();

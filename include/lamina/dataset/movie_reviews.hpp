@@ -175,13 +175,13 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
       return static_cast<std::size_t>(philox(2005, 2 + i, drawn++).word[0] % count);
     };
     const bool praises = below(2) == 0, turned = below(2) == 0, misleads = !turned && below(2) == 0;
-    const std::size_t length = 2 + below(12), place = below(length);
+    const std::size_t length = 2 + below(12), position = below(length);
     std::size_t misleading = length;  // the place of a negation that means nothing
-    if (misleads) misleading = (place + 1 + below(length - 1)) % length;
+    if (misleads) misleading = (position + 1 + below(length - 1)) % length;
     std::string text;
     for (std::size_t w = 0; w < length; ++w) {
-      if ((w == place && turned) || w == misleading) (text += turning[below(2)]) += ' ';
-      if (w == place)
+      if ((w == position && turned) || w == misleading) (text += turning[below(2)]) += ' ';
+      if (w == position)
         text += praises ? praise[below(praise.size())] : blame[below(blame.size())];
       else
         text += plain[below(plain.size())];

@@ -18,11 +18,11 @@ struct block_arguments {
         real(real_type) {
     if (by_rows && p.attributes[op.attributes + 1].number != 0) by_rows = false;
     for (int out = 0; out < 2; ++out) {
-      const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
+      const slot_desc* slot_list = out == 0 ? op.schema->inputs : op.schema->outputs;
       const int count = out == 0 ? op.schema->input_count : op.schema->output_count;
       for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < count; ++s) {
-        const std::string_view name = slots[s].name;
-        const int n = slots[s].duplicable ? p.arguments[at++] : 1;
+        const std::string_view name = slot_list[s].name;
+        const int n = slot_list[s].duplicable ? p.arguments[at++] : 1;
         for (int i = 0; i < n; ++i, ++at) {
           const std::size_t v = static_cast<std::size_t>(p.arguments[at]);
           if (name == "Condition" || name == "Cond") condition = v;

@@ -11,43 +11,43 @@
 
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/operators/activation/prelu_maxout/executor.hpp>
-#include <lamina/operators/order/argsort/executor.hpp>
 #include <lamina/operators/control/array/executor.hpp>
-#include <lamina/operators/decode/beam_search/executor.hpp>
+#include <lamina/operators/control/print/executor.hpp>
+#include <lamina/operators/control/rank_table/executor.hpp>
+#include <lamina/operators/control/split_merge/executor.hpp>
 #include <lamina/operators/conv/executor.hpp>
+#include <lamina/operators/decode/beam_search/executor.hpp>
+#include <lamina/operators/elementwise/executor.hpp>
+#include <lamina/operators/embedding/lookup_table/executor.hpp>
+#include <lamina/operators/fill/executor.hpp>
 #include <lamina/operators/loss/crf/executor.hpp>
 #include <lamina/operators/loss/ctc/executor.hpp>
-#include <lamina/operators/fill/executor.hpp>
-#include <lamina/operators/recurrent/gru/executor.hpp>
-#include <lamina/operators/norm/group_norm/executor.hpp>
-#include <lamina/executor/kernels_later.hpp>
-#include <lamina/operators/embedding/lookup_table/executor.hpp>
 #include <lamina/operators/loss/row/executor.hpp>
-#include <lamina/operators/recurrent/lstm/executor.hpp>
 #include <lamina/operators/matrix/matmul/executor.hpp>
+#include <lamina/operators/metric/sequence/executor.hpp>
+#include <lamina/operators/norm/group_norm/executor.hpp>
 #include <lamina/operators/norm/layer_norm/executor.hpp>
-#include <lamina/operators/update/executor.hpp>
+#include <lamina/operators/order/argsort/executor.hpp>
 #include <lamina/operators/pool/pool2d/executor.hpp>
-#include <lamina/operators/control/print/executor.hpp>
-#include <lamina/operators/shape/query/executor.hpp>
-#include <lamina/operators/control/rank_table/executor.hpp>
+#include <lamina/operators/pool/pool3d/executor.hpp>
+#include <lamina/operators/recurrent/gru/executor.hpp>
+#include <lamina/operators/recurrent/lstm/executor.hpp>
 #include <lamina/operators/reduce/dimensions/executor.hpp>
-#include <lamina/operators/region/roi_pool/executor.hpp>
-#include <lamina/operators/shape/reshape/executor.hpp>
-#include <lamina/operators/resize/executor.hpp>
+#include <lamina/operators/reduce/squared_l2/executor.hpp>
 #include <lamina/operators/region/roi_align/executor.hpp>
-#include <lamina/operators/sequence/pool/executor.hpp>
+#include <lamina/operators/region/roi_pool/executor.hpp>
+#include <lamina/operators/resize/executor.hpp>
 #include <lamina/operators/sequence/conv/executor.hpp>
 #include <lamina/operators/sequence/ids/executor.hpp>
-#include <lamina/operators/metric/sequence/executor.hpp>
 #include <lamina/operators/sequence/pad/executor.hpp>
+#include <lamina/operators/sequence/pool/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
 #include <lamina/operators/shape/join/executor.hpp>
-#include <lamina/operators/control/split_merge/executor.hpp>
-#include <lamina/operators/reduce/squared_l2/executor.hpp>
-#include <lamina/operators/pool/pool3d/executor.hpp>
-#include <lamina/operators/elementwise/executor.hpp>
+#include <lamina/operators/shape/query/executor.hpp>
+#include <lamina/operators/shape/reshape/executor.hpp>
+#include <lamina/operators/update/executor.hpp>
 #include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -307,7 +307,7 @@ class basic_executor {
       return run_block_operator(program, op, block, memory, options, rows);
     const auto found = kernels_.find(op.schema->type);
     operator_history& history = remembered(program, op);
-    kernel_context<Real> ctx(program, op, memory, options, rows, history);
+    call_context<Real> ctx(program, op, memory, options, rows, history);
     if (found != kernels_.end())
       found->second(ctx);
     else if (kernel::is_pointwise(*op.schema))
@@ -344,7 +344,7 @@ basic_executor<Real>::basic_executor() {
   kernel::add_fill_kernels(kernels_);
   kernel::add_gru_kernels(kernels_);
   kernel::add_image_norm_kernels(kernels_);
-  kernel::add_later_kernels(kernels_);
+  kernel::add_paddle2_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
   kernel::add_loss_kernels(kernels_);
   kernel::add_lstm_kernels(kernels_);

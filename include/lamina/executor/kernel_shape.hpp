@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <lamina/executor/kernel_context.hpp>
+#include <lamina/executor/call_context.hpp>
 
 namespace lamina::kernel {
 
@@ -56,8 +56,8 @@ xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
 /// it: `small`, trailing ones trimmed, is a contiguous part of `shape` that begins at `axis`; axis
 /// -1 stands for the difference of the ranks, as any does for equal ranks. Empty when the shapes do
 /// not fit.
-inline std::vector<std::size_t> broadcast_places(const tensor_shape& shape, tensor_shape small,
-                                                 int axis) {
+inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape small,
+                                                    int axis) {
   const std::size_t whole = size_of(shape);
   const int difference = static_cast<int>(shape.size()) - static_cast<int>(small.size());
   const std::size_t begin =
@@ -70,10 +70,10 @@ inline std::vector<std::size_t> broadcast_places(const tensor_shape& shape, tens
   for (std::size_t d = 0; d < small.size(); ++d)
     if (small[d] != shape[begin + d]) return {};
   const std::size_t n = size_of(small);
-  std::vector<std::size_t> place(whole);
+  std::vector<std::size_t> position(whole);
   for (std::size_t i = 0, k = 0; i < whole; k = k + 1 == n ? 0 : k + 1)
-    for (const std::size_t end = i + inner; i < end; ++i) place[i] = k;
-  return place;
+    for (const std::size_t end = i + inner; i < end; ++i) position[i] = k;
+  return position;
 }
 
 }  // namespace lamina::kernel

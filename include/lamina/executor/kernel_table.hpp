@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include <lamina/executor/kernel_context.hpp>
+#include <lamina/executor/call_context.hpp>
 
 namespace lamina {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include <lamina/operators/update/definition_fluid.hpp>
-#include <lamina/executor/kernels_later.hpp>
+#include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
+#include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/update_operator.hpp>

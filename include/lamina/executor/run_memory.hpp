@@ -129,10 +129,10 @@ class run_memory {
   }
   template <class F>
   void for_each_argument(const operator_desc& op, bool input, const F& f) const {
-    const slot_desc* slots = input ? op.schema->inputs : op.schema->outputs;
+    const slot_desc* slot_list = input ? op.schema->inputs : op.schema->outputs;
     const int count = input ? op.schema->input_count : op.schema->output_count;
     for (int s = 0, i = input ? op.inputs : op.outputs; s < count; ++s)
-      for (int n = slots[s].duplicable ? program_.arguments[i++] : 1; n > 0; --n, ++i)
+      for (int n = slot_list[s].duplicable ? program_.arguments[i++] : 1; n > 0; --n, ++i)
         if (program_.arguments[i] >= 0) f(program_.arguments[i]);
   }
 

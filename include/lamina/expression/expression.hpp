@@ -15,23 +15,23 @@ namespace lamina::expression {
 
 /// The value of the group's head: a matrix product, a sum over rows.
 struct head_value {};
-/// Argument I at the same place.
-template <int I>
+/// Argument Index at the same place.
+template <int Index>
 struct load {};
-/// Argument I, a single row, in the same column.
-template <int I>
+/// Argument Index, a single row, in the same column.
+template <int Index>
 struct row {};
-/// Argument I, a single column, in the same row.
-template <int I>
+/// Argument Index, a single column, in the same row.
+template <int Index>
 struct column {};
-/// Argument I, one number for each channel of an image.
-template <int I>
+/// Argument Index, one number for each channel of an image.
+template <int Index>
 struct channel {};
-/// Argument I, one number.
-template <int I>
+/// Argument Index, one number.
+template <int Index>
 struct scalar {};
-/// The numbers of an update, one for each of its attributes, from argument I on.
-template <int I>
+/// The numbers of an update, one for each of its attributes, from argument Index on.
+template <int Index>
 struct numbers {};
 /// The value of statement J.
 template <int J>
@@ -78,18 +78,18 @@ consteval auto operand_type() {
 
 template <auto const& Code, int S, class Sequence>
 struct statement_type;
-template <auto const& Code, int S, int... I>
-struct statement_type<Code, S, std::integer_sequence<int, I...>> {
+template <auto const& Code, int S, int... Index>
+struct statement_type<Code, S, std::integer_sequence<int, Index...>> {
   static constexpr statement_code s = Code.statements[S];
   using op = type_of<Code.statements[S].schema>;
   static consteval auto make() {
     if constexpr (s.update)
-      return type_tag<
-          update<op, typename decltype(operand_type<Code.operands[s.operands + I]>())::type...>>{};
+      return type_tag<update<
+          op, typename decltype(operand_type<Code.operands[s.operands + Index]>())::type...>>{};
     else
       return type_tag<
           let<op, s.output, s.store,
-              typename decltype(operand_type<Code.operands[s.operands + I]>())::type...>>{};
+              typename decltype(operand_type<Code.operands[s.operands + Index]>())::type...>>{};
   }
   using type = typename decltype(make())::type;
 };

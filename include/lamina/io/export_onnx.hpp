@@ -13,19 +13,19 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/model_files.hpp>
-#include <lamina/operators/control/onnx.hpp>
-#include <lamina/operators/conv/onnx.hpp>
-#include <lamina/operators/loss/onnx.hpp>
-#include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/io/onnx/onnx_message.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/control/onnx.hpp>
+#include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/loss/onnx.hpp>
+#include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 #include <lamina/operators/region/onnx.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
-#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {
@@ -109,7 +109,7 @@ inline std::string to_onnx(const program_view& program, const scope& parameters,
     const std::string name = name_of(program, program.outputs[i]);
     if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
   }
-  return to_onnx(message_of(program), parameters, feeds, targets, options);
+  return to_onnx(to_program_message(program), parameters, feeds, targets, options);
 }
 
 /// Writes what a model needs to compute `targets`, layers or variables by name, into an ONNX file;

@@ -10,9 +10,9 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/io/fluid/program_message_of.hpp>
-#include <lamina/operators/update/fluid_schedule.hpp>
+#include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/operators/update/fluid.hpp>
+#include <lamina/operators/update/fluid_schedule.hpp>
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
@@ -49,7 +49,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   const optimizer::learning_rate rate = fluid_rate_of(opt);
   // What a parameter multiplies its rate by is nothing to adadelta, as its rate is.
   n.learning_rate = ignores_rate<Opt> ? 1 : d.learning_rate;
-  if (!schedule_speller::changes(rate)) n.learning_rate *= rate.at(0);
+  if (!fluid_schedule_writer::changes(rate)) n.learning_rate *= rate.at(0);
   n.clip = optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   n.decay = optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                       traits::regularization(opt));
@@ -69,9 +69,9 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 template <program_type P, optimizer::optimizer_type Opt>
 training_messages training_messages_of(P, const Opt& opt) {
   using trained = training_program<P, Opt>;
-  if (detail::update_speller::schema_of_update(Opt::type) == nullptr)
+  if (detail::fluid_update_writer::schema_of_update(Opt::type) == nullptr)
     throw error(text() << "lamina: Fluid has no update operator of type " << Opt::type);
-  training_messages r{message_of(trained{}), startup_message_of(trained{})};
+  training_messages r{to_program_message(trained{}), to_startup_message(trained{})};
   block_message& block = r.main.blocks.front();
   std::vector<std::pair<operator_message, detail::update_numbers>> updates;
   std::vector<operator_message> others;
@@ -92,11 +92,11 @@ training_messages training_messages_of(P, const Opt& opt) {
   }
   block.operators = std::move(others);
   detail::message_appender to(block, r.startup.blocks.front());
-  detail::update_speller speller(to);
+  detail::fluid_update_writer writer(to);
   const optimizer::learning_rate rate = detail::fluid_rate_of(opt);
-  if (detail::schedule_speller::changes(rate))
-    speller.use_rate(detail::schedule_speller(to).spell(rate));
-  speller.spell(std::move(updates));
+  if (detail::fluid_schedule_writer::changes(rate))
+    writer.use_rate(detail::fluid_schedule_writer(to).write(rate));
+  writer.write(std::move(updates));
   return r;
 }
 

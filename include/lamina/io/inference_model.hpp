@@ -8,10 +8,10 @@
 #include <vector>
 
 #include <lamina/core/file.hpp>
+#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/persistables.hpp>
 #include <lamina/io/program_desc_proto.hpp>
-#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {
@@ -29,7 +29,7 @@ inline loaded_program load_program_desc(const file_path& path,
 }
 
 /// Writes the part of a program that computes `targets`, and the parameters it needs, into a
-/// directory that PaddlePaddle reads. The program comes last: whoever finds it finds its
+/// directory that PaddlePaddle reads. The program comes last: where it is, so are its
 /// parameters. Throws lamina::error for a target that is no variable, a parameter without a value,
 /// and one whose file would be the program's. Fluid: save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
@@ -55,7 +55,7 @@ inline void save_inference_model(const file_path& directory, const program_view&
                                  const inference_files& files = {}) {
   std::vector<std::string> feeds;
   for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
-  save_inference_model(directory, message_of(program), variables, feeds, targets, files);
+  save_inference_model(directory, to_program_message(program), variables, feeds, targets, files);
 }
 
 /// A program and its parameters, ready to run: `executor.run(m.program, *m.variables, feed)` gives

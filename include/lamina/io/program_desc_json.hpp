@@ -21,9 +21,9 @@
 #include <nlohmann/json.hpp>
 
 #include <lamina/core/error.hpp>
-#include <lamina/io/json/json_reader.hpp>
 #include <lamina/io/fluid/program_message.hpp>
-#include <lamina/io/fluid/program_message_of.hpp>
+#include <lamina/io/fluid/to_program_message.hpp>
+#include <lamina/io/json/json_reader.hpp>
 
 namespace lamina {
 
@@ -99,9 +99,9 @@ Json json_of(const attribute_message& a) {
 }
 
 template <class Json>
-Json json_of(const std::vector<slot_message>& slots) {
+Json json_of(const std::vector<slot_message>& slot_list) {
   Json all = Json::array();
-  for (const slot_message& s : slots) {
+  for (const slot_message& s : slot_list) {
     Json& j = all.emplace_back(Json{{"parameter", s.slot}});
     if (!s.arguments.empty()) j["arguments"] = s.arguments;
   }
@@ -188,13 +188,13 @@ attribute_message attribute_of(const json_reader<Json>& j) {
 
 template <class Json>
 std::vector<slot_message> slots_of(const json_reader<Json>& op, const char* name) {
-  std::vector<slot_message> slots;
+  std::vector<slot_message> slot_list;
   op.each(name, [&](const json_reader<Json>& j) {
-    slot_message& s = slots.emplace_back();
+    slot_message& s = slot_list.emplace_back();
     s.slot = j.at("parameter").text();
     j.each("arguments", [&](const json_reader<Json>& a) { s.arguments.push_back(a.text()); });
   });
-  return slots;
+  return slot_list;
 }
 
 template <class Json>
@@ -264,7 +264,7 @@ Json to_json(const program_message& p) {
 }
 template <program_type P>
 nlohmann::json to_json(P program) {
-  return to_json(message_of(program));
+  return to_json(to_program_message(program));
 }
 
 /// Reads what to_json, or protobuf, wrote. Throws format_error, with the path of the member, for

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <lamina/io/fluid/program_message.hpp>
-#include <lamina/io/fluid/program_message_of.hpp>
 #include <lamina/io/fluid/proto_fields.hpp>
+#include <lamina/io/fluid/to_program_message.hpp>
 
 namespace lamina {
 
@@ -352,7 +352,7 @@ inline std::string to_proto(const program_message& p) {
 /// The main program, or startup_program(program), as protobuf bytes.
 template <program_type P>
 std::string to_proto(P program) {
-  return to_proto(message_of(program));
+  return to_proto(to_program_message(program));
 }
 
 }  // namespace lamina

@@ -8,7 +8,7 @@
 
 #include <lamina/core/text.hpp>
 #include <lamina/io/fluid/program_message.hpp>
-#include <lamina/io/fluid/program_message_of.hpp>
+#include <lamina/io/fluid/to_program_message.hpp>
 
 namespace lamina {
 
@@ -78,9 +78,9 @@ inline bool is_shown(const attribute_message& a) {
          name != "with_quant_attr";
 }
 
-inline std::string slots_text(const std::vector<slot_message>& slots) {
+inline std::string slots_text(const std::vector<slot_message>& slot_list) {
   std::string text;
-  for (const slot_message& s : slots) {
+  for (const slot_message& s : slot_list) {
     if (s.arguments.empty()) continue;
     text += (text.empty() ? "" : ", ") + s.slot + "=";
     for (std::size_t i = 0; i < s.arguments.size(); ++i)
@@ -122,7 +122,7 @@ inline std::string to_string(const program_message& p) {
 }
 template <program_type P>
 std::string to_string(P program) {
-  return to_string(message_of(program));
+  return to_string(to_program_message(program));
 }
 
 namespace detail {
@@ -250,7 +250,7 @@ class dot_writer {
 inline std::string to_dot(const program_message& p) { return detail::dot_writer(p).draw(); }
 template <program_type P>
 std::string to_dot(P program) {
-  return to_dot(message_of(program));
+  return to_dot(to_program_message(program));
 }
 
 }  // namespace lamina

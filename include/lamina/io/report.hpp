@@ -24,11 +24,11 @@ struct report_options {
 
 /// A fused group in a run.
 struct group_report {
-  std::string what;     // number, kernel, shape and functions, as plan_text() has them
-  std::string places;   // where its arrays lie: arena+0 is the first float of a row of an arena
-  double flops = 0;     // multiplications and additions of products of matrices and convolutions
-  double elements = 0;  // values of pointwise functions and of kernels of their own
-  double bytes = 0;     // of the arrays that it reads or writes, each once
+  std::string what;       // number, kernel, shape and functions, as plan_text() has them
+  std::string addresses;  // where its arrays lie: arena+0 is the first float of a row of an arena
+  double flops = 0;       // multiplications and additions of products of matrices and convolutions
+  double elements = 0;    // values of pointwise functions and of kernels of their own
+  double bytes = 0;       // of the arrays that it reads or writes, each once
 };
 
 /// All groups of a plan.
@@ -54,7 +54,7 @@ struct program_report {
     };
     double elements = 0;
     for (const group_report& g : groups) {
-      add(g.flops, g.elements, g.bytes, g.what + (g.places.empty() ? "" : " at " + g.places));
+      add(g.flops, g.elements, g.bytes, g.what + (g.addresses.empty() ? "" : " at " + g.addresses));
       elements += g.elements;
     }
     add(flops(), elements, bytes(), "in all");
@@ -214,12 +214,12 @@ program_report report(P, const report_options& run = {}) {
     for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
       const int v = plan_type::code.arguments[a];
       if (v < 0) continue;
-      const memory_slot& slot = plan_type::memory.slots[v];
+      const memory_slot& slot = plan_type::memory.slot_of[v];
       if (slot.space == memory_space::none) continue;
       const plan_variable& x = plan_type::lowered.variables[v];
       r.bytes += times * count.rows(x.rows) * x.columns * size_of(x.type);
-      r.places += std::string(r.places.empty() ? "" : " ") + detail::space_name(slot.space) + '+' +
-                  std::to_string(slot.offset);
+      r.addresses += std::string(r.addresses.empty() ? "" : " ") + detail::space_name(slot.space) +
+                     '+' + std::to_string(slot.offset);
     }
     made.groups.push_back(std::move(r));
   }

@@ -3,17 +3,17 @@
 // VGG repeats.
 #pragma once
 
-#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/conv/layer_conv2d.hpp>
-#include <lamina/operators/random/dropout/layer.hpp>
+#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
+#include <lamina/operators/random/dropout/layer.hpp>
 
 namespace lamina::layer {
 
 /// Options of img_conv_group.
 struct img_conv_group_attr {
   activation act = activation::identity;  // behind each convolution
-  pool type = pool::max;                  // or pool::average
+  pooling_type type = pooling_type::max;  // or pooling_type::average
   bool batch_norm = false;                // between each convolution and its activation
   float drop_rate = 0;                    // with batch_norm: dropout behind each activation
   param_attr param{};                     // of the filters

@@ -10,7 +10,7 @@ namespace lamina::layer {
 /// Options of sequence_conv_pool.
 struct sequence_conv_pool_attr {
   activation act = activation::sigmoid;
-  pool type = pool::max;
+  pooling_type type = pooling_type::max;
   param_attr param{};       // of the filter
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // of the bias

@@ -46,9 +46,9 @@ template <class R>
 struct rows_or_once<false, R> {
   using type = once;
 };
-template <class T, class R, extents E, int... I>
-auto handle(std::integer_sequence<int, I...>)
-    -> variable<T, R, E.at[static_cast<int>(E.has_rows()) + I]...>;
+template <class T, class R, extents E, int... Index>
+auto handle(std::integer_sequence<int, Index...>)
+    -> variable<T, R, E.at[static_cast<int>(E.has_rows()) + Index]...>;
 }  // namespace detail
 
 /// The whole shape of a handle type.

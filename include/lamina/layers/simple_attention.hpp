@@ -46,7 +46,7 @@ constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P..
     const auto both = elementwise_add(seen, projected, {.act = attr.weight_act}, line);
     const auto score = fc<1>(both, {.param = attr.softmax_param, .bias = false}, line);
     const auto scaled = elementwise_mul<0>(encoded, sequence_softmax(score), {}, line);
-    return layer.returns(sequence_pool(scaled, {.type = pool::sum}));
+    return layer.returns(sequence_pool(scaled, {.type = pooling_type::sum}));
   } else {
     return layer.returns(with_rows<parent_rows<R>, in>{&b, encoded.id});
   }

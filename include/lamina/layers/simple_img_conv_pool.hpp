@@ -10,11 +10,11 @@ namespace lamina::layer {
 /// Options of simple_img_conv_pool.
 struct simple_img_conv_pool_attr {
   activation act = activation::identity;
-  pool type = pool::max;    // or pool::average
-  param_attr param{};       // of the filters
-  bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
-  std::string_view name{};  // of the convolution
+  pooling_type type = pooling_type::max;  // or pooling_type::average
+  param_attr param{};                     // of the filters
+  bool bias = true;                       // false: no bias
+  param_attr bias_param{};                // of the bias
+  std::string_view name{};                // of the convolution
 };
 
 /// pool2d<PoolSize, Pool>(conv2d<Filters, Size, Conv>(x)):

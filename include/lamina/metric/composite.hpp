@@ -32,9 +32,9 @@ class composite {
   }
 
   /// One of the metrics.
-  template <std::size_t I>
+  template <std::size_t Index>
   const auto& get() const {
-    return std::get<I>(metrics_);
+    return std::get<Index>(metrics_);
   }
 
  private:

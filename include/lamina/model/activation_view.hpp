@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
-#include <lamina/model/element_of.hpp>
+#include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/tensor/array_view.hpp>
 
@@ -16,8 +16,8 @@ namespace lamina {
 /// indices.
 struct missing_view : array_view<float, 1> {
   missing_view() : array_view(nullptr, {0}, 0) {}
-  template <class... I>
-  float operator()(I...) const {
+  template <class... Index>
+  float operator()(Index...) const {
     return 0;
   }
 };
@@ -26,7 +26,7 @@ struct missing_view : array_view<float, 1> {
 /// rows. Weights in panels have no such view: model::parameter copies them.
 template <class P, int V, class Machine = engine::cpu::machine<P>>
 auto activation_view(Machine& m) {
-  using T = typename detail::element_of<P::desc.variables[V].type>::type;
+  using T = typename detail::cpp_type_of<P::desc.variables[V].type>::type;
   constexpr variable_desc d = P::desc.variables[V];
   constexpr auto rank = static_cast<std::size_t>(d.rank);
   std::array<std::size_t, rank> shape{};
@@ -40,7 +40,7 @@ auto activation_view(Machine& m) {
   constexpr bool apart = d.rank > 0 && (d.rows != 0 || d.rank > 1);
   return array_view<T, rank>(
       reinterpret_cast<const T*>(m.template address<V>()), shape,
-      apart ? static_cast<std::size_t>(place_of_variable<P, V>.stride) : inner);
+      apart ? static_cast<std::size_t>(layout_of_variable<P, V>.stride) : inner);
 }
 
 }  // namespace lamina

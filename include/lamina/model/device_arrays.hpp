@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device_arrays.hpp - copies of parameters, and of what lies like them, at a place.
+// lamina/model/device_arrays.hpp - copies of parameters, and of what lies like them, on a device.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class device_arrays {
       for (int s = 0; s < of_each; ++s, at += size_of(info)) pointers_.push_back(at);
   }
 
-  /// One pointer each into the memory of the place.
+  /// One pointer each into device memory.
   float* const* pointers() const { return pointers_.data(); }
 
   /// From arrays of the host, and back to them.
@@ -49,7 +49,7 @@ class device_arrays {
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
   }
-  /// An array of the host to where one lies at the place as parameter i does, and back.
+  /// An array of the host to where one lies on the device as parameter i does, and back.
   LAMINA_COLD void upload_one(int i, const float* host, float* to) {
     send(infos_[static_cast<std::size_t>(i)], host, to);
   }

@@ -27,11 +27,11 @@ LAMINA_COLD void initialise_state(Machine& m) {
   for (int k = 0; k < p.count.startup; ++k) {
     const int v = p.arguments[p.startup[k].outputs];
     if (p.variables[v].kind == variable_kind::parameter || m.address(v) == nullptr) continue;
-    const variable_place& lies = *m.place(v);
+    const variable_layout& lies = *m.layout(v);
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // What a machine at a place shows is a copy.
+    // What a machine on a device shows is a copy.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }
@@ -54,7 +54,7 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
-      check<detail::takes_program<Machine>, typename detail::refused_operator<Machine>::type>,
+      check<detail::accepts_program<Machine>, typename detail::refused_operator<Machine>::type>,
       "lamina: a program in double: this computes in float alone");
 
  public:
@@ -64,7 +64,7 @@ class evaluator {
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// At a place that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
+  /// On a device that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
   /// with <lamina/lamina.cuh>. The copy is taken now, and by refresh().
   template <class Place>
   requires requires(const Place& at) { at.number; }
@@ -144,7 +144,7 @@ class evaluator {
     static_assert(check<found >= 0, detail::name_letters<Name>>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
-    constexpr auto space = place_of_variable<program, v>.slot.space;
+    constexpr auto space = layout_of_variable<program, v>.slot.space;
     constexpr bool kept = keeps_value<program, v> && space != memory_space::parameter;
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
@@ -224,7 +224,7 @@ class evaluator {
       return {};
   }
 
-  /// The machine itself, for whoever runs it in another way.
+  /// The machine itself, for callers that run it in another way.
   Machine& machine() { return machine_; }
 
   /// Sets accumulated statistics (auc) back to their beginning.
@@ -311,7 +311,7 @@ class evaluator {
     } else {
       using T = typename Feed::value_type;
       constexpr variable_desc d = P::desc.variables[P::desc.data[i]];
-      using expected = typename detail::element_of<d.type>::type;
+      using expected = typename detail::cpp_type_of<d.type>::type;
       constexpr bool fits = __is_same(T, expected) || data_named<P>(Feed::name.view()) < 0;
       static_assert(check<fits, expects_type<expected>, gets_type<T>>,
                     "lamina: feed: the element type is that of the data layer");

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/core/word_sum.hpp>
 #include <lamina/model/batch_view.hpp>
-#include <lamina/model/element_of.hpp>
+#include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/sample_fields.hpp>
 
@@ -45,15 +45,15 @@ class feeder {
   }
   /// Copies the fields of one data layer alone, a sample each, into a mini-batch that clear()
   /// began.
-  template <int I, class Fields>
+  template <int Index, class Fields>
   LAMINA_NOINLINE void fill_layer(const Fields& fields) {
     const int before = rows_;
     rows_ = 0;
     for (const auto& field : fields) {
-      append<I>(field);
+      append<Index>(field);
       ++rows_;
     }
-    if (before > 0 && before != rows_) fail(I, before, "samples as in the other feeds", rows_);
+    if (before > 0 && before != rows_) fail(Index, before, "samples as in the other feeds", rows_);
   }
   /// Begins a mini-batch.
   void clear() {
@@ -64,7 +64,7 @@ class feeder {
 
   int rows() const { return rows_; }
   /// Adds all that was copied, and where samples and sequences end, to a checksum.
-  LAMINA_COLD void add_to(word_sum& sum) const {
+  LAMINA_COLD void add_to(checksum& sum) const {
     sum.add(&rows_, sizeof rows_);
     for (const auto& a : arrays_) sum.add(a.data(), a.size());
     for (const auto& o : offsets_) sum.add(o.data(), o.size() * sizeof(int));
@@ -97,64 +97,64 @@ class feeder {
            static_cast<std::size_t>(size_of(table.of[i].type));
   }
 
-  template <int... I, class... Field>
-  void append_all(std::integer_sequence<int, I...>, const Field&... field) {
+  template <int... Index, class... Field>
+  void append_all(std::integer_sequence<int, Index...>, const Field&... field) {
     // A list and no fold: clang folds at most 256 operands.
-    const int each[] = {0, (append < I < layers ? I : 0 > (field), 0)...};
+    const int each[] = {0, (append < Index < layers ? Index : 0 > (field), 0)...};
     (void)each;
   }
-  template <int I, class Field>
+  template <int Index, class Field>
   void append(const Field& field) {
-    constexpr detail::data_layer layer = table.of[I];
+    constexpr detail::data_layer layer = table.of[Index];
     if constexpr (layer.parent < 0) {
-      append_row<I>(field);
+      append_row<Index>(field);
     } else if constexpr (layer.grandparent < 0) {
-      close_sequence(I, layer.domain, rows_, append_sequence<I>(field));
+      close_sequence(Index, layer.domain, rows_, append_sequence<Index>(field));
     } else {
       int inner = 0;
       const int before = offset_count(layer.parent, rows_);
       for (const auto& sequence : field)
-        close_sequence(I, layer.domain, before + inner++, append_sequence<I>(sequence));
-      close_sequence(I, layer.parent, rows_, inner);
+        close_sequence(Index, layer.domain, before + inner++, append_sequence<Index>(sequence));
+      close_sequence(Index, layer.parent, rows_, inner);
     }
   }
   /// The elements of a sequence, each a row; returns how many. A number is a sequence of one.
-  template <int I, class Field>
+  template <int Index, class Field>
   int append_sequence(const Field& field) {
     if constexpr (std::is_arithmetic_v<Field>) {
-      append_row<I>(field);
+      append_row<Index>(field);
       return 1;
     } else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(*std::begin(field))>>) {
-      const std::size_t count = std::size(field), width = static_cast<std::size_t>(columns(I));
+      const std::size_t count = std::size(field), width = static_cast<std::size_t>(columns(Index));
       const std::size_t length = count / width;
       if (count % width != 0)
-        fail(I, columns(I), "values (or a multiple)", static_cast<long long>(count));
-      convert<element<I>>(std::data(field), count, room_for(I, length));
+        fail(Index, columns(Index), "values (or a multiple)", static_cast<long long>(count));
+      convert<element<Index>>(std::data(field), count, capacity_for(Index, length));
       return static_cast<int>(length);
     } else {
       int length = 0;
       for (const auto& element : field) {
-        append_row<I>(element);
+        append_row<Index>(element);
         ++length;
       }
       return length;
     }
   }
-  template <int I>
-  using element = typename detail::element_of<table.of[I].type>::type;
-  template <int I, class Field>
+  template <int Index>
+  using element = typename detail::cpp_type_of<table.of[Index].type>::type;
+  template <int Index, class Field>
   void append_row(const Field& field) {
     std::size_t count = 1;
     if constexpr (!std::is_arithmetic_v<Field>) count = std::size(field);
-    if (static_cast<int>(count) != columns(I))
-      fail(I, columns(I), "values", static_cast<long long>(count));
+    if (static_cast<int>(count) != columns(Index))
+      fail(Index, columns(Index), "values", static_cast<long long>(count));
     if constexpr (std::is_arithmetic_v<Field>)
-      convert<element<I>>(&field, 1, room_for(I, 1));
+      convert<element<Index>>(&field, 1, capacity_for(Index, 1));
     else
-      convert<element<I>>(std::data(field), count, room_for(I, 1));
+      convert<element<Index>>(std::data(field), count, capacity_for(Index, 1));
   }
   /// Where the next rows of a layer go.
-  LAMINA_NOINLINE std::byte* room_for(int layer, std::size_t rows) {
+  LAMINA_NOINLINE std::byte* capacity_for(int layer, std::size_t rows) {
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
     to.resize(at + rows * row_bytes(layer));

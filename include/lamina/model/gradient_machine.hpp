@@ -10,7 +10,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/refused_operator.hpp>
-#include <lamina/plan/handed_rows.hpp>
+#include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace lamina {
@@ -35,19 +35,19 @@ class gradient_machine {
   /// What costs and gradients are made of.
   using real = real_of<P>;
   static_assert(
-      check<!handed_rows<program>::found, typename handed_rows<program>::name>,
+      check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
 
   static_assert(
-      check<detail::takes_program<Machine>, typename detail::refused_operator<Machine>::type>,
+      check<detail::accepts_program<Machine>, typename detail::refused_operator<Machine>::type>,
       "lamina: a program in double: this computes in float alone");
 
   explicit gradient_machine(const model<P>& m, std::uint64_t seed = 0)
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// At a place, `gradient_machine g{model, lamina::cuda::place{0}}` with <lamina/lamina.cuh>: each
-  /// backward() takes a copy of the model's parameters there.
+  /// On a device, `gradient_machine g{model, lamina::cuda::place{0}}` with <lamina/lamina.cuh>:
+  /// each backward() takes a copy of the model's parameters there.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -132,7 +132,7 @@ class gradient_machine {
   /// The gradient of parameter i as it lies, in the layout of the parameter; null if none reaches
   /// it, or one of some rows only.
   float* gradient_memory(int i) { return machine_.gradient(i); }
-  /// The machine itself, for whoever reads metrics.
+  /// The machine itself, for callers that read metrics.
   Machine& machine() { return machine_; }
 
  private:

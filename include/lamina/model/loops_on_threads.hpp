@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
-#include <lamina/engine/cpu/schedule/sliced_run.hpp>
+#include <lamina/engine/cpu/schedule/parallel_run.hpp>
 
 namespace lamina {
 
@@ -39,7 +39,7 @@ class loops_on_threads {
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
-  std::conditional_t<has_blocks, one_thread, engine::cpu::sliced_run<program>> run_;
+  std::conditional_t<has_blocks, one_thread, engine::cpu::parallel_run<program>> run_;
 };
 
 }  // namespace lamina

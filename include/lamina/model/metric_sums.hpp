@@ -89,9 +89,9 @@ struct metric_rules {
         const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
         for (const int v : sides) {
           if (v < 0) continue;
-          const variable_place& lies = *m.place(v);
+          const variable_layout& lies = *m.layout(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
-          // What a machine at a place shows is a copy.
+          // What a machine on a device shows is a copy.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
       }
@@ -123,7 +123,7 @@ struct metric_rules {
       for (const auto& each : machines)
         for (int side = 0; side < 2; ++side) {
           auto& m = each->machine();
-          sums[side].resize(static_cast<std::size_t>(m.place(variables[side])->columns));
+          sums[side].resize(static_cast<std::size_t>(m.layout(variables[side])->columns));
           const std::int64_t* const counts = detail::counts_in(m, variables[side]);
           for (std::size_t k = 0; k < sums[side].size(); ++k)
             sums[side][k] += static_cast<double>(counts[k]);
@@ -154,7 +154,7 @@ struct metric_rules {
   template <class Machine>
   static double number(Machine& m, int v) {
     const void* const at = m.address(v);
-    switch (m.place(v)->type) {
+    switch (m.layout(v)->type) {
       case dtype::float64:
         return *static_cast<const double*>(at);
       case dtype::int64:

@@ -201,13 +201,13 @@ class model {
       import_values(v.index, values.data());
     }
   }
-  template <class Q, int... I>
-  void share_each(const model<Q>& other, std::integer_sequence<int, I...>) {
+  template <class Q, int... Index>
+  void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
     // A list and no fold: clang folds at most 256 operands.
-    const int each[] = {0, (share_one<Q, I>(other), 0)...};
+    const int each[] = {0, (share_one<Q, Index>(other), 0)...};
     (void)each;
   }
-  template <class Q, int I>
+  template <class Q, int Index>
   static constexpr int counterpart = [] {
     for (int k = 0; k < Q::desc.count.parameters; ++k) {
       const int v = Q::desc.parameters[k].variable;
@@ -215,16 +215,16 @@ class model {
       char* text = new char[static_cast<unsigned>(n) + 1];
       name_writer w{text};
       write_name(Q::desc, v, w);
-      const bool same = has_name(P::desc, P::desc.parameters[I].variable,
+      const bool same = has_name(P::desc, P::desc.parameters[Index].variable,
                                  std::string_view(text, static_cast<std::size_t>(n)));
       delete[] text;
       if (same) return k;
     }
     return -1;
   }();
-  template <class Q, int I>
+  template <class Q, int Index>
   struct parameter_extent {
-    static constexpr variable_desc d = Q::desc.variables[Q::desc.parameters[I].variable];
+    static constexpr variable_desc d = Q::desc.variables[Q::desc.parameters[Index].variable];
     static constexpr int first = Q::desc.dims[d.dims];
     static constexpr int last = Q::desc.dims[d.dims + d.rank - 1];
     static constexpr int at(int i) { return Q::desc.dims[d.dims + i]; }
@@ -235,40 +235,40 @@ class model {
     for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
     return same;
   }
-  /// What the message tells of parameter I: its name and the first and last dimension of both.
-  template <class Q, int I, bool = (I >= 0)>
+  /// What the message tells of parameter Index: its name and the first and last dimension of both.
+  template <class Q, int Index, bool = (Index >= 0)>
   struct mismatch {
     using type = void;
   };
-  template <class Q, int I>
-  struct mismatch<Q, I, true> {
-    using mine = parameter_extent<P, I>;
-    using others = parameter_extent<Q, counterpart<Q, I>>;
-    using name = typename detail::variable_text<P, P::desc.parameters[I].variable>::type;
+  template <class Q, int Index>
+  struct mismatch<Q, Index, true> {
+    using mine = parameter_extent<P, Index>;
+    using others = parameter_extent<Q, counterpart<Q, Index>>;
+    using name = typename detail::variable_text<P, P::desc.parameters[Index].variable>::type;
     using type =
         gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
   };
-  template <class Q, int I>
+  template <class Q, int Index>
   static constexpr bool fits_one() {
-    constexpr int k = counterpart<Q, I>;
+    constexpr int k = counterpart<Q, Index>;
     if constexpr (k >= 0)
-      return same_extent<parameter_extent<P, I>, parameter_extent<Q, k>>();
+      return same_extent<parameter_extent<P, Index>, parameter_extent<Q, k>>();
     else
       return true;
   }
-  template <class Q, int... I>
-  static constexpr int first_mismatch(std::integer_sequence<int, I...>) {
-    const bool fits[] = {fits_one<Q, I>()..., true};
+  template <class Q, int... Index>
+  static constexpr int first_mismatch(std::integer_sequence<int, Index...>) {
+    const bool fits[] = {fits_one<Q, Index>()..., true};
     for (int i = 0; i < P::desc.count.parameters; ++i)
       if (!fits[i]) return i;
     return -1;
   }
-  template <class Q, int I>
+  template <class Q, int Index>
   void share_one(const model<Q>& other) {
-    constexpr int k = counterpart<Q, I>;
+    constexpr int k = counterpart<Q, Index>;
     if constexpr (k >= 0) {
-      owners_[I] = other.owner(k);
-      pointers_[I] = owners_[I]->data();
+      owners_[Index] = other.owner(k);
+      pointers_[Index] = owners_[Index]->data();
     }
   }
 

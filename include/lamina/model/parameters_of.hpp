@@ -23,7 +23,7 @@ class parameter_list {
 
   static constexpr int size() { return P::desc.count.parameters; }
   std::span<float> span(int i) const {
-    const parameter_place& lies = parameter_table<P>::table.of[i];
+    const parameter_layout& lies = parameter_table<P>::table.of[i];
     return {model_->memory()[i],
             static_cast<std::size_t>(lies.rows) * static_cast<std::size_t>(padded(lies.columns))};
   }

@@ -46,8 +46,8 @@ inline std::string variable_name(const program_view& p, int variable) {
 namespace detail {
 
 /// Letters of names for error messages.
-template <fixed_string Name, std::size_t... I>
-auto letters_of(std::index_sequence<I...>) -> named<Name.text[I]...>;
+template <fixed_string Name, std::size_t... Index>
+auto letters_of(std::index_sequence<Index...>) -> named<Name.text[Index]...>;
 template <fixed_string Name>
 using name_letters = decltype(letters_of<Name>(std::make_index_sequence<Name.view().size()>{}));
 
@@ -63,8 +63,8 @@ struct variable_text {
     write_name(P::desc, V, w);
     return t;
   }();
-  template <int... I>
-  static auto letters(std::integer_sequence<int, I...>) -> named<value.text[I]...>;
+  template <int... Index>
+  static auto letters(std::integer_sequence<int, Index...>) -> named<value.text[Index]...>;
   using type = decltype(letters(std::make_integer_sequence<int, size>{}));
 };
 
@@ -72,15 +72,16 @@ template <class...>
 struct the_program_has {};
 template <class P, class Sequence>
 struct data_names;
-template <class P, int... I>
-struct data_names<P, std::integer_sequence<int, I...>> {
-  using type = the_program_has<typename variable_text<P, P::desc.data[I]>::type...>;
+template <class P, int... Index>
+struct data_names<P, std::integer_sequence<int, Index...>> {
+  using type = the_program_has<typename variable_text<P, P::desc.data[Index]>::type...>;
 };
 template <class P, class Sequence>
 struct parameter_names;
-template <class P, int... I>
-struct parameter_names<P, std::integer_sequence<int, I...>> {
-  using type = the_program_has<typename variable_text<P, P::desc.parameters[I].variable>::type...>;
+template <class P, int... Index>
+struct parameter_names<P, std::integer_sequence<int, Index...>> {
+  using type =
+      the_program_has<typename variable_text<P, P::desc.parameters[Index].variable>::type...>;
 };
 
 /// The names of all data layers, for the message that one is not among them.

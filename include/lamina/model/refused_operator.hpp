@@ -19,6 +19,6 @@ struct refused_operator<Machine> {
 };
 /// Whether there is none.
 template <class Machine>
-inline constexpr bool takes_program = std::is_void_v<typename refused_operator<Machine>::type>;
+inline constexpr bool accepts_program = std::is_void_v<typename refused_operator<Machine>::type>;
 
 }  // namespace lamina::detail

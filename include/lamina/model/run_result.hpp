@@ -10,7 +10,7 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/model/element_of.hpp>
+#include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -28,7 +28,7 @@ constexpr bool is_metric(int name) {
 /// The single real number that variable V of program P is, in the memory of a machine.
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
-  using number = typename element_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
+  using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
   return *reinterpret_cast<const number*>(machine.template address<V>());
 }
 

@@ -12,7 +12,7 @@
 
 #include <lamina/core/check.hpp>
 #include <lamina/model/batch_view.hpp>
-#include <lamina/model/element_of.hpp>
+#include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 
 namespace lamina::detail {
@@ -125,8 +125,8 @@ struct field_list {
   static constexpr int sizes[sizeof...(Field) + 1] = {field_size<Field>..., 0};
   static constexpr bool reals[sizeof...(Field) + 1] = {
       std::is_floating_point_v<typename field_number<Field>::type>..., false};
-  template <int I>
-  using type = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<Field...>>;
+  template <int Index>
+  using type = std::tuple_element_t<static_cast<std::size_t>(Index), std::tuple<Field...>>;
 };
 struct list_fields {
   template <class... Field>
@@ -154,22 +154,23 @@ constexpr int layer_without_field() {
 }
 
 /// The facts of an error: the name of the data layer, what it takes and what there is.
-template <class P, class Fields, int I>
+template <class P, class Fields, int Index>
 struct field_fault {
-  using element = typename element_of<data_layers_of<P>.of[I].type>::type;
-  static constexpr std::size_t columns = static_cast<std::size_t>(data_layers_of<P>.of[I].columns);
-  using name = typename variable_text<P, P::desc.data[I]>::type;
+  using element = typename cpp_type_of<data_layers_of<P>.of[Index].type>::type;
+  static constexpr std::size_t columns =
+      static_cast<std::size_t>(data_layers_of<P>.of[Index].columns);
+  using name = typename variable_text<P, P::desc.data[Index]>::type;
   using expected =
       expects_type<std::conditional_t<columns == 1, element, std::array<element, columns>>>;
-  using found = gets_type<typename Fields::template type<I>>;
+  using found = gets_type<typename Fields::template type<Index>>;
 };
 struct no_field_fault {
   using name = void;
   using expected = void;
   using found = void;
 };
-template <class P, class Fields, int I>
-struct field_check_at : field_fault<P, Fields, I> {
+template <class P, class Fields, int Index>
+struct field_check_at : field_fault<P, Fields, Index> {
   static constexpr bool ok = false;
 };
 template <class P, class Fields>

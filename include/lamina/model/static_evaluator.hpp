@@ -11,7 +11,7 @@
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/static/static_image_kernels.hpp>
-#include <lamina/model/element_of.hpp>
+#include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/transform/clone_for_test.hpp>
@@ -77,9 +77,9 @@ class static_evaluator {
                 "lamina: static_evaluator: weights are stored as storage::float32, or as "
                 "storage::bfloat16 of <lamina/model/static_bfloat16.hpp>");
 
-  template <int I>
+  template <int Index>
   using data_type =
-      typename detail::element_of<program::desc.variables[program::desc.data[I]].type>::type;
+      typename detail::cpp_type_of<program::desc.variables[program::desc.data[Index]].type>::type;
   template <fixed_string Name>
   static constexpr int data_layer() {
     constexpr int found = data_named<recorded>(Name.view());
@@ -89,7 +89,7 @@ class static_evaluator {
     return found < 0 ? 0 : found;
   }
   static constexpr int elements_of(int parameter) {
-    const parameter_place& d = parameter_table<program>::table.of[parameter];
+    const parameter_layout& d = parameter_table<program>::table.of[parameter];
     return d.rows * d.columns;
   }
   struct flags {
@@ -123,7 +123,7 @@ class static_evaluator {
   requires std::same_as<typename Model::program, recorded>
   void load(const Model& from) {
     for (int i = 0; i < layout::parameter_count; ++i) {
-      const parameter_place& d = parameter_table<program>::table.of[i];
+      const parameter_layout& d = parameter_table<program>::table.of[i];
       if constexpr (weights::own_panels) {
         if (own_panels.of[i]) {
           weights::pack_panels(d.rows, d.columns, from.memory()[i],
@@ -183,14 +183,14 @@ class static_evaluator {
     static_assert(check<found >= 0, detail::name_letters<Name>>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
-    constexpr variable_place lies = place_of_variable<program, v>;
-    constexpr std::ptrdiff_t at = layout::place(lies.slot);
+    constexpr variable_layout lies = layout_of_variable<program, v>;
+    constexpr std::ptrdiff_t at = layout::position(lies.slot);
     constexpr bool kept =
         at >= 0 && keeps_value<program, v> && lies.slot.space != memory_space::parameter;
     static_assert(check < kept || found<0, detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
-    using T = typename detail::element_of<program::desc.variables[v].type>::type;
+    using T = typename detail::cpp_type_of<program::desc.variables[v].type>::type;
     constexpr std::size_t size = static_cast<std::size_t>(lies.columns);
     return std::span<const T, size>(
         reinterpret_cast<const T*>(memory() + (kept ? at : 0)) + row * lies.stride, size);
@@ -201,7 +201,7 @@ class static_evaluator {
   const float* memory() const { return reinterpret_cast<const float*>(bytes_); }
 
   void set(int i, const float* from) {
-    const parameter_place& d = parameter_table<program>::table.of[i];
+    const parameter_layout& d = parameter_table<program>::table.of[i];
     float* const to = memory() + layout::at.parameters[i];
     if constexpr (weights::own_panels) {
       if (own_panels.of[i]) return weights::pack(d.rows, d.columns, from, to);

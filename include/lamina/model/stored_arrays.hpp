@@ -58,7 +58,7 @@ LAMINA_COLD void pack_like(const parameter_info& info, const Real* from, float* 
 /// The parameters of a program, for code that is compiled once for all programs.
 struct parameter_list_view {
   const program_view* program;
-  const parameter_place* places;
+  const parameter_layout* layouts;
 
   int size() const { return program->count.parameters; }
 
@@ -66,8 +66,8 @@ struct parameter_list_view {
   LAMINA_COLD parameter_info describe(int i) const {
     const int v = program->parameters[i].variable;
     const variable_desc& d = program->variables[v];
-    parameter_info info{
-        variable_name(*program, v), {}, places[i].rows, places[i].columns, places[i].panel, d.type};
+    parameter_info info{variable_name(*program, v), {},    layouts[i].rows, layouts[i].columns,
+                        layouts[i].panel,           d.type};
     for (int k = 0; k < d.rank; ++k)
       info.shape.push_back(static_cast<std::size_t>(program->dims[d.dims + k]));
     return info;
@@ -79,8 +79,8 @@ struct parameter_list_view {
   }
   /// The elements, padding included.
   std::size_t numbers(int i) const {
-    return static_cast<std::size_t>(places[i].rows) *
-           static_cast<std::size_t>(padded(places[i].columns));
+    return static_cast<std::size_t>(layouts[i].rows) *
+           static_cast<std::size_t>(padded(layouts[i].columns));
   }
 };
 

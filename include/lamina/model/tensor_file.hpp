@@ -3,9 +3,9 @@
 //
 // Format, little-endian numbers of 64 bits: "LAMINA\0\2", the size of the header, the number of
 // entries; each entry: length of its name and the name, filled up with zeros to words, dtype, rank,
-// dims[rank]; zeros, so that the header is a multiple of 64 bytes; its last word is the word_sum of
+// dims[rank]; zeros, so that the header is a multiple of 64 bytes; its last word is the checksum of
 // the header with 0 in that place. Then the elements of each entry, filled up with zeros to a
-// multiple of 64 bytes, and their word_sum, which continues from the header's.
+// multiple of 64 bytes, and their checksum, which continues from the header's.
 // A file is written beside its place and renamed, so that a reader never sees half of one. Memory
 // is asked for when the header is known to be right, and a reader gets all entries or none.
 #pragma once
@@ -19,13 +19,13 @@
 #include <vector>
 
 #include <lamina/core/binary_file.hpp>
+#include <lamina/core/checksum.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/core/word_sum.hpp>
 
 namespace lamina {
 
@@ -59,15 +59,15 @@ inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};
 inline constexpr char tensor_file_version = 2;  // the byte behind the magic
 
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
-  return (bytes + word_sum::stripe - 1) / word_sum::stripe * word_sum::stripe;
+  return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
 /// The header's own sum: its last word counts as 0.
 LAMINA_COLD inline std::uint64_t sum_of_header(const char* header, std::size_t size) {
-  char last[word_sum::stripe] = {};
-  std::memcpy(last, header + size - word_sum::stripe, word_sum::stripe - 8);
-  word_sum sum;
-  sum.add(header, size - word_sum::stripe);
-  sum.add(last, word_sum::stripe);
+  char last[checksum::stripe] = {};
+  std::memcpy(last, header + size - checksum::stripe, checksum::stripe - 8);
+  checksum sum;
+  sum.add(header, size - checksum::stripe);
+  sum.add(last, checksum::stripe);
   return sum.value();
 }
 LAMINA_COLD inline void put_number(std::string& to, std::uint64_t value) {
@@ -90,7 +90,7 @@ class tensor_file_reader {
                            << int{tensor_file_version} << ", found version "
                            << int{static_cast<unsigned char>(first[7])});
     const std::uint64_t header = from_.number<std::uint64_t>("the size of the header");
-    if (header < word_sum::stripe || header % word_sum::stripe != 0 || header > size - 8)
+    if (header < checksum::stripe || header % checksum::stripe != 0 || header > size - 8)
       from_.fail_at(8, text("expected the size of a header in a file of ")
                            << size << " bytes, found " << header);
     from_.window(0, size, "the file");
@@ -118,7 +118,7 @@ class tensor_file_reader {
     }
     if (expected != size)
       from_.fail_at(header, text("expected a file of ") << expected << " bytes, found " << size);
-    word_sum all(sum);
+    checksum all(sum);
     for (std::size_t i = 0; i < entries.size(); ++i) read_data(entries[i].bytes, sizes[i], all);
     if (from_.number<std::uint64_t>("checksum") != all.value())
       from_.fail_at(size - 8, "the checksum does not match: the file is damaged");
@@ -127,20 +127,20 @@ class tensor_file_reader {
 
  private:
   /// Bytes straight to their place, and to the sum while they are near.
-  LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, word_sum& sum) {
+  LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, checksum& sum) {
     constexpr std::uint64_t piece = 1 << 18;
     to.resize(size);
     for (std::uint64_t had = 0; had < size; had += piece) {
       const std::uint64_t count = std::min(piece, size - had);
       from_.read(to.data() + had, count, "data");
-      sum.add(to.data() + had, count / word_sum::stripe * word_sum::stripe);
+      sum.add(to.data() + had, count / checksum::stripe * checksum::stripe);
     }
-    const std::uint64_t rest = size % word_sum::stripe;
+    const std::uint64_t rest = size % checksum::stripe;
     if (rest == 0) return;
-    char last[word_sum::stripe];
+    char last[checksum::stripe];
     std::memcpy(last, to.data() + size - rest, rest);
-    from_.read(last + rest, word_sum::stripe - rest, "zeros behind data");
-    sum.add(last, word_sum::stripe);
+    from_.read(last + rest, checksum::stripe - rest, "zeros behind data");
+    sum.add(last, checksum::stripe);
   }
 
   LAMINA_COLD static std::string content(binary_reader& from, const char* what) {
@@ -192,9 +192,9 @@ LAMINA_COLD inline void write_tensor_file(const file_path& path,
 
   binary_writer file(path.string());
   file.write(header);
-  word_sum all(sum);
+  checksum all(sum);
   for (const tensor_entry& e : entries) {
-    const char zeros[word_sum::stripe] = {};
+    const char zeros[checksum::stripe] = {};
     file.write(e.bytes.data(), e.bytes.size());
     file.write(zeros, detail::whole_stripes(e.bytes.size()) - e.bytes.size());
     all.add(e.bytes.data(), e.bytes.size());

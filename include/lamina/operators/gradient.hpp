@@ -11,19 +11,19 @@ namespace lamina {
 /// are added to those outside at its end.
 /// Arrays of the largest program's size: only what is used costs anything.
 struct gradient_state {
-  static constexpr int room = program_limits.variables;
+  static constexpr int capacity = program_limits.variables;
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
   const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
   const operator_schema* mixed_sum;  // the same where only some are
   int forward_variables;             // variables before the first gradient
   int body;                          // the block whose gradients these are
-  bool (&wanted)[room];              // the variable leads to something that is trained
-  int (&next)[room];                 // by gradient variable: the partial gradient before it
-  int first[room];                   // newest partial gradient of a variable, or -1
-  int partials[room];                // how many there are
-  int gradient[room];                // the finished gradient, or -1
-  int sums[room];                    // where a gradient is added up over a block's runs, or -1
+  bool (&wanted)[capacity];          // the variable leads to something that is trained
+  int (&next)[capacity];             // by gradient variable: the partial gradient before it
+  int first[capacity];               // newest partial gradient of a variable, or -1
+  int partials[capacity];            // how many there are
+  int gradient[capacity];            // the finished gradient, or -1
+  int sums[capacity];                // where a gradient is added up over a block's runs, or -1
 };
 
 /// Whether anybody asks for the gradient of `variable`.

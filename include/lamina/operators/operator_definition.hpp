@@ -17,7 +17,7 @@
 // Plans, engines, reports and the analysis of costs ask for the fact and never for the type, so an
 // operator of a user's own is treated as those of the library:
 //   rows, gradient_rows      how rows of the results come from those of the operands
-//   origin, made_levels, takes_any_rows, apart_inputs
+//   origin, made_levels, accepts_any_rows, apart_inputs
 //                            whose rows the results have
 //   alias, alias_permutes    the input slot whose elements Out has, so that both share memory; the
 //                            gradient operator then has those of the gradient of Out
@@ -64,7 +64,7 @@ struct operator_definition {
   static constexpr auto gradient_rows = row_rule::mixed;
   static constexpr auto origin = row_origin::operands;
   static constexpr int made_levels = 0;
-  static constexpr bool takes_any_rows = false;
+  static constexpr bool accepts_any_rows = false;
   static constexpr std::uint32_t apart_inputs = 0;
   static constexpr int alias = -1;
   static constexpr bool alias_permutes = false;
@@ -135,14 +135,14 @@ inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_
 
 /// "X@GRAD" for a slot "X".
 /// Pointers and no references: nvcc writes `const auto&` parameters so that g++ does not take them.
-template <const auto* Slots, std::size_t I>
-inline constexpr auto gradient_slot = with_suffix<length((*Slots)[I].name)>((*Slots)[I].name,
-                                                                            "@GRAD");
+template <const auto* Slots, std::size_t Index>
+inline constexpr auto gradient_slot =
+    with_suffix<length((*Slots)[Index].name)>((*Slots)[Index].name, "@GRAD");
 
-template <const auto* Slots, std::size_t... I>
-constexpr auto gradient_slots(std::index_sequence<I...>) {
-  return std::array<slot_desc, sizeof...(I)>{
-      {{gradient_slot<Slots, I>.text, (*Slots)[I].duplicable, true}...}};
+template <const auto* Slots, std::size_t... Index>
+constexpr auto gradient_slots(std::index_sequence<Index...>) {
+  return std::array<slot_desc, sizeof...(Index)>{
+      {{gradient_slot<Slots, Index>.text, (*Slots)[Index].duplicable, true}...}};
 }
 template <const auto* Slots>
 inline constexpr auto gradient_slots_of =
@@ -152,23 +152,23 @@ inline constexpr auto gradient_slots_of =
 template <const auto* Inputs, const auto* Outputs, std::uint32_t ReadInputs,
           std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
 inline constexpr auto gradient_operator_inputs = [] {
-  std::array<slot_desc, bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients)> slots{};
+  std::array<slot_desc, bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients)> slot_list{};
   std::size_t n = 0;
   for (std::size_t i = 0; i < Inputs->size(); ++i)
-    if (ReadInputs >> i & 1u) slots[n++] = (*Inputs)[i];
+    if (ReadInputs >> i & 1u) slot_list[n++] = (*Inputs)[i];
   for (std::size_t i = 0; i < Outputs->size(); ++i)
-    if (ReadOutputs >> i & 1u) slots[n++] = slot_desc{(*Outputs)[i].name};
+    if (ReadOutputs >> i & 1u) slot_list[n++] = slot_desc{(*Outputs)[i].name};
   for (std::size_t i = 0; i < Outputs->size(); ++i)
-    if (ReadGradients >> i & 1u) slots[n++] = gradient_slots_of<Outputs>[i];
-  return slots;
+    if (ReadGradients >> i & 1u) slot_list[n++] = gradient_slots_of<Outputs>[i];
+  return slot_list;
 }();
 template <const auto* Inputs, std::uint32_t Differentiable>
 inline constexpr auto gradient_operator_outputs = [] {
-  std::array<slot_desc, bits(Differentiable)> slots{};
+  std::array<slot_desc, bits(Differentiable)> slot_list{};
   std::size_t n = 0;
   for (std::size_t i = 0; i < Inputs->size(); ++i)
-    if (Differentiable >> i & 1u) slots[n++] = gradient_slots_of<Inputs>[i];
-  return slots;
+    if (Differentiable >> i & 1u) slot_list[n++] = gradient_slots_of<Inputs>[i];
+  return slot_list;
 }();
 
 }  // namespace detail
@@ -216,9 +216,9 @@ template <class Op, class T>
 LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
                                         const int* stride, T* out);
 
-constexpr bool has_list(const slot_desc* slots, std::size_t n) {
+constexpr bool has_list(const slot_desc* slot_list, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
-    if (slots[i].duplicable) return true;
+    if (slot_list[i].duplicable) return true;
   return false;
 }
 
@@ -268,7 +268,7 @@ struct registered {
       nullptr,
       nullptr,
       nullptr,
-      {Op::rows, Op::origin, Op::made_levels, Op::takes_any_rows, Op::apart_inputs, Op::alias,
+      {Op::rows, Op::origin, Op::made_levels, Op::accepts_any_rows, Op::apart_inputs, Op::alias,
        Op::alias_permutes, Op::linear, Op::reduces, Op::products, Op::broadcasts, Op::random,
        Op::block, Op::reads_minibatch, Op::host, Op::host_takes_part, Op::host_waits,
        Op::host_inputs}};

@@ -14,11 +14,11 @@ namespace lamina {
 
 namespace detail {
 
-template <class Op, int K, class T, std::size_t... I>
+template <class Op, int K, class T, std::size_t... Index>
 void evaluate_output(std::int64_t count, const T* const* argument, const int* stride, T* out,
-                     std::index_sequence<I...>) {
+                     std::index_sequence<Index...>) {
   for (std::int64_t i = 0; i < count; ++i)
-    out[i] = pointwise_value<Op, K>(argument[I][i * stride[I]]...);
+    out[i] = pointwise_value<Op, K>(argument[Index][i * stride[Index]]...);
 }
 
 template <class Op, class T>

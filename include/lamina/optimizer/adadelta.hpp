@@ -32,7 +32,7 @@ struct adadelta final : rule<adadelta> {
 
   static constexpr const char* type = "adadelta";
   static constexpr std::array<const char*, 2> states{"_avg_squared_grad", "_avg_squared_update"};
-  static constexpr std::array<const char*, 2> slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
+  static constexpr std::array<const char*, 2> state_slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
   static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
 
   /// The numbers of one step, counted from 0.
@@ -40,7 +40,7 @@ struct adadelta final : rule<adadelta> {
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon, rho};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& avg_squared_grad, T& avg_squared_update,
                                       T /*learning_rate*/, T epsilon, T rho) {

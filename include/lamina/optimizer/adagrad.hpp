@@ -32,7 +32,7 @@ struct adagrad final : rule<adagrad> {
   static constexpr const char* type = "adagrad";
   static constexpr rows_rule selected_rows = rows_rule::touched;
   static constexpr std::array<const char*, 1> states{"moment"};
-  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 1> attributes{"epsilon"};
 
   /// initial_accumulator_value.
@@ -43,7 +43,7 @@ struct adagrad final : rule<adagrad> {
   constexpr std::array<float, 2> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T epsilon) {
     moment += grad * grad;

@@ -37,7 +37,7 @@ struct adam final : rule<adam> {
   static constexpr const char* type = "adam";
   static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
-  static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
+  static constexpr std::array<const char*, 2> state_slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
   /// The numbers of one step, counted from 0.
@@ -47,7 +47,7 @@ struct adam final : rule<adam> {
   }
   /// Whose powers correct the learning rate.
   constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
                                       T beta1, T beta2, T epsilon) {

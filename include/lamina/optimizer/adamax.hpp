@@ -32,7 +32,7 @@ struct adamax final : rule<adamax> {
 
   static constexpr const char* type = "adamax";
   static constexpr std::array<const char*, 2> states{"moment", "inf_norm"};
-  static constexpr std::array<const char*, 2> slots{"Moment", "InfNorm"};
+  static constexpr std::array<const char*, 2> state_slots{"Moment", "InfNorm"};
   static constexpr std::array<const char*, 3> attributes{"beta1", "beta2", "epsilon"};
 
   /// The numbers of one step, counted from 0.
@@ -42,7 +42,7 @@ struct adamax final : rule<adamax> {
   }
   /// Whose powers correct the learning rate.
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate,
                                       T beta1, T beta2, T epsilon) {

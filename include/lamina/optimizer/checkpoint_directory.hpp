@@ -16,7 +16,7 @@ inline const checkpoint_files& checkpoint_functions();
 namespace optimizer {
 
 /// The directory of a training run's checkpoints, or none. Only a program that names one has the
-/// code that writes and reads them: whoever converts a path brings it along.
+/// code that writes and reads them: the caller that converts a path brings it along.
 class checkpoint_directory {
  public:
   checkpoint_directory() = default;

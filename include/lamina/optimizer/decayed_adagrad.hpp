@@ -29,7 +29,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
 
   static constexpr const char* type = "decayed_adagrad";
   static constexpr std::array<const char*, 1> states{"moment"};
-  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"decay", "epsilon"};
 
   /// The numbers of one step, counted from 0.
@@ -37,7 +37,7 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), decay, epsilon};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T decay,
                                       T epsilon) {

@@ -33,7 +33,8 @@ struct ftrl final : rule<ftrl> {
 
   static constexpr const char* type = "ftrl";
   static constexpr std::array<const char*, 2> states{"squared", "linear"};
-  static constexpr std::array<const char*, 2> slots{"SquaredAccumulator", "LinearAccumulator"};
+  static constexpr std::array<const char*, 2> state_slots{"SquaredAccumulator",
+                                                          "LinearAccumulator"};
   static constexpr std::array<const char*, 3> attributes{"l1", "l2", "lr_power"};
 
   /// x^-lr_power for x >= 0; the usual root is computed as one.
@@ -50,7 +51,7 @@ struct ftrl final : rule<ftrl> {
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2, lr_power};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& squared, T& linear, T learning_rate,
                                       T l1, T l2, T lr_power) {

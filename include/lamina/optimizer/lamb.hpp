@@ -36,7 +36,7 @@ struct lamb final : rule<lamb> {
   static constexpr const char* type = "lamb";
   static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 2> states{"moment1", "moment2"};
-  static constexpr std::array<const char*, 2> slots{"Moment1", "Moment2"};
+  static constexpr std::array<const char*, 2> state_slots{"Moment1", "Moment2"};
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
                                                          "weight_decay"};
 
@@ -53,7 +53,7 @@ struct lamb final : rule<lamb> {
     const T second = beta2 * moment2 + (T(1) - beta2) * grad * grad;
     return first / math::as_divisor(T(math::sqrt(second) + epsilon)) + weight_decay * param;
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment1, T& moment2, T learning_rate,
                                       T beta1, T beta2, T epsilon, T weight_decay, T param_norm,

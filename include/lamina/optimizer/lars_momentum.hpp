@@ -34,7 +34,7 @@ struct lars_momentum final : rule<lars_momentum> {
 
   static constexpr const char* type = "lars_momentum";
   static constexpr std::array<const char*, 1> states{"velocity"};
-  static constexpr std::array<const char*, 1> slots{"Velocity"};
+  static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 3> attributes{"mu", "lars_coeff", "lars_weight_decay"};
 
   /// The numbers of one step, counted from 0.
@@ -48,7 +48,7 @@ struct lars_momentum final : rule<lars_momentum> {
                                    T /*mu*/, T /*lars_coeff*/, T /*weight_decay*/) {
     return grad;
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
                                       T lars_coeff, T weight_decay, T param_norm, T grad_norm) {

@@ -199,7 +199,7 @@ class minimizer {
 
   /// The attributes of the update of parameter i, whose gradient may be selected rows.
   constexpr int record_numbers(int i, bool rows) {
-    if (rows && !traits::takes_rows) fault(fault_kind::rows_update);
+    if (rows && !traits::accepts_rows) fault(fault_kind::rows_update);
     const parameter_desc& d = b_.parameters.items[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},

@@ -30,7 +30,7 @@ struct momentum final : rule<momentum> {
   static constexpr const char* type = "momentum";
   static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 1> states{"velocity"};
-  static constexpr std::array<const char*, 1> slots{"Velocity"};
+  static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
 
   /// The numbers of one step, counted from 0.
@@ -38,7 +38,7 @@ struct momentum final : rule<momentum> {
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& velocity, T learning_rate, T mu,
                                       T use_nesterov) {

@@ -31,7 +31,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
 
   static constexpr const char* type = "proximal_adagrad";
   static constexpr std::array<const char*, 1> states{"moment"};
-  static constexpr std::array<const char*, 1> slots{"Moment"};
+  static constexpr std::array<const char*, 1> state_slots{"Moment"};
   static constexpr std::array<const char*, 2> attributes{"l1", "l2"};
 
   /// The numbers of one step, counted from 0.
@@ -39,7 +39,7 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T learning_rate, T l1, T l2) {
     moment += grad * grad;

@@ -41,7 +41,7 @@ struct proximal_gd final : rule<proximal_gd> {
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate, T l1, T l2) {
     param = proximal(param - learning_rate * grad, learning_rate, l1, l2);

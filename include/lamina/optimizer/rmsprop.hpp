@@ -35,7 +35,7 @@ struct rmsprop final : rule<rmsprop> {
   static constexpr const char* type = "rmsprop";
   static constexpr rows_rule selected_rows = rows_rule::all;
   static constexpr std::array<const char*, 3> states{"momentum", "mean_square", "mean_grad"};
-  static constexpr std::array<const char*, 3> slots{"Moment", "MeanSquare", "MeanGrad"};
+  static constexpr std::array<const char*, 3> state_slots{"Moment", "MeanSquare", "MeanGrad"};
   static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",
                                                          "centered"};
 
@@ -44,7 +44,7 @@ struct rmsprop final : rule<rmsprop> {
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), rho, epsilon, momentum, centered ? 1.f : 0.f};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& mean_square, T& mean_grad,
                                       T learning_rate, T rho, T epsilon, T momentum, T centered) {

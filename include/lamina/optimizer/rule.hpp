@@ -54,10 +54,10 @@ struct no_reader {};
 /// not from a finished optimizer: its `train` knows `Derived` and nothing below it.
 template <class Derived>
 struct rule {
-  static constexpr const char* type = "custom";              // of the Fluid operator
-  static constexpr std::array<const char*, 0> states{};      // names of the accumulators
-  static constexpr std::array<const char*, 0> slots{};       // their slots in the Fluid operator
-  static constexpr std::array<const char*, 0> attributes{};  // the operator's, scalar 1 and on
+  static constexpr const char* type = "custom";               // of the Fluid operator
+  static constexpr std::array<const char*, 0> states{};       // names of the accumulators
+  static constexpr std::array<const char*, 0> state_slots{};  // their slots in the Fluid operator
+  static constexpr std::array<const char*, 0> attributes{};   // the operator's, scalar 1 and on
   static constexpr rows_rule selected_rows = rows_rule::none;
 
   /// What an accumulator is filled with at the start.
@@ -164,7 +164,7 @@ struct traits {
     return detail::scalars_of(opt, step);
   }
   /// Whether Opt updates gradients of selected rows at all.
-  static constexpr bool takes_rows = Opt::selected_rows != rows_rule::none;
+  static constexpr bool accepts_rows = Opt::selected_rows != rows_rule::none;
   /// Whether a member `lazy_mode` chooses between touched rows and all.
   static constexpr bool has_lazy_mode = requires(const Opt& opt) { bool(opt.lazy_mode); };
   static constexpr bool lazy_mode(const Opt& opt) {

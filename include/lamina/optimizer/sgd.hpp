@@ -24,7 +24,7 @@ struct sgd final : rule<sgd> {
   constexpr std::array<float, 1> scalars(std::int64_t step) const {
     return {learning_rate.at(step)};
   }
-  /// The equation above, at one place.
+  /// The equation above, for one element.
   template <class T>
   LAMINA_NUMBER_FN static void update(T& param, T grad, T learning_rate) {
     param -= learning_rate * grad;

@@ -129,8 +129,8 @@ struct training_program : program_base<training_program<P, Opt>> {
 
 /// Whether an optimizer has updates for all gradients of a program.
 template <program_type P, class Opt>
-inline constexpr bool takes_gradients =
-    optimizer::traits<Opt>::takes_rows || !detail::has_rows_gradient(with_backward<P>::desc);
+inline constexpr bool accepts_gradients =
+    optimizer::traits<Opt>::accepts_rows || !detail::has_rows_gradient(with_backward<P>::desc);
 
 namespace transform {
 
@@ -138,7 +138,7 @@ namespace transform {
 /// cost and, for every trainable parameter, the optimizer's update.
 template <program_type P, optimizer::optimizer_type Opt>
 constexpr training_program<P, Opt> minimize(P, const Opt&) {
-  static_assert(check<takes_gradients<P, Opt>, gets_type<Opt>>,
+  static_assert(check<accepts_gradients<P, Opt>, gets_type<Opt>>,
                 "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                 "momentum, adagrad, adam, rmsprop and lamb take");
   return {};

@@ -14,11 +14,11 @@ namespace lamina {
 namespace detail {
 
 /// "moment1Out": the output slot of an accumulator.
-template <const auto* Names, std::size_t I>
+template <const auto* Names, std::size_t Index>
 inline constexpr auto out_slot = [] {
-  constexpr std::size_t n = length((*Names)[I]);
+  constexpr std::size_t n = length((*Names)[Index]);
   text_buffer<n + 4> b{};
-  for (std::size_t i = 0; i < n; ++i) b.text[i] = (*Names)[I][i];
+  for (std::size_t i = 0; i < n; ++i) b.text[i] = (*Names)[Index][i];
   for (std::size_t i = 0; i < 4; ++i) b.text[n + i] = "Out"[i];
   return b;
 }();
@@ -27,25 +27,26 @@ template <class Opt>
 struct update_slots {
   /// Fluid's slot names where the optimizer gives them, else those of its accumulators.
   static constexpr auto names = [] {
-    if constexpr (Opt::slots.size() == Opt::states.size())
-      return Opt::slots;
+    if constexpr (Opt::state_slots.size() == Opt::states.size())
+      return Opt::state_slots;
     else
       return Opt::states;
   }();
-  template <bool Given, std::size_t... I>
-  static constexpr auto inputs(std::index_sequence<I...>) {
+  template <bool Given, std::size_t... Index>
+  static constexpr auto inputs(std::index_sequence<Index...>) {
     if constexpr (Given)
-      return std::array<slot_desc, 4 + sizeof...(I)>{{{"Param"},
-                                                      {"Grad"},
-                                                      {names[I]}...,
-                                                      {"StepLearningRate", false, true},
-                                                      {"GradientScale", false, true}}};
+      return std::array<slot_desc, 4 + sizeof...(Index)>{{{"Param"},
+                                                          {"Grad"},
+                                                          {names[Index]}...,
+                                                          {"StepLearningRate", false, true},
+                                                          {"GradientScale", false, true}}};
     else
-      return std::array<slot_desc, 2 + sizeof...(I)>{{{"Param"}, {"Grad"}, {names[I]}...}};
+      return std::array<slot_desc, 2 + sizeof...(Index)>{{{"Param"}, {"Grad"}, {names[Index]}...}};
   }
-  template <std::size_t... I>
-  static constexpr auto outputs(std::index_sequence<I...>) {
-    return std::array<slot_desc, 1 + sizeof...(I)>{{{"ParamOut"}, {out_slot<&names, I>.text}...}};
+  template <std::size_t... Index>
+  static constexpr auto outputs(std::index_sequence<Index...>) {
+    return std::array<slot_desc, 1 + sizeof...(Index)>{
+        {{"ParamOut"}, {out_slot<&names, Index>.text}...}};
   }
   static constexpr auto attributes = [] {
     constexpr int scalars = optimizer::traits<Opt>::scalar_count;

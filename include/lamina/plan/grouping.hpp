@@ -73,7 +73,7 @@ struct group_former {
   int (&before)[instructions];         // by instruction: the one of its group before it, or -1
   int (&group)[instructions];          // by instruction
 
-  /// Whether group h may run as the start of group g, which is later: whoever reads its values is
+  /// Whether group h may run as the start of group g, which is later: what reads its values is
   /// in g or behind it, and what it reads has not changed until then.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];

@@ -81,7 +81,7 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Two-dimensional parameters of real numbers lie in panels, whoever reads them: a parameter's
+/// Two-dimensional parameters of real numbers lie in panels, whatever reads them: a parameter's
 /// layout must not depend on the program that shares it.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);

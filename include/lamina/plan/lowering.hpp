@@ -9,12 +9,12 @@
 
 #include <lamina/core/padding.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
-#include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/reduce/mean/lowering.hpp>
 
 namespace lamina {
@@ -28,7 +28,7 @@ struct lowering : mean_lowering {
     for (int k = 0; k < operators; ++k) lower(p.operators[k], k);
     block = 0;
     if (held_cost >= 0) lower_call(p.operators[held_cost], held_cost);
-    // Whoever reads a weight's gradient from outside finds it as the weight lies.
+    // A caller that reads a weight's gradient finds it as the weight lies.
     for (int i = 0; i < p.count.parameters; ++i)
       if (gradient[i] >= 0 && variables.items[gradient[i]].block == 0 &&
           is_weight(p.variables[p.parameters[i].variable]))

@@ -2,7 +2,7 @@
 // lamina/plan/lowering_builder.hpp - emits instructions, and the copies that layouts need.
 #pragma once
 
-#include <lamina/core/filling.hpp>
+#include <lamina/core/fixed_buffer.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -14,31 +14,31 @@ namespace lamina {
 /// What lowering knows of the variables of a program. Arrays beside the lowering and not in it: a
 /// compiler writes a member along all the bases that it lies in.
 struct lowering_facts {
-  static constexpr int room = program_limits.variables;
-  int copy_of[room];  // its staged, packed or unpacked copy, or -1
+  static constexpr int capacity = program_limits.variables;
+  int copy_of[capacity];  // its staged, packed or unpacked copy, or -1
   // Not in use where a program has one block:
-  bool changed[room];  // several operators write it
-  bool escapes[room];  // operators outside of its block name it
-  int summed[room];    // what one operator adds it to, and does nothing else
-  int turned[room];    // the panels of its transpose, or -1
+  bool changed[capacity];  // several operators write it
+  bool escapes[capacity];  // operators outside of its block name it
+  int summed[capacity];    // what one operator adds it to, and does nothing else
+  int turned[capacity];    // the panels of its transpose, or -1
 };
 
 /// What a lowering has made so far, and the ways to add to it.
 struct lowering_builder {
   const program_desc& p;
-  filling<plan_variable, lowered_limits.variables> variables;
-  filling<instruction, lowered_limits.instructions> instructions;
-  filling<operand, lowered_limits.operands> operands;
-  filling<int, lowered_limits.results> results;
-  filling<double, lowered_limits.constants> constants;
+  fixed_buffer<plan_variable, lowered_limits.variables> variables;
+  fixed_buffer<instruction, lowered_limits.instructions> instructions;
+  fixed_buffer<operand, lowered_limits.operands> operands;
+  fixed_buffer<int, lowered_limits.results> results;
+  fixed_buffer<double, lowered_limits.constants> constants;
   const bool many;   // blocks
   const dtype real;  // what it computes in
-  static constexpr int room = lowering_facts::room;
-  int (&copy_of)[room];
-  bool (&changed)[room];
-  bool (&escapes)[room];
-  int (&summed)[room];
-  int (&turned)[room];
+  static constexpr int capacity = lowering_facts::capacity;
+  int (&copy_of)[capacity];
+  bool (&changed)[capacity];
+  bool (&escapes)[capacity];
+  int (&summed)[capacity];
+  int (&turned)[capacity];
   int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
   int block = 0;                               // of the operator that is lowered
 
@@ -77,7 +77,7 @@ struct lowering_builder {
     auto& summed = facts.summed;
     auto& turned = facts.turned;
     auto& changed = facts.changed;
-    bool written[room];
+    bool written[capacity];
     const int count = p.count.variables, operators = p.count.operators;
     const operator_schema* const sums = &schema_of<sum>();
     for (int v = 0; v < count; ++v)
@@ -110,7 +110,7 @@ struct lowering_builder {
   }
   /// Sum = Sum + the gradients of one iteration. All that any other operator reads is no addend.
   static constexpr void find_summed(const program_desc& p, const operator_desc& op,
-                                    int (&summed)[room]) {
+                                    int (&summed)[capacity]) {
     const int sum = p.arguments[op.outputs], count = p.count.variables;
     const bool adds = p.arguments[op.inputs + 1] == sum;
     for (int at = adds ? op.inputs + 2 : op.inputs; at < op.outputs; ++at)

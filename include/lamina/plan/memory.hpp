@@ -6,16 +6,16 @@
 #pragma once
 
 #include <lamina/core/padding.hpp>
+#include <lamina/plan/aliasing.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/memory_slot.hpp>
-#include <lamina/plan/same_elements.hpp>
 
 namespace lamina {
 
 /// The memory plan.
 template <int Variables, int Domains, int Blocks>
 struct memory_plan {
-  memory_slot slots[at_least_one(Variables)];
+  memory_slot slot_of[at_least_one(Variables)];
   int arena_width[Domains];           // floats a row, by domain
   int frame_width[Blocks * Domains];  // floats a row, by body of a loop and domain
   int arrays;                         // arrays of tensors
@@ -66,51 +66,51 @@ constexpr auto place_variables() {
     if (v < p.count.variables) {
       const variable_desc from = p.variables[v];
       if (from.kind == variable_kind::parameter) {
-        r.slots[v] = {memory_space::parameter, 0, from.index};
+        r.slot_of[v] = {memory_space::parameter, 0, from.index};
         continue;
       }
       if (from.kind == variable_kind::accumulator) {
-        r.slots[v] = {memory_space::accumulator, 0, from.index};
+        r.slot_of[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
       // A field of a mini-batch that the gradient of a loop reads has a place an iteration.
       if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
-        r.slots[v] = {memory_space::feed, 0, from.index};
+        r.slot_of[v] = {memory_space::feed, 0, from.index};
         continue;
       }
       if (from.kind == variable_kind::tensor_array) {
-        r.slots[v] = {memory_space::array, 0, r.arrays++};
+        r.slot_of[v] = {memory_space::array, 0, r.arrays++};
         continue;
       }
       if (from.kind == variable_kind::selected_rows) {
-        r.slots[v] = {memory_space::rows, 0, r.selected_rows++};
+        r.slot_of[v] = {memory_space::rows, 0, r.selected_rows++};
         continue;
       }
       if (from.kind == variable_kind::gradient && B.producer[v] < 0 && own &&
           (blocks == 1 || !B.stored[v])) {
         if (p.variables[from.of].kind == variable_kind::parameter)
-          r.slots[v] = {memory_space::gradient, 0, p.variables[from.of].index};
+          r.slot_of[v] = {memory_space::gradient, 0, p.variables[from.of].index};
         continue;
       }
     }
     if (v >= p.count.variables && d.rows == 0) {
-      r.slots[v] = {memory_space::array, 0, r.arrays++};
+      r.slot_of[v] = {memory_space::array, 0, r.arrays++};
       continue;
     }
     if (!own || (!B.stored[v] && !(v < p.count.variables && p.variables[v].persistable))) continue;
     if (const int view = Views.number(v); view >= 0) {
-      r.slots[v] = {memory_space::view, 0, view};
+      r.slot_of[v] = {memory_space::view, 0, view};
       continue;
     }
     if (const int body = Reach.frame(v); body >= 0) {
       const int domain = domain_of_rows(d.rows);
       int& width = r.frame_width[body * domains + domain];
-      r.slots[v] = {memory_space::frame, static_cast<std::int16_t>(domain), width};
+      r.slot_of[v] = {memory_space::frame, static_cast<std::int16_t>(domain), width};
       width += d.rows < 0 ? row_width(d) : d.rows * row_width(d);
       continue;
     }
     if (d.rows >= 0) {
-      r.slots[v] = {memory_space::fixed, 0, static_cast<int>(r.fixed_size)};
+      r.slot_of[v] = {memory_space::fixed, 0, static_cast<int>(r.fixed_size)};
       r.fixed_size += static_cast<long long>(d.rows) * row_width(d);
       continue;
     }
@@ -149,11 +149,11 @@ constexpr auto place_variables() {
           holes[h] = holes[--count];
         else
           holes[h] = {at + width, holes[h].width - width, domain};
-        r.slots[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
+        r.slot_of[v] = {memory_space::arena, static_cast<std::int16_t>(domain), at};
       }
       if (held) continue;
       for (int v = first_dead[g]; v >= 0; v = next_dead[v])
-        holes[count++] = {r.slots[v].offset, row_width(L.variables[v]),
+        holes[count++] = {r.slot_of[v].offset, row_width(L.variables[v]),
                           domain_of_rows(L.variables[v].rows)};
       ++g;
     }
@@ -161,7 +161,7 @@ constexpr auto place_variables() {
       if (r.arena_width[d] < top[b * domains + d]) r.arena_width[d] = top[b * domains + d];
   }
   for (int v = 0; Same.found && v < variables; ++v)
-    if (Same.shares(v)) r.slots[v] = r.slots[Same.of[v]];
+    if (Same.shares(v)) r.slot_of[v] = r.slot_of[Same.of[v]];
   return r;
 }
 

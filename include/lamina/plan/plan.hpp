@@ -122,7 +122,7 @@ struct plan {
   static constexpr auto loops = find_loops<P, lowered>();
   static constexpr auto reach = find_reach<P, lowered, loops>();
   static constexpr auto views = find_views<P, lowered, loops, reach>();
-  static constexpr auto same = find_same_elements<P, lowered, grouped>();
+  static constexpr auto same = find_aliasing<P, lowered, grouped>();
   static constexpr auto memory = place_variables<P, lowered, grouped, reach, views, same>();
 
   static constexpr int groups = grouped.count;

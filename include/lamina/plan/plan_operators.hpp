@@ -49,7 +49,7 @@ struct spread_mean : pointwise {
 };
 
 /// Out = X, and the sequences that Out belongs to become those of X, from the first level on that
-/// differs (program/remade_rows.hpp).
+/// differs (program/row_renaming.hpp).
 struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };

@@ -40,9 +40,9 @@ class rows_behind {
 
   /// Calls f(variable) for the arguments of some slots, from `at` on.
   template <class Slots, class F>
-  constexpr void for_each(const Slots* slots, int count, int at, F&& f) const {
+  constexpr void for_each(const Slots* slot_list, int count, int at, F&& f) const {
     for (int s = 0; s < count; ++s)
-      for (int n = slots[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+      for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
   /// A variable as operators before number `end` leave it.
@@ -106,10 +106,10 @@ class rows_behind {
 /// are divided by their sum do: those of a part are others then.
 constexpr bool has_rows_met(const program_desc& p, int variable) {
   const rows_behind behind(p);
-  const unsigned room = static_cast<unsigned>(p.count.variables) + 1;
-  bool* const of_rows = new bool[room];  // numbers that are made of rows
-  bool* const needed = new bool[room];
-  for (unsigned v = 0; v < room; ++v) of_rows[v] = needed[v] = false;
+  const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
+  bool* const of_rows = new bool[capacity];  // numbers that are made of rows
+  bool* const needed = new bool[capacity];
+  for (unsigned v = 0; v < capacity; ++v) of_rows[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
   for (int k = 0; k < p.count.operators; ++k) {
     const operator_desc& op = p.operators[k];

@@ -32,7 +32,7 @@ struct run_time_program {
 };
 
 /// A variable of a program in memory.
-struct variable_place {
+struct variable_layout {
   memory_slot slot;
   int rows, columns;  // rows below zero: minus their domain
   int stride;         // elements from row to row; 0: selected rows, no array
@@ -42,12 +42,12 @@ struct variable_place {
 
 /// How plan variable v of a plan lies.
 template <class Plan>
-constexpr variable_place place_of(int v) {
+constexpr variable_layout layout_of(int v) {
   using P = typename Plan::program;
   const plan_variable d = Plan::lowered.variables[v];
   const bool raw = v < P::desc.count.variables && P::desc.variables[v].kind == variable_kind::data;
-  const bool selected = Plan::memory.slots[v].space == memory_space::rows;
-  return {Plan::memory.slots[v],
+  const bool selected = Plan::memory.slot_of[v].space == memory_space::rows;
+  return {Plan::memory.slot_of[v],
           d.rows,
           d.columns,
           raw        ? d.columns
@@ -65,21 +65,22 @@ constexpr memory_slot slot_of_argument(int a) {
   if (v < 0)
     return {use == argument_use::numbers ? memory_space::numbers : memory_space::none, 0,
             is_constant(v) ? constant_index(v) : -1};
-  memory_slot slot = Plan::memory.slots[v];
+  memory_slot slot = Plan::memory.slot_of[v];
   if (use == argument_use::updated) slot.space = memory_space::updated;
   return slot;
 }
 
 /// How variable V of a program lies, in the plan of one of its engines.
 template <program_type P, int V, class Plan = plan<P>>
-inline constexpr variable_place place_of_variable = place_of<Plan>(Plan::lowered.variables[V].root);
+inline constexpr variable_layout layout_of_variable =
+    layout_of<Plan>(Plan::lowered.variables[V].root);
 
 /// Whether variable V of a program still has its value when a run is over: once nobody reads it any
 /// more, the next variables take the memory of one that is neither returned nor named.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;
-  constexpr memory_space space = plan<P>::memory.slots[v].space;
+  constexpr memory_space space = plan<P>::memory.slot_of[v].space;
   constexpr int last = plan<P>::grouped.last[v];
   return space != memory_space::none &&
          (space != memory_space::arena || last < plan<P>::grouped.producer[v] ||
@@ -111,19 +112,19 @@ struct variable_table {
   static constexpr int count = find_kept(nullptr);
   struct table_type {
     int ids[at_least_one(count)];
-    variable_place of[at_least_one(count)];
+    variable_layout of[at_least_one(count)];
   };
   static constexpr table_type make() {
     table_type t{};
     find_kept(t.ids);
     for (int i = 0; i < count; ++i)
-      t.of[i] = place_of<Plan>(Plan::lowered.variables[t.ids[i]].root);
+      t.of[i] = layout_of<Plan>(Plan::lowered.variables[t.ids[i]].root);
     return t;
   }
   static constexpr table_type table = make();
 
   /// The place of a variable; null for one that is not in the table.
-  static constexpr const variable_place* find(int variable) {
+  static constexpr const variable_layout* find(int variable) {
     int first = 0, end = count;
     while (first < end) {
       const int middle = (first + end) / 2;
@@ -137,14 +138,14 @@ struct variable_table {
 };
 
 /// How the parameters of a program lie: the same for every plan of the program.
-struct parameter_place {
+struct parameter_layout {
   int rows, columns;
   bool panel;
 };
 template <program_type P>
 struct parameter_table {
   struct table_type {
-    parameter_place of[at_least_one(P::desc.count.parameters)];
+    parameter_layout of[at_least_one(P::desc.count.parameters)];
   };
   static constexpr table_type make() {
     table_type t{};
@@ -169,7 +170,7 @@ struct gradient_table {
     for (int i = 0; i < P::desc.count.parameters; ++i) {
       const int g = plan<P>::lowered.gradients[i];
       t.of[i] = g < 0 ? memory_slot{memory_space::none, 0, -1}
-                      : plan<P>::memory.slots[plan<P>::lowered.variables[g].root];
+                      : plan<P>::memory.slot_of[plan<P>::lowered.variables[g].root];
     }
     return t;
   }
@@ -189,7 +190,7 @@ struct rows_gradient_table {
     for (int v = 0; v < P::desc.count.variables; ++v) {
       const variable_desc d = P::desc.variables[v];
       if (d.kind == variable_kind::selected_rows && d.number < 0 && d.of >= 0)
-        t.of[P::desc.variables[d.of].index] = plan<P>::memory.slots[v].offset;
+        t.of[P::desc.variables[d.of].index] = plan<P>::memory.slot_of[v].offset;
     }
     return t;
   }

@@ -133,9 +133,9 @@ inline constexpr bool is_variable<variable<T, R, D...>> = true;
 namespace detail {
 template <class T, class R, class Shape, class Sequence>
 struct shaped;
-template <class T, class R, class Shape, int... I>
-struct shaped<T, R, Shape, std::integer_sequence<int, I...>> {
-  using type = variable<T, R, Shape::extent[I]...>;
+template <class T, class R, class Shape, int... Index>
+struct shaped<T, R, Shape, std::integer_sequence<int, Index...>> {
+  using type = variable<T, R, Shape::extent[Index]...>;
 };
 }  // namespace detail
 

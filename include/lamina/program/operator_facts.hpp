@@ -17,7 +17,7 @@ enum class row_rule : std::uint8_t {
 };
 
 /// Whose rows the results have. It matters where rows of one type are made more than once in a
-/// program (program/remade_rows.hpp).
+/// program (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
   operands,        // those of the operands, or rows that follow from them
   second_operand,  // those of the second operand where it has rows of this type, else new ones
@@ -71,7 +71,7 @@ struct operator_facts {
   row_rule rows;
   row_origin origin;
   std::int8_t made_levels;     // levels of the rows of the results that are new; 0: none
-  bool takes_any_rows;         // operands of one type may have different rows
+  bool accepts_any_rows;       // operands of one type may have different rows
   std::uint32_t apart_inputs;  // bit i: the results have no rows of the i-th operand
   std::int8_t alias;           // the operand whose elements the first result has; -1: none
   bool alias_permutes;         // it may have them in another order

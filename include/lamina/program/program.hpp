@@ -14,7 +14,7 @@
 #include <lamina/program/block.hpp>
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/program_desc.hpp>
-#include <lamina/program/remade_rows.hpp>
+#include <lamina/program/row_renaming.hpp>
 
 namespace lamina {
 
@@ -51,11 +51,11 @@ struct any_argument {
 /// cannot be called at all, and the compiler has said so. One that takes a block is asked no more:
 /// of an `auto` that would compile its body for what is none.
 template <class F>
-inline constexpr bool takes_others =
+inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
     std::is_invocable_v<F, any_argument, any_argument>;
 template <class F>
-requires(std::is_invocable_v<F, block&>) inline constexpr bool takes_others<F> = false;
+requires(std::is_invocable_v<F, block&>) inline constexpr bool accepts_others<F> = false;
 
 template <class T, class R, int... D>
 constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
@@ -114,8 +114,8 @@ constexpr void require_minibatches(program_builder& b) {
     const bool lists = op.schema->has_lists;
     for (int side = 0, at = op.inputs; side < 2; ++side)
       for (int s = 0, end = side == 0 ? op.outputs : op.end; at < end; ++s) {
-        const slot_desc* const slots = side == 0 ? op.schema->inputs : op.schema->outputs;
-        for (int n = lists && slots[s].duplicable ? b.arguments.items[at++] : 1; n > 0; --n) {
+        const slot_desc* const slot_list = side == 0 ? op.schema->inputs : op.schema->outputs;
+        for (int n = lists && slot_list[s].duplicable ? b.arguments.items[at++] : 1; n > 0; --n) {
           const int v = b.arguments.items[at++];
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
@@ -154,7 +154,7 @@ constexpr void record(program_builder& b) {
   if (b.outputs.count > 0) b.cost = b.outputs[0];
   if (b.is_full()) return;
   if (b.blocks.count > 1) require_scopes(b), require_minibatches(b);
-  split_remade_rows(b);
+  rename_rows(b);
   distinct_names(b).require();
 }
 
@@ -187,8 +187,8 @@ constexpr program_desc recorded_desc() {
 }
 
 /// The name of a fault as the letters of a type.
-template <const auto& P, int... I>
-auto letters(std::integer_sequence<int, I...>) -> named<P.characters[P.fault.name + I]...>;
+template <const auto& P, int... Index>
+auto letters(std::integer_sequence<int, Index...>) -> named<P.characters[P.fault.name + Index]...>;
 template <const auto& P>
 using faulty_name = decltype(letters<P>(std::make_integer_sequence<int, P.fault.name_length>{}));
 
@@ -320,7 +320,7 @@ struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,
                 "lamina: program: the record function captures nothing; what it needs are "
                 "constants and template arguments");
-  static_assert(!detail::takes_others<F>,
+  static_assert(!detail::accepts_others<F>,
                 "lamina: program: the record function takes a block, [](lamina::block& main) { ... "
                 "}");
   /// The type of handle, or tuple of handles, that the record function returns.
@@ -345,7 +345,7 @@ struct program : program_base<program<F>> {
             (static_cast<void>(F{}(detail::main_block(detail::loose_program()))), true);
 #endif
       }
-    } else if constexpr (!detail::takes_others<F>) {
+    } else if constexpr (!detail::accepts_others<F>) {
       // Of a function with a mistake in its body, which was told, this is no further error.
       using told [[maybe_unused]] = decltype(std::declval<F>()(std::declval<block&>()));
     }

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include <lamina/core/filling.hpp>
-#include <lamina/core/growing.hpp>
+#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/fixed_buffer.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/names.hpp>
@@ -67,29 +67,30 @@ struct gradient_state;
 /// The program under construction: recording, and every transform, appends to one.
 /// Nothing here throws: what only values can show is kept as the first fault.
 struct program_builder {
-  filling<variable_desc, program_limits.variables> variables;
-  filling<operator_desc, program_limits.operators> operators;
-  filling<int, program_limits.arguments> arguments;
-  filling<attribute_value, program_limits.attributes> attributes;
-  filling<int, program_limits.dims> dims;
-  filling<int, program_limits.integers> integers;
-  filling<float, program_limits.reals> reals;
-  filling<char, program_limits.characters> characters;
-  filling<name_desc, program_limits.names> names;
-  filling<block_desc, program_limits.blocks> blocks;
-  filling<parameter_desc, program_limits.parameters> parameters;
-  filling<int, program_limits.data> data;
-  filling<operator_desc, program_limits.startup> startup;
-  filling<int, program_limits.outputs> outputs;
-  filling<domain_desc, program_limits.domains> domains;
-  growing<name_counter> counters;  // of users' own names
-  growing<key_counter> keys;       // of kinds of layers
-  growing<own_name_entry> own_names;
-  growing<int> made_parameters;       // variables, those of users' own names left out
-  growing<parameter_origin> origins;  // by parameter
-  growing<opened_domain> open_domains;
-  growing<written_handle> written;  // by the bodies that are being recorded, innermost last
-  int written_begin = 0;            // where those of the innermost body begin
+  fixed_buffer<variable_desc, program_limits.variables> variables;
+  fixed_buffer<operator_desc, program_limits.operators> operators;
+  fixed_buffer<int, program_limits.arguments> arguments;
+  fixed_buffer<attribute_value, program_limits.attributes> attributes;
+  fixed_buffer<int, program_limits.dims> dims;
+  fixed_buffer<int, program_limits.integers> integers;
+  fixed_buffer<float, program_limits.reals> reals;
+  fixed_buffer<char, program_limits.characters> characters;
+  fixed_buffer<name_desc, program_limits.names> names;
+  fixed_buffer<block_desc, program_limits.blocks> blocks;
+  fixed_buffer<parameter_desc, program_limits.parameters> parameters;
+  fixed_buffer<int, program_limits.data> data;
+  fixed_buffer<operator_desc, program_limits.startup> startup;
+  fixed_buffer<int, program_limits.outputs> outputs;
+  fixed_buffer<domain_desc, program_limits.domains> domains;
+  constexpr_vector<name_counter> counters;  // of users' own names
+  constexpr_vector<key_counter> keys;       // of kinds of layers
+  constexpr_vector<own_name_entry> own_names;
+  constexpr_vector<int> made_parameters;       // variables, those of users' own names left out
+  constexpr_vector<parameter_origin> origins;  // by parameter
+  constexpr_vector<opened_domain> open_domains;
+  constexpr_vector<written_handle>
+      written;            // by the bodies that are being recorded, innermost last
+  int written_begin = 0;  // where those of the innermost body begin
   fault_desc fault;
   int cost;
   int accumulators;

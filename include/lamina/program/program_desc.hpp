@@ -6,8 +6,8 @@
 // names are composed when somebody asks for them, and no record has a default member initialiser.
 #pragma once
 
+#include <lamina/core/constexpr_vector.hpp>
 #include <lamina/core/dtype.hpp>
-#include <lamina/core/growing.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/operator_schema.hpp>
 

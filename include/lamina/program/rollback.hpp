@@ -57,8 +57,8 @@ class rollback {
   int made_parameters_;
   fault_desc fault_;
   int accumulators_;
-  growing<key_counter> keys_;
-  growing<name_counter> counters_;
+  constexpr_vector<key_counter> keys_;
+  constexpr_vector<name_counter> counters_;
 };
 
 }  // namespace lamina

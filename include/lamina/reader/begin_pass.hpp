@@ -30,24 +30,24 @@ namespace lamina::reader {
 namespace detail {
 
 template <class R>
-concept takes_pass_number = std::is_invocable_v<R&, std::uint64_t>;
+concept accepts_pass_number = std::is_invocable_v<R&, std::uint64_t>;
 template <class R>
-concept takes_nothing = std::is_invocable_v<R&>;
+concept accepts_nothing = std::is_invocable_v<R&>;
 template <class R>
 concept plain_range = std::ranges::input_range<R&> && std::copy_constructible<std::remove_cv_t<R>>;
 
 template <class R>
 decltype(auto) start(R& reader, [[maybe_unused]] std::uint64_t number) {
-  if constexpr (takes_pass_number<R>)
+  if constexpr (accepts_pass_number<R>)
     return reader(number);
-  else if constexpr (takes_nothing<R>)
+  else if constexpr (accepts_nothing<R>)
     return reader();
   else
     return static_cast<R&>(reader);
 }
 
 template <class R>
-concept startable = takes_pass_number<R> || takes_nothing<R> || plain_range<R>;
+concept startable = accepts_pass_number<R> || accepts_nothing<R> || plain_range<R>;
 
 // The type a reader is kept as: functions as pointers, all else as itself.
 template <class R>

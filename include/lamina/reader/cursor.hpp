@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cursor.hpp - a pass walked by hand, for whoever reads several at once.
+// lamina/reader/cursor.hpp - a pass walked by hand, for callers that read several at once.
 #pragma once
 
 #include <concepts>
@@ -14,9 +14,9 @@
 namespace lamina::reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`.
-/// Nothing is read ahead: an element is computed by next(), never before, so whoever stops after n
-/// elements has not waited for one more. May be moved until the first next(). R is the kept type
-/// of a reader, see share().
+/// Nothing is read ahead: an element is computed by next(), never before, so a caller that stops
+/// after n elements has not waited for one more. May be moved until the first next(). R is the kept
+/// type of a reader, see share().
 template <class R>
 class cursor {
  public:

@@ -72,10 +72,11 @@ template <class F>
 auto map(F f, map_options options = {}) {
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
     using element = decltype(std::declval<cursor<R>&>().take());
-    constexpr bool takes = detail::takes_elements<F&, element> || detail::takes_places<F&, element>;
-    static_assert(check<takes, gets_type<reader_element_t<R>>>,
+    constexpr bool accepts =
+        detail::accepts_elements<F&, element> || detail::accepts_positions<F&, element>;
+    static_assert(check<accepts, gets_type<reader_element_t<R>>>,
                   "lamina: reader: map: the function takes an element of the reader");
-    if constexpr (takes)
+    if constexpr (accepts)
       return mapped_reader<F, R>(f, options, std::move(reader));
     else
       return detail::no_elements;

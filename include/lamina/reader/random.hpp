@@ -60,16 +60,16 @@ namespace detail {
 
 /// Whether a function takes elements, and whether it takes where they stand too.
 template <class F, class... A>
-inline constexpr bool takes_elements = std::is_invocable_v<F, A...>;
+inline constexpr bool accepts_elements = std::is_invocable_v<F, A...>;
 template <class F, class... A>
-inline constexpr bool takes_places =
+inline constexpr bool accepts_positions =
     std::is_invocable_v<F, A..., std::uint64_t, std::uint64_t, random&>;
 
 /// f(elements...), or f(elements..., position, pass, random).
 template <class F, class... A>
 decltype(auto) call_at([[maybe_unused]] std::uint64_t seed, [[maybe_unused]] std::uint64_t pass,
                        [[maybe_unused]] std::uint64_t position, F& f, A&&... elements) {
-  if constexpr (takes_elements<F&, A...>) {
+  if constexpr (accepts_elements<F&, A...>) {
     return lamina::invoke(f, std::forward<A>(elements)...);
   } else {
     random numbers(seed, pass, position);

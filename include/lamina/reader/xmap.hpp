@@ -211,17 +211,17 @@ auto xmap(F f, xmap_options options = {}) {
                 std::to_string(options.threads) + " and " + std::to_string(options.buffer));
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {
     using element = reader_element_t<R>;
-    constexpr bool takes =
-        detail::takes_elements<const F&, element> || detail::takes_places<const F&, element>;
-    constexpr bool changes =
-        !takes && (detail::takes_elements<F&, element> || detail::takes_places<F&, element>);
+    constexpr bool accepts =
+        detail::accepts_elements<const F&, element> || detail::accepts_positions<const F&, element>;
+    constexpr bool changes = !accepts && (detail::accepts_elements<F&, element> ||
+                                          detail::accepts_positions<F&, element>);
     static_assert(check<!changes>,
                   "lamina: reader: xmap: expected a function that does not change itself, for each "
                   "thread has a copy of it; random numbers are arguments: f(element, position, "
                   "pass, random)");
-    static_assert(check < takes || changes, gets_type < reader_element_t < R >>>,
+    static_assert(check < accepts || changes, gets_type < reader_element_t < R >>>,
                   "lamina: reader: map: the function takes an element of the reader");
-    if constexpr (takes)
+    if constexpr (accepts)
       return xmapped_reader<R, F>(std::move(reader), f, options);
     else
       return detail::no_elements;

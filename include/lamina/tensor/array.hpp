@@ -78,13 +78,13 @@ class array {
 
   /// The element at these indices, as many as there are dimensions: `a(i, j)`. That of a temporary
   /// is constant: `model.parameter<"w">()(0, 0) = 1` would change a copy.
-  template <class... I>
-  T& operator()(I... at) & {
-    return values_[place(at...)];
+  template <class... Index>
+  T& operator()(Index... at) & {
+    return values_[position(at...)];
   }
-  template <class... I>
-  const T& operator()(I... at) const& {
-    return values_[place(at...)];
+  template <class... Index>
+  const T& operator()(Index... at) const& {
+    return values_[position(at...)];
   }
   /// Element i in row-major order.
   T& flat(std::size_t i) & { return values_[i]; }
@@ -94,8 +94,8 @@ class array {
   friend bool operator==(const array&, const array&) = default;
 
  private:
-  template <class... I>
-  std::size_t place(I... at) const {
+  template <class... Index>
+  std::size_t position(Index... at) const {
     std::size_t n = 0, d = 0;
     ((n = n * shape_[d++] + static_cast<std::size_t>(at)), ...);
     return n;

@@ -44,8 +44,8 @@ class array_view {
   bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }
 
   /// The element at these indices, one for each dimension: `scores(row, class)`.
-  template <std::convertible_to<std::size_t>... I>
-  requires(sizeof...(I) == Rank) const T& operator()(I... at) const {
+  template <std::convertible_to<std::size_t>... Index>
+  requires(sizeof...(Index) == Rank) const T& operator()(Index... at) const {
     if constexpr (Rank == 0) {
       return *data_;
     } else {

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checksum.hpp>
 #include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/core/word_sum.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/trainer.hpp>
@@ -35,11 +35,11 @@ struct training_position {
 /// all samples in their order and of where mini-batches end.
 class samples_of_pass {
  public:
-  LAMINA_COLD void add(int rows, word_sum sum) {
+  LAMINA_COLD void add(int rows, checksum sum) {
     ++batches_;
     samples_ += rows;
     const std::uint64_t both[2] = {sum_, sum.value()};
-    word_sum joined;
+    checksum joined;
     joined.add(both, sizeof both);
     sum_ = joined.value();
   }

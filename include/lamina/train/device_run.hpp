@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_run.hpp - runs a program that is a training loop itself at a place:
+// lamina/train/device_run.hpp - runs a program that is a training loop itself on a device:
 // parameters and accumulators stay there until it is over.
 #pragma once
 
@@ -38,7 +38,7 @@ class device_accumulators {
 
   static std::size_t size_of(int parameter) {
     if (parameter < 0) return 0;
-    const parameter_place& p = parameter_table<P>::table.of[parameter];
+    const parameter_layout& p = parameter_table<P>::table.of[parameter];
     return static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(padded(p.columns));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer.hpp - an optimizer at work on a model at a place: parameters and
+// lamina/train/device_trainer.hpp - an optimizer at work on a model on a device: parameters and
 // accumulators stay there between steps.
 #pragma once
 
@@ -13,17 +13,17 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/optimizer/training_program.hpp>
-#include <lamina/train/place_trainer.hpp>
+#include <lamina/train/deferred_updates.hpp>
+#include <lamina/train/device_trainer_base.hpp>
 #include <lamina/train/update_constants.hpp>
-#include <lamina/train/whole_updates.hpp>
 
 namespace lamina {
 
-/// Forward, backward and update as one program at a place. The model on the host is what it was
+/// Forward, backward and update as one program on a device. The model on the host is what it was
 /// before until bring_back().
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
-class device_trainer : public place_trainer<P, Opt> {
-  using base = place_trainer<P, Opt>;
+class device_trainer : public device_trainer_base<P, Opt> {
+  using base = device_trainer_base<P, Opt>;
   using base::model_, base::seed_, base::state_, base::steps_;
   using metrics = metric_rules<P>;
 
@@ -87,7 +87,7 @@ class device_trainer : public place_trainer<P, Opt> {
   }
 
  private:
-  using updates = whole_updates<P, Opt, Backend>;
+  using updates = deferred_updates<P, Opt, Backend>;
 
   /// A step in progress: only one that comes to its end is counted.
   struct torn_step {

@@ -19,8 +19,8 @@ template <class P>
 class pass_means {
   using metrics = metric_rules<P>;
   static constexpr std::size_t count = static_cast<std::size_t>(metrics::count);
-  static constexpr std::size_t room = at_least_one(metrics::count);
-  using values = std::array<optimizer::metric_value, room>;
+  static constexpr std::size_t capacity = at_least_one(metrics::count);
+  using values = std::array<optimizer::metric_value, capacity>;
 
  public:
   pass_means() {
@@ -62,7 +62,7 @@ class pass_means {
   std::int64_t samples_ = 0;
   double cost_ = 0;
   values now_{}, whole_{};
-  std::array<metric_sum, room> sum_{};
+  std::array<metric_sum, capacity> sum_{};
 };
 
 }  // namespace lamina::detail

@@ -14,7 +14,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
-#include <lamina/plan/handed_rows.hpp>
+#include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
@@ -167,7 +167,7 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
                 static_cast<real>(owners.first[a]));
     at += parameters_in<P>().floats(i);
   }
-  static_assert(check<detail::takes_program<engine::cpu::machine<P>>,
+  static_assert(check<detail::accepts_program<engine::cpu::machine<P>>,
                       typename detail::refused_operator<engine::cpu::machine<P>>::type>,
                 "lamina: a program in double: this computes in float alone");
   engine::cpu::machine<P> machine({trained.memory(), nullptr, accumulators.get()});
@@ -185,7 +185,7 @@ template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
   static_assert(
-      check<!handed_rows<P>::found, typename handed_rows<P>::name>,
+      check<!loop_gradient_check<P>::found, typename loop_gradient_check<P>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
   constexpr bool reads = reads_minibatches<P>() || is_faulty<P>;
   static_assert(check<reads>,

@@ -80,7 +80,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
     samples_of_pass seen;
     const auto note = [&] {  // what a resumed run compares
       if (saving.directory.empty()) return;
-      word_sum sum;
+      checksum sum;
       feeder.add_to(sum);
       seen.add(feeder.rows(), sum);
     };
@@ -191,11 +191,11 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
                 "integers where it takes integers");
   if constexpr (cost == cost_kind::number && readable && batched && fits && fed::ok && !reads &&
                 !is_faulty<P>) {
-    constexpr bool takes = takes_gradients<P, Opt>;
-    static_assert(check<takes, gets_type<Opt>>,
+    constexpr bool accepts = accepts_gradients<P, Opt>;
+    static_assert(check<accepts, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
-    if constexpr (takes) {
+    if constexpr (accepts) {
       optimizer::require_options(opt);
       return train_at(at, opt, m, batches, options);
     } else {

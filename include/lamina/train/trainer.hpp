@@ -18,8 +18,8 @@
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
-#include <lamina/plan/handed_rows.hpp>
-#include <lamina/plan/outside_memory.hpp>
+#include <lamina/plan/external_buffers.hpp>
+#include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
 #include <lamina/train/joined_parts.hpp>
@@ -42,9 +42,9 @@ class trainer {
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static_assert(
-      check<!handed_rows<fused>::found, typename handed_rows<fused>::name>,
+      check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
-  static_assert(check<detail::takes_program<engine::cpu::machine<fused>>,
+  static_assert(check<detail::accepts_program<engine::cpu::machine<fused>>,
                       typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
                 "lamina: a program in double: this computes in float alone");
   using metrics = metric_rules<P>;
@@ -64,11 +64,11 @@ class trainer {
     create_accumulators();
     const bool limited = limits_norms();
     if (threads <= 1 && !limited) {
-      fused_.emplace(outside());
+      fused_.emplace(external());
       detail::initialise_state<P>(*fused_);
       return;
     }
-    const owned_array<bool> updated(places);  // by a whole gradient
+    const owned_array<bool> updated(capacity);  // by a whole gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < std::max(1, threads); ++t)
@@ -81,9 +81,9 @@ class trainer {
     weight_.resize(machines_.size());
     samples_.resize(machines_.size());
     if (!limited) return;
-    clips_ = owned_array<gradient_clip>(places);
-    norms_ = owned_array<float>(places);
-    scales_ = owned_array<float>(places);
+    clips_ = owned_array<gradient_clip>(capacity);
+    norms_ = owned_array<float>(capacity);
+    scales_ = owned_array<float>(capacity);
   }
 
   trainer(const trainer&) = delete;
@@ -138,7 +138,7 @@ class trainer {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  outside_memory outside() {
+  external_buffers external() {
     return {model_.memory(), gradients_.get(), accumulator_pointers_.get()};
   }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
@@ -295,7 +295,7 @@ class trainer {
       const std::size_t n = all.numbers(i);
       if (gradients_[i] == nullptr && !has_rows(i)) continue;
       const bool updated = run_time_program<P>::desc.parameters[i].trainable;
-      const parameter_place& lies = parameter_table<P>::table.of[i];
+      const parameter_layout& lies = parameter_table<P>::table.of[i];
       if (has_rows(i) || update_operator<Opt>::traits::has_norms) {
         if (static_cast<std::size_t>(i) % parts != part) continue;
         if ((what & adds) != 0) add_whole(i, n);
@@ -361,7 +361,7 @@ class trainer {
   LAMINA_COLD const float* limit_norms() {
     for (int i = 0; i < parameters; ++i) {
       clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], *used_);
-      const parameter_place& lies = parameter_table<P>::table.of[i];
+      const parameter_layout& lies = parameter_table<P>::table.of[i];
       norms_[i] = gradients_[i] == nullptr ? 0.0f
                                            : static_cast<float>(engine::cpu::norm_of(
                                                  lies.rows, lies.columns, lies.panel,
@@ -374,7 +374,7 @@ class trainer {
     return scales_.get();
   }
 
-  static constexpr int places = at_least_one(parameters);
+  static constexpr int capacity = at_least_one(parameters);
 
   Opt opt_;
   const Opt* used_ = &opt_;
@@ -384,9 +384,9 @@ class trainer {
   bool torn_ = false;  // some parameters are of the next step
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
-  owned_array<float*> accumulator_pointers_{places * at_least_one(states)}, gradients_{places};
+  owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)}, gradients_{capacity};
   // By parameter, if of some rows.
-  engine::cpu::basic_selected_rows<real>* rows_[any_rows ? places : 1] = {};
+  engine::cpu::basic_selected_rows<real>* rows_[any_rows ? capacity : 1] = {};
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<real> costs_;

@@ -17,8 +17,8 @@ constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;
   const int variables = b.variables.count;
   const int operators = b.operators.count;
-  bool wanted[gradient_state::room];
-  int next[gradient_state::room];
+  bool wanted[gradient_state::capacity];
+  int next[gradient_state::capacity];
   gradient_state state = new_gradient_state(variables, wanted, next, 0);
   mark_wanted(b, wanted, Data);
   b.gradients = &state;

@@ -14,18 +14,18 @@
 //    behind the loop.
 #pragma once
 
-#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/control/block/definition.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/operators/gradient.hpp>
-#include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
+#include <lamina/operators/gradient.hpp>
 
 namespace lamina::detail {
 
 /// Marks every floating result that depends on a variable that is marked; whether there was one
 /// that was not marked before.
-constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::room]) {
+constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::capacity]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
@@ -57,7 +57,7 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
 /// Marks what a gradient is asked for: trainable parameters, with `data` the floating feeds too,
 /// and every floating result that depends on one of them. What a loop carries depends on later
 /// operators, so a program with blocks needs several passes.
-constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::room],
+constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::capacity],
                            bool data) {
   const int variables = b.variables.count;
   for (int v = 0; v < variables; ++v) wanted[v] = false;
@@ -71,8 +71,8 @@ constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_sta
 }
 
 /// The state of one walk; `wanted` and `next` are shared by all of a program.
-constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::room],
-                                            int (&next)[gradient_state::room], int body) {
+constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::capacity],
+                                            int (&next)[gradient_state::capacity], int body) {
   gradient_state s{&schema_of<sum>(),
                    &schema_of<fill_zeros_like>(),
                    &schema_of<selected_rows_sum>(),
@@ -197,7 +197,7 @@ class block_gradients {
     gradient_state& outer = *b_.gradients;
     const bool loop = op.schema->facts.block == block_rule::loop;
     const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
-    growing<int> from, to;  // what the body hands over, and to which carried variable
+    constexpr_vector<int> from, to;  // what the body hands over, and to which carried variable
     bool flows = false;
     for (int i = begin_[body]; i < k; ++i) {
       const operator_desc& inner = b_.operators.items[i];
@@ -210,14 +210,14 @@ class block_gradients {
       from.push(input_of(b_, inner, 0));
       to.push(c);
     }
-    growing<int> read, arrays;
+    constexpr_vector<int> read, arrays;
     outer_variables(body, k, to, read, arrays);
     for (int i = 0; i < arrays.count; ++i) flows = flows || outer.gradient[arrays[i]] >= 0;
     if (!flows) return;
 
     for (int i = 0; i < to.count; ++i)
       if (gradient_variable(b_, to[i]) < 0) outer.gradient[to[i]] = zero_gradient(b_, to[i]);
-    growing<int> sums;
+    constexpr_vector<int> sums;
     for (int i = 0; i < read.count; ++i) {
       const int v = read[i];
       int where = outer.sums[v];
@@ -258,9 +258,9 @@ class block_gradients {
 
   // Floating variables and arrays outside of `body` that its operators read or write; those in `to`
   // are left out.
-  constexpr void outer_variables(int body, int end, const growing<int>& to, growing<int>& read,
-                                 growing<int>& arrays) {
-    bool seen[gradient_state::room];
+  constexpr void outer_variables(int body, int end, const constexpr_vector<int>& to,
+                                 constexpr_vector<int>& read, constexpr_vector<int>& arrays) {
+    bool seen[gradient_state::capacity];
     const int forward = b_.gradients->forward_variables;
     for (int v = 0; v < forward; ++v) seen[v] = false;
     for (int i = 0; i < to.count; ++i) seen[to[i]] = true;
@@ -300,8 +300,9 @@ class block_gradients {
   }
 
   // The operator that runs gradient block `made`.
-  constexpr void append(const operator_desc& op, int made, bool loop, const growing<int>& read,
-                        const growing<int>& sums, const growing<int>& to) {
+  constexpr void append(const operator_desc& op, int made, bool loop,
+                        const constexpr_vector<int>& read, const constexpr_vector<int>& sums,
+                        const constexpr_vector<int>& to) {
     const gradient_state& outer = *b_.gradients;
     const int block = op.block;
     const int scopes = b_.arguments.items[op.end - 1];
@@ -326,11 +327,11 @@ class block_gradients {
   }
 
   program_builder& b_;
-  bool has_blocks_ = false;            // else the next three are not in use
-  int carrier_[gradient_state::room];  // by variable: the block that hands a value over, or -1
-  int copy_[gradient_state::room];     // by variable: its copy at the start of that block, or -1
-  int begin_[program_limits.blocks];   // by block: its first operator, those of blocks inside too
-  growing<int> copies_{};              // the variables that have one
+  bool has_blocks_ = false;                // else the next three are not in use
+  int carrier_[gradient_state::capacity];  // by variable: the block that hands a value over, or -1
+  int copy_[gradient_state::capacity];  // by variable: its copy at the start of that block, or -1
+  int begin_[program_limits.blocks];    // by block: its first operator, those of blocks inside too
+  constexpr_vector<int> copies_{};      // the variables that have one
 };
 
 }  // namespace lamina::detail

@@ -4,8 +4,8 @@
 
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
-#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/block/definition.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina {
@@ -89,7 +89,7 @@ class needed_operators {
     if (op.schema->kind == operator_kind::source) return true;
     if (const int block = sub_block_of(b_, op); block >= 0)
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
-    // It empties a slot of an array, whoever wants what was in it.
+    // It empties a slot of an array, whatever else reads what was in it.
     if (is<write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });

@@ -4,17 +4,17 @@
 // expect-fact: gets<-1>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/layers/sequence.hpp>
-#include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/sequence/pool/layer.hpp>
 
 namespace layer = lamina::layer;
 
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto word = layer::sequence<"word", std::int64_t>(main);
   auto sums = layer::sequence_pool(layer::embedding<5, 2>(word, {.name = "vectors"}),
-                                   {.type = lamina::pool::sum, .name = "sums"});
+                                   {.type = lamina::pooling_type::sum, .name = "sums"});
   return std::tuple{sums};
 });
 

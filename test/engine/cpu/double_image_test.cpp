@@ -11,7 +11,7 @@
 
 namespace layer = lamina::layer;
 using lamina::block;
-using lamina::pool;
+using lamina::pooling_type;
 using lamina::program;
 using lamina::window;
 using lamina::law::check_engine;
@@ -26,7 +26,7 @@ constexpr auto net = program([](block& main) {
   auto b = layer::pool2d<2, window{.stride = 2}>(a);
   auto c = layer::conv2d<5, 3, window{.padding = 1}>(b) + b;
   auto d = layer::batch_norm(c, {.act = lamina::activation::relu});
-  auto e = layer::pool2d<3, window{.stride = 2}>(d, {.type = pool::average});
+  auto e = layer::pool2d<3, window{.stride = 2}>(d, {.type = pooling_type::average});
   auto logits = layer::fc<4>(e);
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)), logits, a, d};
 });
@@ -64,12 +64,14 @@ constexpr auto pooled = program([](block& main) {
   using lamina::extent3;
   using lamina::window3;
   auto a = layer::pool3d<extent3{2, 3, 2}, window3{.stride = {1, 2, 3}, .padding = {1, 1, 0}}>(x);
-  auto b = layer::pool3d<2, window3{.stride = 2, .ceil_mode = true}>(x, {.type = pool::average});
+  auto b =
+      layer::pool3d<2, window3{.stride = 2, .ceil_mode = true}>(x, {.type = pooling_type::average});
   auto [c, places] = layer::max_pool2d_with_index<3, window{.stride = 2, .padding = 1}>(maps);
   auto d = layer::unpool<3, window{.stride = 2, .padding = 1}>(c * c, places);
-  auto e = layer::spp<2>(maps, {.type = pool::average});
+  auto e = layer::spp<2>(maps, {.type = pooling_type::average});
   auto f = layer::pad2d<1, 2, 3, 4, lamina::pad_mode::reflect>(maps);
-  auto g = layer::pool2d<3, window{.stride = 1, .padding = 1}>(maps, {.type = pool::average});
+  auto g =
+      layer::pool2d<3, window{.stride = 1, .padding = 1}>(maps, {.type = pooling_type::average});
   auto cost = pieces::cost_of(a) + pieces::cost_of(b) + pieces::cost_of(d) + pieces::cost_of(e) +
               pieces::cost_of(f) + pieces::cost_of(g);
   return std::tuple{cost, a, b, c, d, e, f, g};
@@ -100,7 +102,7 @@ constexpr auto regions = program([](block& main) {
 constexpr auto patches = program([](block& main) {
   auto x = layer::data<"x", double, 2, 5, 9>(main);
   auto a = layer::im2sequence<"a", lamina::extent2{3, 2}, window{.stride = {2, 1}}>(x);
-  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = pool::max});
+  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = pooling_type::max});
   return std::tuple{pieces::cost_of(b), a, b};
 });
 

@@ -7,8 +7,8 @@
 #include "laws/recorded_pieces.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/plan/real_type.hpp>
 
 namespace layer = lamina::layer;
@@ -114,10 +114,10 @@ constexpr auto loop = program([](block& main) {
 
 constexpr auto sequences = program([](block& main) {
   auto x = layer::sequence<"x", double, 3>(main);
-  auto sum = layer::sequence_pool(x, {.type = lamina::pool::sum});
-  auto average = layer::sequence_pool(x, {.type = lamina::pool::average});
-  auto largest = layer::sequence_pool(x, {.type = lamina::pool::max});
-  auto root = layer::sequence_pool(x, {.type = lamina::pool::sqrt});
+  auto sum = layer::sequence_pool(x, {.type = lamina::pooling_type::sum});
+  auto average = layer::sequence_pool(x, {.type = lamina::pooling_type::average});
+  auto largest = layer::sequence_pool(x, {.type = lamina::pooling_type::max});
+  auto root = layer::sequence_pool(x, {.type = lamina::pooling_type::sqrt});
   auto repeated = layer::sequence_expand(average, x);
   auto weights = layer::sequence_softmax(layer::fc<1>(x));
   auto turned = layer::sequence_reverse(x) * x + repeated;

@@ -51,7 +51,7 @@ std::vector<float> outputs_anew(const model& m, const batch& b) {
 TEST_CASE("what was made of filters is found again as long as not a bit of them changes") {
   filter_memory memory;
   std::vector<float> filters(20, 1), others(20, 1);
-  const filter_memory::place first = memory.find(filters.data(), 20, 50);
+  const filter_memory::entry first = memory.find(filters.data(), 20, 50);
   REQUIRE(first.made != nullptr);
   CHECK_FALSE(first.is_current);
   CHECK(memory.find(filters.data(), 20, 50).made == first.made);

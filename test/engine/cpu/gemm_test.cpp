@@ -467,7 +467,8 @@ TEMPLATE_TEST_CASE("memory for a product is enough for fewer rows", "[gemm]", fl
         if (forward < taken(m_size, n_size, cpu::detail::parts_of_depth<TestType>(k_size)))
           FAIL("too little");
         const cpu::even_parts turned = cpu::detail::parts_of_turned_depth<TestType>(n_size);
-        if (m_size > cpu::few_rows && cpu::detail::turns_by_panel<TestType>(m_size, n_size) &&
+        if (m_size > cpu::small_batch_rows &&
+            cpu::detail::turns_by_panel<TestType>(m_size, n_size) &&
             backward <
                 turned.longest() * cpu::panel_width_in<TestType> + taken(m_size, k_size, turned))
           FAIL("too little backward");

@@ -24,7 +24,8 @@ constexpr auto vgg = program([](block& main) {
   auto image = layer::data<"image", float, 3, 8, 8>(main);
   auto a = layer::img_conv_group<2, window{.stride = 2}, 4, 5>(
       image, {.act = lamina::activation::relu, .batch_norm = true});
-  auto b = layer::img_conv_group<2, window{.stride = 2}, 6>(a, {.type = lamina::pool::average});
+  auto b =
+      layer::img_conv_group<2, window{.stride = 2}, 6>(a, {.type = lamina::pooling_type::average});
   return std::tuple{layer::mean(b * b), b};
 });
 static_assert(vgg.parameter_count() == (27 * 4 + 4) + 4 * 4 + (36 * 5 + 5) + 4 * 5 + (45 * 6 + 6));
@@ -34,7 +35,7 @@ constexpr auto residual = program([](block& main) {
   auto a = layer::basic_block<4>(image);
   auto b = layer::basic_block<4>(a);
   auto c = layer::bottleneck_block<2, 2>(b);
-  auto d = layer::global_pool2d(c, {.type = lamina::pool::average});
+  auto d = layer::global_pool2d(c, {.type = lamina::pooling_type::average});
   return std::tuple{layer::mean(d * d), d};
 });
 static_assert(residual.parameter_count() == (27 * 4 + 36 * 4 + 3 * 4 + 3 * 16) +
@@ -78,7 +79,7 @@ constexpr auto lenet = program([](block& main) {
   auto a = layer::simple_img_conv_pool<4, 5, 2, window{.stride = 2}>(
       image, {.act = lamina::activation::tanh});
   auto b = layer::simple_img_conv_pool<6, 3, 2, window{.stride = 2}, window{.padding = 1}>(
-      a, {.type = lamina::pool::average, .bias = false});
+      a, {.type = lamina::pooling_type::average, .bias = false});
   auto c = layer::fc<3>(b);
   return std::tuple{layer::mean(c * c), c};
 });

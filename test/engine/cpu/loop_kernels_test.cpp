@@ -5,10 +5,10 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
 #include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;
@@ -26,7 +26,7 @@ constexpr auto attention = lamina::program([](block& main) {
     auto in = step.input(x);
     auto h = step.memory(lamina::dims<4>);
     auto seen = step.static_input(keys);
-    auto sum = layer::sequence_pool(layer::tanh(seen), {.type = lamina::pool::sum});
+    auto sum = layer::sequence_pool(layer::tanh(seen), {.type = lamina::pooling_type::sum});
     auto next = layer::tanh(layer::fc<4>(std::tuple{in, h}) + sum);
     step.update(h, next);
     return next;
@@ -39,18 +39,17 @@ constexpr auto of_dimensions = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4, 3>(main);
   auto ids = layer::data<"ids", std::int64_t, 4, 2>(main);
   auto init = layer::data<"init", float, Width>(main);
-  auto [out, numbers, last] =
-      layer::static_rnn(x,
-                        [&](auto& step) {
-                          auto h = step.memory(init);
-                          auto c = step.memory(lamina::dims<Width>, {.value = 2});
-                          auto next =
-                              layer::tanh(layer::fc<Width>(std::tuple{step.input(x), h})) + c;
-                          step.update(h, next);
-                          step.update(c, layer::scale(c, 0.5f));
-                          return std::tuple{next, step.input(ids), step.last(h)};
-                        },
-                        {.reverse = Reverse});
+  auto [out, numbers, last] = layer::static_rnn(
+      x,
+      [&](auto& step) {
+        auto h = step.memory(init);
+        auto c = step.memory(lamina::dims<Width>, {.value = 2});
+        auto next = layer::tanh(layer::fc<Width>(std::tuple{step.input(x), h})) + c;
+        step.update(h, next);
+        step.update(c, layer::scale(c, 0.5f));
+        return std::tuple{next, step.input(ids), step.last(h)};
+      },
+      {.reverse = Reverse});
   return std::tuple{cost_of(out) + cost_of(last), out, numbers, last};
 });
 

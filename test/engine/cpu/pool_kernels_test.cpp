@@ -10,7 +10,7 @@
 namespace layer = lamina::layer;
 using lamina::block;
 using lamina::extent2;
-using lamina::pool;
+using lamina::pooling_type;
 using lamina::program;
 using lamina::window;
 using lamina::law::check_engine;
@@ -21,8 +21,8 @@ template <int H, int W, extent2 Size, window Window>
 constexpr auto windows = program([](block& main) {
   auto x = layer::data<"x", float, 3, H, W>(main);
   auto a = layer::pool2d<Size, Window>(x);
-  auto b = layer::pool2d<Size, Window>(x, {.type = pool::average});
-  auto c = layer::pool2d<Size, Window>(x, {.type = pool::average, .exclusive = false});
+  auto b = layer::pool2d<Size, Window>(x, {.type = pooling_type::average});
+  auto c = layer::pool2d<Size, Window>(x, {.type = pooling_type::average, .exclusive = false});
   return std::tuple{layer::mean(a * a) + layer::mean(b * b) + layer::mean(c * c), a, b, c};
 });
 
@@ -30,9 +30,9 @@ template <int H, int W>
 constexpr auto parts = program([](block& main) {
   auto x = layer::data<"x", float, 2, H, W>(main);
   auto a = layer::adaptive_pool2d<extent2{3, 2}>(x);
-  auto b = layer::adaptive_pool2d<extent2{3, 2}>(x, {.type = pool::average});
+  auto b = layer::adaptive_pool2d<extent2{3, 2}>(x, {.type = pooling_type::average});
   auto c = layer::global_pool2d(x);
-  auto d = layer::global_pool2d(x, {.type = pool::average});
+  auto d = layer::global_pool2d(x, {.type = pooling_type::average});
   return std::tuple{
       layer::mean(a * a) + layer::mean(b * b) + layer::mean(c * c) + layer::mean(d * d), a, b, c,
       d};

@@ -19,7 +19,8 @@ constexpr auto printing = lamina::program([](lamina::block& main) {
 
 constexpr auto printing_sequences = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", float, 2>(main);
-  return layer::mean(layer::sequence_pool(layer::print(words), {.type = lamina::pool::sum}));
+  return layer::mean(
+      layer::sequence_pool(layer::print(words), {.type = lamina::pooling_type::sum}));
 });
 
 }  // namespace

@@ -35,14 +35,14 @@ constexpr auto averages = program([](block& main) {
 constexpr auto pyramid = program([](block& main) {
   auto x = layer::data<"x", float, 3, 5, 8>(main);
   auto a = layer::spp<2>(x);
-  auto b = layer::spp<2>(x, {.type = lamina::pool::average});
+  auto b = layer::spp<2>(x, {.type = lamina::pooling_type::average});
   return std::tuple{layer::mean(a * b), a, b};
 });
 
 constexpr auto patches = program([](block& main) {
   auto x = layer::data<"x", float, 2, 5, 9>(main);
   auto a = layer::im2sequence<"a", extent2{3, 2}, window{.stride = {2, 1}, .padding = {1, 0}}>(x);
-  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = lamina::pool::max});
+  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = lamina::pooling_type::max});
   return std::tuple{layer::mean(b * b), a, b};
 });
 

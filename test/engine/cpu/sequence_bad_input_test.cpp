@@ -5,11 +5,11 @@
 #include "laws/kernel_bench.hpp"
 
 #include <lamina/operators/loss/ctc/cpu.hpp>
-#include <lamina/operators/sequence/shape/cpu.hpp>
-#include <lamina/operators/sequence/ids/cpu.hpp>
 #include <lamina/operators/metric/sequence/cpu.hpp>
-#include <lamina/operators/sequence/pad/cpu.hpp>
 #include <lamina/operators/sequence/expand/cpu.hpp>
+#include <lamina/operators/sequence/ids/cpu.hpp>
+#include <lamina/operators/sequence/pad/cpu.hpp>
+#include <lamina/operators/sequence/shape/cpu.hpp>
 
 using namespace lamina;
 using Catch::Contains;
@@ -102,9 +102,9 @@ TEST_CASE("Sequences by offsets") {
   CHECK(b.rows(groups) == 1);
   CHECK(b.lengths(group) == std::vector<int>{3});
   CHECK_THROWS_WITH(reset({0, 2, 1, 3}),
-                    Contains("never descend and end with 3, found 1 at place 2"));
-  CHECK_THROWS_WITH(reset({1, 2, 2, 3}), Contains("found 1 at place 0"));
-  CHECK_THROWS_WITH(reset({0, 2, 2, 2}), Contains("found 2 at place 3"));
+                    Contains("never descend and end with 3, found 1 at position 2"));
+  CHECK_THROWS_WITH(reset({1, 2, 2, 3}), Contains("found 1 at position 0"));
+  CHECK_THROWS_WITH(reset({0, 2, 2, 2}), Contains("found 2 at position 3"));
 }
 
 TEST_CASE("Distances and chunks") {

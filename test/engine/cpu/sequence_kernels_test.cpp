@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on sequences on the engine: against the executor, each sample alone, and empty ones.
-#include <lamina/layers/layers.hpp>
-
 #include "laws/engine_law.hpp"
+
+#include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
 
 namespace {
 
-template <lamina::pool Type>
+template <lamina::pooling_type Type>
 constexpr auto pooled = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 19>(main);
   auto h = layer::fc<17>(x, {.act = lamina::activation::tanh});
@@ -27,8 +27,8 @@ constexpr auto words = lamina::program([](lamina::block& main) {
 
 constexpr auto nested = lamina::program([](lamina::block& main) {
   auto x = layer::nested_sequence<"doc", float, 6>(main);
-  auto sentences = layer::sequence_pool(layer::fc<8>(x), {.type = lamina::pool::sqrt});
-  auto y = layer::sequence_pool(layer::fc<7>(sentences), {.type = lamina::pool::sum});
+  auto sentences = layer::sequence_pool(layer::fc<8>(x), {.type = lamina::pooling_type::sqrt});
+  auto y = layer::sequence_pool(layer::fc<7>(sentences), {.type = lamina::pooling_type::sum});
   return std::tuple{layer::mean(layer::tanh(y)), y, sentences};
 });
 
@@ -43,12 +43,12 @@ constexpr auto token_cost = lamina::program([](lamina::block& main) {
 }  // namespace
 
 TEST_CASE("sequence_pool") {
-  lamina::law::check_engine(pooled<lamina::pool::average>);
-  lamina::law::check_engine(pooled<lamina::pool::sum>);
-  lamina::law::check_engine(pooled<lamina::pool::sqrt>);
-  lamina::law::check_engine(pooled<lamina::pool::max>);
-  lamina::law::check_engine(pooled<lamina::pool::last>);
-  lamina::law::check_engine(pooled<lamina::pool::first>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::average>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::sum>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::sqrt>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::max>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::last>);
+  lamina::law::check_engine(pooled<lamina::pooling_type::first>);
 }
 
 TEST_CASE("sequences beside dense samples") { lamina::law::check_engine(words, {.limit = 9}); }
@@ -61,10 +61,10 @@ constexpr auto convolved = lamina::program([](lamina::block& main) {
   auto y = layer::sequence_conv<Filters, Size>(
       x, {.padding_trainable = Trained, .act = lamina::activation::tanh});
   auto z = layer::sequence_conv<5, 3>(y, {.bias = false});
-  auto two = layer::sequence_pool(y, {.type = lamina::pool::max});
-  return std::tuple{layer::mean(layer::sequence_pool(z, {.type = lamina::pool::sum})) +
-                        layer::mean(two),
-                    z, two};
+  auto two = layer::sequence_pool(y, {.type = lamina::pooling_type::max});
+  return std::tuple{
+      layer::mean(layer::sequence_pool(z, {.type = lamina::pooling_type::sum})) + layer::mean(two),
+      z, two};
 });
 
 TEST_CASE("sequence_conv") {

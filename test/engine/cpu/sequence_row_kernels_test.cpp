@@ -13,8 +13,8 @@ constexpr auto attention = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 19>(main);
   auto h = layer::fc<17>(x, {.act = lamina::activation::tanh});
   auto weight = layer::sequence_softmax(layer::fc<1>(h));
-  auto sum =
-      layer::sequence_pool(layer::elementwise_mul<0>(h, weight), {.type = lamina::pool::sum});
+  auto sum = layer::sequence_pool(layer::elementwise_mul<0>(h, weight),
+                                  {.type = lamina::pooling_type::sum});
   auto back = layer::sequence_expand_as(sum, x) * h;
   return std::tuple{layer::mean(layer::square(back)), back, weight, sum};
 });
@@ -47,7 +47,7 @@ constexpr auto ahead = lamina::program([](lamina::block& main) {
 constexpr auto regrouped = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 6>(main);
   auto same = layer::lod_reset(layer::fc<7>(x), x);
-  auto y = layer::sequence_pool(same, {.type = lamina::pool::sum});
+  auto y = layer::sequence_pool(same, {.type = lamina::pooling_type::sum});
   return std::tuple{layer::mean(layer::square(y)), same, y};
 });
 

@@ -8,7 +8,7 @@
 
 #include <lamina/engine/cpu/schedule/call_kernels.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
-#include <lamina/engine/cpu/schedule/sliced_run.hpp>
+#include <lamina/engine/cpu/schedule/parallel_run.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/batch_view.hpp>
 #include <lamina/program/program.hpp>
@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("a group that writes many megabytes computes what it does for
 
   lamina::worker_pool pool(2);
   const std::vector<TestType> shared = outputs(x, 0, rows, [&](auto& m) {
-    cpu::sliced_run<lamina::for_test<program_in<TestType>>> loops(m, pool);
+    cpu::parallel_run<lamina::for_test<program_in<TestType>>> loops(m, pool);
     m.run(~0ull, 0, 0);
   });
   CHECK(shared == whole);

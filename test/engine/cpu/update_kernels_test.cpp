@@ -24,15 +24,16 @@ constexpr auto network = lamina::program([](lamina::block& main) {
 
 /// One parameter with everything its update works on, row by row.
 struct case_of_update {
-  lamina::parameter_place place;
+  lamina::parameter_layout layout;
   std::vector<std::vector<double>> values;  // parameter, gradient, accumulators
   std::vector<cpu::aligned_buffer> memory;
 
   std::ptrdiff_t at(int i) const {
-    return place.panel
-               ? cpu::panel_index(place.rows, place.columns, i / place.columns, i % place.columns)
-               : i / place.columns * static_cast<std::ptrdiff_t>(lamina::padded(place.columns)) +
-                     i % place.columns;
+    return layout.panel
+               ? cpu::panel_index(layout.rows, layout.columns, i / layout.columns,
+                                  i % layout.columns)
+               : i / layout.columns * static_cast<std::ptrdiff_t>(lamina::padded(layout.columns)) +
+                     i % layout.columns;
   }
 };
 
@@ -84,11 +85,11 @@ void check_update(const Opt& optimizer, double of_parameter = 1, double of_gradi
   std::vector<float*> params, gradients, accumulators;
   for (int i = 0; i < parameters; ++i) {
     case_of_update& c = cases[static_cast<std::size_t>(i)];
-    c.place = lamina::parameter_table<updates>::table.of[i];
-    const int size = c.place.rows * c.place.columns;
+    c.layout = lamina::parameter_table<updates>::table.of[i];
+    const int size = c.layout.rows * c.layout.columns;
     for (int a = 0; a < arrays; ++a) {
       c.memory.emplace_back(
-          static_cast<std::size_t>(c.place.rows * lamina::padded(c.place.columns)));
+          static_cast<std::size_t>(c.layout.rows * lamina::padded(c.layout.columns)));
       c.values.emplace_back();
       for (int j = 0; j < size; ++j) {
         const double size_of_array = a == 0 ? of_parameter : a == 1 ? of_gradient : 1;
@@ -137,7 +138,7 @@ void check_update(const Opt& optimizer, double of_parameter = 1, double of_gradi
           continue;
         }
         update::template apply<double>(p, g, state, number.data(), norm);
-        INFO("element " << j << " of " << c.place.rows << " x " << c.place.columns);
+        INFO("element " << j << " of " << c.layout.rows << " x " << c.layout.columns);
         const std::ptrdiff_t at = c.at(static_cast<int>(j));
         CHECK(c.memory[0].data()[at] == Approx(p).epsilon(1e-5));
         for (int s = 0; s < update::states; ++s)

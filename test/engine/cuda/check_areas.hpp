@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/check_areas.hpp - statistics over all mini-batches, at a place and on the CPU.
+// test/engine/cuda/check_areas.hpp - statistics over all mini-batches, on a device and on the CPU.
 #pragma once
 
 #include <type_traits>
@@ -7,8 +7,8 @@
 #include "engine/cuda/operator_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/model/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/place_machine.hpp>
 
 namespace test {
 
@@ -18,7 +18,7 @@ void check_areas() {
   using P = std::remove_const_t<decltype(areas)>;
   const lamina::model model{areas, 3};
   lamina::evaluator on_cpu{model};
-  lamina::evaluator<P, lamina::place_machine<P, Backend>> found(model, lamina::place{});
+  lamina::evaluator<P, lamina::device_machine<P, Backend>> found(model, lamina::place{});
   const random_samples<P> s(30, 2);
   const auto area_of = [](auto& e, const lamina::batch_view<P>& batch) {
     batch.feed_to(e.machine());

@@ -85,7 +85,7 @@ int wrong_edges() {
                                  std::numeric_limits<std::int64_t>::max()};
   const lamina::model model{choice_edges, 3};
   lamina::engine::cpu::machine<tested> expected({model.memory(), nullptr, nullptr});
-  lamina::place_machine<P, Backend> found(model, 0);
+  lamina::device_machine<P, Backend> found(model, 0);
   int wrong = 0;
   // One row that is chosen, or not; several of them, all, none, or some.
   for (const auto& [rows, least] : {std::pair{1, 0}, {1, 9}, {5, 0}, {5, 9}, {5, 2}, {5, 2}}) {
@@ -111,7 +111,7 @@ int wrong_edges() {
     found.run(~0ull, 0, 0);
     for (int o = 0; o < P::desc.count.outputs; ++o) {
       const int v = P::desc.outputs[o];
-      const auto &a = *expected.place(v), &b = *found.place(v);
+      const auto &a = *expected.layout(v), &b = *found.layout(v);
       const int all = expected.rows(tested::desc.variables[v].rows);
       if (found.rows(tested::desc.variables[v].rows) != all) return 1 << 20;
       const std::size_t bytes = static_cast<std::size_t>(size_of(a.type));

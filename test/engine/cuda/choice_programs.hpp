@@ -73,7 +73,7 @@ inline constexpr auto volumes = lamina::program([](lamina::block& main) {
   auto volume = layer::reshape<2, 4, 5, 3>(layer::fc<120>(c));
   auto most = layer::pool3d<2, lamina::window3{.stride = 2, .padding = 1}>(volume);
   auto middle = layer::pool3d<lamina::extent3{2, 3, 2}, lamina::window3{.padding = {1, 1, 0}}>(
-      volume, {.type = lamina::pool::average, .exclusive = false});
+      volume, {.type = lamina::pooling_type::average, .exclusive = false});
   auto deep = layer::conv3d<4, 3, lamina::window3{.stride = {1, 2, 1}, .padding = 1, .groups = 2}>(
       volume, {.act = activation::tanh});
   return layer::mean(layer::square(a)) + layer::mean(layer::square(layer::fc<3>(b))) +
@@ -96,7 +96,8 @@ inline constexpr auto measures = lamina::program([](lamina::block& main) {
   auto other = layer::chunk_eval<4>(path, tag, {.scheme = layer::chunk_scheme::plain}, {1});
   auto found = layer::where<"found">(layer::greater_than(scores, layer::scale(scores, 0.0f)));
   auto cost = layer::mean(layer::softmax_with_cross_entropy(scores, tag));
-  auto places = layer::sequence_pool(layer::cast<float>(found), {.type = lamina::pool::sum});
+  auto places =
+      layer::sequence_pool(layer::cast<float>(found), {.type = lamina::pooling_type::sum});
   return cost + layer::mean(distance) + detail::mean_number(count) + precision + recall + f1 +
          detail::mean_number(inferred + labelled * correct) + std::get<2>(other) +
          detail::mean_number(std::get<3>(other)) + layer::mean(places);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test/engine/cuda/edge_values.hpp - edge values, such as NaN, ties, infinities and numbers around
-// 1e20, fed to a program with its gradients at a place and on the CPU. For tests on the host and
+// 1e20, fed to a program with its gradients on a device and on the CPU. For tests on the host and
 // for a run on a device.
 #pragma once
 
@@ -38,7 +38,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
   using derived =
       std::conditional_t<(P::desc.cost >= 0), lamina::with_backward<P, true>, lamina::for_test<P>>;
   using on_cpu = lamina::engine::cpu::machine<derived>;
-  using at_place = cuda::machine<derived, Backend>;
+  using on_device = cuda::machine<derived, Backend>;
   static constexpr auto desc = lamina::freeze<derived::desc.count>(derived::desc);
   laws::note_compared("cuda", derived::view(), true);
 
@@ -52,7 +52,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
   Backend backend;
   lamina::device_arrays<Backend> parameters(backend, lamina::parameters_in<P>(), 1);
   parameters.upload(model.memory());
-  at_place found(backend, {parameters.pointers()});
+  on_device found(backend, {parameters.pointers()});
 
   lamina::batch_view<P> batch;
   batch.rows.count[lamina::batch::domain] = rows;
@@ -94,7 +94,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
     return "";
   };
   const std::string refused = error_of(expected), told = error_of(found);
-  if (told != refused) return "\"" + refused + "\" on the CPU, \"" + told + "\" at a place\n";
+  if (told != refused) return "\"" + refused + "\" on the CPU, \"" + told + "\" on a device\n";
   if (!refused.empty()) throw lamina::error(refused);
 
   std::string apart;
@@ -107,15 +107,15 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
                                      options.tolerance * std::numeric_limits<float>::min();
     if (same) return;
     char line[200];
-    std::snprintf(line, sizeof line, "%s in row %d, column %d: %g on the CPU, %g at a place\n",
+    std::snprintf(line, sizeof line, "%s in row %d, column %d: %g on the CPU, %g on a device\n",
                   lamina::name_of(derived::view(), v).c_str(), r, j, u, w);
     apart += line;
   };
   const auto compare = [&](int v) {
     const auto a =
-        lamina::place_of<lamina::plan<derived>>(lamina::plan<derived>::lowered.variables[v].root);
-    using place_plan = typename at_place::plan_type;
-    const auto b = lamina::place_of<place_plan>(place_plan::lowered.variables[v].root);
+        lamina::layout_of<lamina::plan<derived>>(lamina::plan<derived>::lowered.variables[v].root);
+    using device_plan = typename on_device::plan_type;
+    const auto b = lamina::layout_of<device_plan>(device_plan::lowered.variables[v].root);
     const int n = a.rows < 0 ? expected.rows(-a.rows) : a.rows;
     const float *const x = expected.address(a), *const y = found.address(b);
     for (int r = 0; r < n; ++r)
@@ -133,7 +133,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
       compare(v);
   }
   for (int i = 0; P::desc.cost >= 0 && i < P::desc.count.parameters; ++i) {
-    const lamina::parameter_place& p = lamina::parameter_table<P>::table.of[i];
+    const lamina::parameter_layout& p = lamina::parameter_table<P>::table.of[i];
     const float *const x = expected.gradient(i), *const from = found.gradient(i);
     if (x == nullptr || from == nullptr) continue;
     // Both as the CPU has them, weights in panels.

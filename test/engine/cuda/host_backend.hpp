@@ -18,9 +18,9 @@
 
 #include "engine/cuda/host_bodies.hpp"
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
-#include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -37,7 +37,7 @@ class host_backend {
   static constexpr std::ptrdiff_t product_workspace = 64;
 
   explicit host_backend(int number = 0) : number_(number) {}
-  /// Memory of the place is no more than this from now on.
+  /// Device memory is no more than this from now on.
   void limit_memory(std::size_t bytes) { limit_ = bytes; }
   /// Teams have no more shared memory than this from now on.
   void limit_shared_memory(std::size_t bytes) { shared_limit_ = bytes; }
@@ -77,7 +77,7 @@ class host_backend {
   int number() const { return number_; }
   void use() {}
   void forget() { recorded_.clear(); }
-  void begin_group(const call_site&) {}
+  void begin_group(const call_context&) {}
   void end_group() {}
   /// From now on work is recorded, as on a device: a list of what was done stands for a graph.
   void record() { records_ = true; }

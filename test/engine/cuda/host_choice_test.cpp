@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that order, choose and measure compute at a place what they do on the CPU.
+// Operators that order, choose and measure compute on a device what they do on the CPU.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -26,24 +26,24 @@ double apart(P program) {
 
 }  // namespace
 
-TEST_CASE("elements are ordered at a place as on the CPU") { CHECK(apart(test::orders) < 1e-5); }
-TEST_CASE("elements at the edges of orders and choices are those of the CPU at a place") {
+TEST_CASE("elements are ordered on a device as on the CPU") { CHECK(apart(test::orders) < 1e-5); }
+TEST_CASE("elements at the edges of orders and choices are those of the CPU on a device") {
   CHECK(test::wrong_edges<cuda::host_backend<1>>() == 0);
   CHECK(test::wrong_edges<cuda::host_backend<4>>() == 0);
 }
-TEST_CASE("numbers choose entries and rows at a place as on the CPU") {
+TEST_CASE("numbers choose entries and rows on a device as on the CPU") {
   CHECK(apart(test::chosen_rows) < 1e-5);
 }
-TEST_CASE("windows of volumes and regions hold at a place what they do on the CPU") {
+TEST_CASE("windows of volumes and regions hold on a device what they do on the CPU") {
   CHECK(apart(test::volumes) < 2e-5);
 }
-TEST_CASE("sequences are decoded and measured at a place as on the CPU") {
+TEST_CASE("sequences are decoded and measured on a device as on the CPU") {
   CHECK(apart(test::measures) < 1e-5);
 }
 
 namespace {
 
-/// What a step on numbers below `classes` says on the CPU, and at a place.
+/// What a step on numbers below `classes` says on the CPU, and on a device.
 template <class P>
 std::pair<std::string, std::string> messages(P program, int classes) {
   const test::random_samples<P> s(9, classes);
@@ -58,21 +58,21 @@ std::pair<std::string, std::string> messages(P program, int classes) {
   lamina::model a{program, 3}, b{program, 3};
   cuda::host_backend<1> backend;
   lamina::trainer<P, lamina::optimizer::sgd> on_cpu(sgd, a, 1, 11);
-  lamina::device_trainer<P, lamina::optimizer::sgd, cuda::host_backend<1>> at_place(backend, sgd, b,
-                                                                                    11);
-  return {message_of(on_cpu), message_of(at_place)};
+  lamina::device_trainer<P, lamina::optimizer::sgd, cuda::host_backend<1>> on_device(backend, sgd,
+                                                                                     b, 11);
+  return {message_of(on_cpu), message_of(on_device)};
 }
 
 }  // namespace
 
-TEST_CASE("numbers that choose nothing are told at a place as on the CPU") {
-  const auto [id, id_at_place] = messages(test::chosen_rows, 9);
+TEST_CASE("numbers that choose nothing are told on a device as on the CPU") {
+  const auto [id, id_on_device] = messages(test::chosen_rows, 9);
   CHECK_THAT(id, Catch::Contains("multiplex: id in row "));
-  CHECK(id_at_place == id);
-  const auto [tag, tag_at_place] = messages(test::measures, 9);
+  CHECK(id_on_device == id);
+  const auto [tag, tag_on_device] = messages(test::measures, 9);
   CHECK_THAT(tag, Catch::Contains("chunk_eval: tag in row "));
-  CHECK(tag_at_place == tag);
-  const auto [hypothesis, hypothesis_at_place] = messages(test::normalised_distance, 5);
+  CHECK(tag_on_device == tag);
+  const auto [hypothesis, hypothesis_on_device] = messages(test::normalised_distance, 5);
   CHECK_THAT(hypothesis, Catch::Contains("to divide by their lengths, found none in sequence "));
-  CHECK(hypothesis_at_place == hypothesis);
+  CHECK(hypothesis_on_device == hypothesis);
 }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/dynamic_sequence_programs.hpp"
 #include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/loop_programs.hpp"
-#include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 
@@ -31,9 +31,9 @@ struct calls {
       throw lamina::error(std::string("lamina: cuda: ") + what + ": failed on request");
   }
 };
-struct failing_place : cuda::host_backend<1> {
+struct failing_device : cuda::host_backend<1> {
   using host = cuda::host_backend<1>;
-  explicit failing_place(int number = 0) : host(number) {}
+  explicit failing_device(int number = 0) : host(number) {}
   std::shared_ptr<calls> all = std::make_shared<calls>();
 
   void* allocate(std::size_t bytes) {
@@ -106,7 +106,7 @@ std::vector<float> costs_of(Trainer& t, const test::random_samples<P>& s) {
 /// Fails every call of a training run in turn; returns how many were told, below 0 what went wrong.
 template <class P>
 int fail_each(P program, int stride = 1) {
-  using trainer = lamina::device_trainer<P, optimizer::sgd, failing_place>;
+  using trainer = lamina::device_trainer<P, optimizer::sgd, failing_device>;
   int samples = 0;
   for (const int n : sizes) samples += n;
   const test::random_samples<P> s(samples, 5);
@@ -115,7 +115,7 @@ int fail_each(P program, int stride = 1) {
   for (int k = -1; k < calls_made; k += k < 0 ? 1 : stride) {
     std::shared_ptr<calls> counted;
     {
-      failing_place at;
+      failing_device at;
       counted = at.all;
       at.record();
       at.defer();
@@ -149,7 +149,7 @@ int fail_each(P program, int stride = 1) {
 /// step, and how often the trainer said that it was not; below 0 what went wrong.
 template <class P, class Opt>
 std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
-  using trainer = lamina::device_trainer<P, Opt, failing_place>;
+  using trainer = lamina::device_trainer<P, Opt, failing_device>;
   const test::random_samples<P> s(8, 5);
   std::pair<int, int> found;
   std::vector<std::vector<float>> before, after;
@@ -162,7 +162,7 @@ std::pair<int, int> tear_each(P program, const Opt& opt, int stride = 1) {
     return all;
   };
   for (int k = -1, calls_made = 0; k < calls_made; k += k < 0 ? 1 : stride) {
-    failing_place at;
+    failing_device at;
     at.defer();
     lamina::model m{program, 3};
     trainer t(at, opt, m, 11);
@@ -215,9 +215,9 @@ TEST_CASE("a failed call names the layer, or the parameter that is updated") {
   const test::random_samples<P> s(4, 5);
   std::string all;
   for (int k = 0, goes_on = 1; goes_on != 0; ++k) {
-    failing_place at;
+    failing_device at;
     lamina::model m{test::classes, 3};
-    lamina::device_trainer<P, optimizer::sgd, failing_place> t(at, limited, m, 11);
+    lamina::device_trainer<P, optimizer::sgd, failing_device> t(at, limited, m, 11);
     at.all->made = 0;
     at.all->failing = k;
     try {
@@ -232,7 +232,7 @@ TEST_CASE("a failed call names the layer, or the parameter that is updated") {
                       "lamina: cuda: launch: failed on request (for the update of fc_1.w_0)\n"));
 }
 
-TEST_CASE("a step that fails leaves parameters at a place as before, or says that it did not") {
+TEST_CASE("a step that fails leaves parameters on a device as before, or says that it did not") {
   constexpr optimizer::momentum momentum{.learning_rate = 0.1f};
   constexpr optimizer::momentum limited{.learning_rate = 0.1f,
                                         .clip = lamina::clip_by_global_norm(1.0f)};
@@ -247,13 +247,13 @@ TEST_CASE("a step that fails leaves parameters at a place as before, or says tha
   SECTION("tables of which rows are read") { check(tear_each(test::kept_words, momentum), 8, 1); }
   SECTION("lengths that the host reads") { check(tear_each(test::ragged, momentum, 3), 8, 1); }
 }
-TEST_CASE("a label out of range is told after the updates at a place, and no step follows") {
+TEST_CASE("a label out of range is told after the updates on a device, and no step follows") {
   using P = std::remove_const_t<decltype(test::classes)>;
   test::dense_samples s(9);
   s.label[4] = 5;
-  failing_place at;
+  failing_device at;
   lamina::model m{test::classes, 3};
-  lamina::device_trainer<P, optimizer::sgd, failing_place> t(at, {}, m);
+  lamina::device_trainer<P, optimizer::sgd, failing_device> t(at, {}, m);
   CHECK_THROWS_WITH(t.step(s.batch<P>(0, 9)), test::wrong_label_message);
   CHECK_THROWS_WITH(t.step(s.batch<P>(0, 3)), Catch::Contains("an error in an earlier step came"));
   CHECK_THROWS_WITH(t.bring_back(), Catch::Contains("an error in an earlier step came"));
@@ -263,7 +263,7 @@ TEST_CASE("a label out of range is told after the updates at a place, and no ste
   t.step(s.batch<P>(0, 3));
 }
 
-TEST_CASE("every call of a training at a place may fail") {
+TEST_CASE("every call of a training on a device may fail") {
   SECTION("dense") { CHECK(fail_each(test::classes) > 50); }
   SECTION("a loop that is recorded") { CHECK(fail_each(test::steps) > 50); }
   SECTION("sequences of new lengths, and tables of which rows are read") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pointwise function and every optimizer's update at a place computes what it does on the
+// Every pointwise function and every optimizer's update on a device computes what it does on the
 // CPU.
 #include <vector>
 
@@ -27,18 +27,18 @@ void check_update(const Opt& opt) {
 
 }  // namespace
 
-TEST_CASE("functions of numbers and of pairs at a place are those of the CPU") {
+TEST_CASE("functions of numbers and of pairs on a device are those of the CPU") {
   cuda::host_backend<1> one;
   const optimizer::sgd sgd{.learning_rate = 0.001f};
   CHECK(test::train_both(test::unary, sgd, one, sizes).worst() < 2e-5);
   CHECK(test::train_both(test::pairs, sgd, one, sizes).worst() < 2e-5);
 }
 
-TEST_CASE("decisions at a place are those of the CPU") {
+TEST_CASE("decisions on a device are those of the CPU") {
   CHECK(test::outputs_apart<cuda::host_backend<1>>(test::decisions, sizes) < 1e-6);
 }
 
-TEST_CASE("updates of every optimizer at a place are those of the CPU") {
+TEST_CASE("updates of every optimizer on a device are those of the CPU") {
   check_update(optimizer::adadelta{.learning_rate = 0.5f});
   check_update(optimizer::adagrad{.learning_rate = 0.1f});
   check_update(optimizer::adamax{.learning_rate = 0.01f});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, pooling and normalisation at a place compute what the CPU's engine does.
+// Convolutions, pooling and normalisation on a device compute what the CPU's engine does.
 #include <cmath>
 #include <vector>
 
@@ -12,7 +12,7 @@
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 
-TEST_CASE("convolutional networks at a place learn what they do on the CPU") {
+TEST_CASE("convolutional networks on a device learn what they do on the CPU") {
   const std::vector<int> sizes = {5, 3, 5};
   cuda::host_backend<1> one;
   SECTION("lenet") {
@@ -31,12 +31,12 @@ TEST_CASE("convolutional networks at a place learn what they do on the CPU") {
   }
 }
 
-TEST_CASE("convolutional networks at a place tell what they do on the CPU") {
+TEST_CASE("convolutional networks on a device tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::residual, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::windows, 6) < 1e-5);
 }
 
-TEST_CASE("convolutions at a place learn what they do on the CPU") {
+TEST_CASE("convolutions on a device learn what they do on the CPU") {
   const optimizer::sgd sgd{.learning_rate = 0.01f};
   SECTION("by a thread for each tile") {
     cuda::host_backend<1> one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops and branches at a place compute what the CPU's engine does.
+// Loops and branches on a device compute what the CPU's engine does.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ const std::vector<int> sizes = {5, 3, 5, 7};
 const optimizer::sgd sgd{.learning_rate = 0.1f};
 }  // namespace
 
-TEST_CASE("loops at a place learn what they do on the CPU") {
+TEST_CASE("loops on a device learn what they do on the CPU") {
   cuda::host_backend<1> one;
   SECTION("steps of a dimension") {
     CHECK(test::train_both(test::steps, sgd, one, sizes).worst() < 1e-5);
@@ -32,7 +32,7 @@ TEST_CASE("loops at a place learn what they do on the CPU") {
   }
 }
 
-TEST_CASE("branches at a place learn what they do on the CPU") {
+TEST_CASE("branches on a device learn what they do on the CPU") {
   cuda::host_backend<1> one;
   SECTION("of rows, and of all") {
     CHECK(test::train_both(test::branches, sgd, one, sizes).worst() < 1e-5);
@@ -44,7 +44,7 @@ TEST_CASE("branches at a place learn what they do on the CPU") {
 }
 
 namespace {
-// What the host knows of a training program at a place: whether its launches repeat.
+// What the host knows of a training program on a device: whether its launches repeat.
 template <class P>
 using known = cuda::host_table<lamina::training_program<P, optimizer::sgd>, cuda::host_backend<1>>;
 template <auto const& Program>
@@ -100,7 +100,7 @@ TEST_CASE("recurrences written by hand learn what they do on the CPU") {
   CHECK(test::train_both(test::repeated, sgd, recorder, again).worst() < 1e-5);
 }
 
-TEST_CASE("loops and branches at a place tell what they do on the CPU") {
+TEST_CASE("loops and branches on a device tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::steps, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::ragged, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::halved, 6) < 1e-5);
@@ -142,7 +142,7 @@ std::string message_of(P, std::uint64_t most) {
 }
 }  // namespace
 
-TEST_CASE("what fails in a loop at a place is told as on the CPU") {
+TEST_CASE("what fails in a loop on a device is told as on the CPU") {
   CHECK(message_of(endless, 100) ==
         "lamina: while: expected the condition 'while_0.tmp_0' to be false after 100 "
         "iterations, found true");
@@ -151,7 +151,7 @@ TEST_CASE("what fails in a loop at a place is told as on the CPU") {
         "(for array_read_0.tmp_0)");
 }
 
-TEST_CASE("a number that is out of range in a loop at a place is told with its row") {
+TEST_CASE("a number that is out of range in a loop on a device is told with its row") {
   static constexpr auto looked_up = lamina::program([](lamina::block& main) {
     auto ids = layer::data<"ids", std::int64_t>(main);
     auto i = layer::fill_constant<std::int64_t>(main, 0);
@@ -167,7 +167,7 @@ TEST_CASE("a number that is out of range in a loop at a place is told with its r
   });
   using P = std::remove_const_t<decltype(looked_up)>;
   const lamina::model model{looked_up, 3};
-  lamina::place_machine<P, cuda::host_backend<1>> machine(model, 0);
+  lamina::device_machine<P, cuda::host_backend<1>> machine(model, 0);
   struct {
     int count[2] = {0, 3};
     const int* offsets[2] = {};

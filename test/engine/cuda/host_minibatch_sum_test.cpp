@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs that a loop sums up over the mini-batches that it reads have at a place the gradients that
+// Costs that a loop sums up over the mini-batches that it reads have on a device the gradients that
 // they have on the CPU, whatever the rows and the lengths of sequences.
 #include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/training_programs.hpp"
@@ -20,10 +20,10 @@ double apart(P program, const Batches& batches) {
 }  // namespace
 
 // PaddlePaddle/Paddle#21162
-TEST_CASE("costs summed up over mini-batches of rows are minimised at a place as on the CPU") {
+TEST_CASE("costs summed up over mini-batches of rows are minimised on a device as on the CPU") {
   CHECK(apart(test::summed_rows<sgd>, test::row_minibatches()) < 2e-5);
 }
-TEST_CASE("costs summed up over mini-batches of sentences are minimised at a place, too") {
+TEST_CASE("costs summed up over mini-batches of sentences are minimised on a device, too") {
   auto sentences = test::sentence_minibatches();
   // Equal rows, other lengths.
   sentences.push_back(sentences.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that few networks need compute at a place what they do on the CPU.
+// Operators that few networks need compute on a device what they do on the CPU.
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -11,13 +11,13 @@
 #include "stderr_text.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/model/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/place_machine.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 
-TEST_CASE("operators that few networks need learn at a place what they do on the CPU") {
+TEST_CASE("operators that few networks need learn on a device what they do on the CPU") {
   const std::vector<int> sizes = {5, 3, 5};
   const optimizer::sgd sgd{.learning_rate = 0.1f};
   cuda::host_backend<1> one;
@@ -67,7 +67,7 @@ std::string message_of_label(Backend& backend, std::int64_t found) {
 
 }  // namespace
 
-TEST_CASE("labels that no path of a sequence has are errors at a place") {
+TEST_CASE("labels that no path of a sequence has are errors on a device") {
   cuda::host_backend<1> backend;
   CHECK(message_of_label(backend, 2).empty());
   CHECK(message_of_label(backend, 6) ==
@@ -77,7 +77,7 @@ TEST_CASE("labels that no path of a sequence has are errors at a place") {
         "scores, found 5");
 }
 
-TEST_CASE("statistics over all mini-batches at a place are those of the CPU") {
+TEST_CASE("statistics over all mini-batches on a device are those of the CPU") {
   test::check_areas<cuda::host_backend<1>>();
 }
 
@@ -90,11 +90,12 @@ TEST_CASE("statistics that do not begin with zeros do so when a place trains, to
 TEST_CASE("a place prints what the CPU does") {
   using P = std::remove_const_t<decltype(test::printed)>;
   const test::random_samples<P> s(4, 5);
-  lamina::model on_cpu{test::printed, 3}, at_place{test::printed, 3};
+  lamina::model on_cpu{test::printed, 3}, on_device{test::printed, 3};
   lamina::trainer<P, optimizer::sgd> expected({}, on_cpu, 1, 11);
   cuda::host_backend<1> backend;
   backend.record();
-  lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> found(backend, {}, at_place, 11);
+  lamina::device_trainer<P, optimizer::sgd, cuda::host_backend<1>> found(backend, {}, on_device,
+                                                                         11);
   // Behind the times.
   const auto texts = [](std::string all) {
     std::string kept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training loops that are programs do at a place what they do on the CPU.
+// Training loops that are programs do on a device what they do on the CPU.
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -46,7 +46,7 @@ double apart(P program, const Batches& batches) {
 
 }  // namespace
 
-TEST_CASE("a training loop that is a program learns at a place what it does on the CPU") {
+TEST_CASE("a training loop that is a program learns on a device what it does on the CPU") {
   const auto batches = test::row_minibatches();
   SECTION("momentum and decay") { CHECK(apart(test::trained<momentum>, batches) < 1e-5); }
   SECTION("a schedule") { CHECK(apart(test::trained<scheduled>, batches) < 1e-5); }
@@ -67,11 +67,11 @@ TEST_CASE("a place says when a training loop ends, where its values decide") {
   CHECK(summary.minibatches < 12);
 }
 
-TEST_CASE("passes around mini-batches of sentences at a place are those of the CPU") {
+TEST_CASE("passes around mini-batches of sentences on a device are those of the CPU") {
   CHECK(apart(test::passes<lazy>, test::sentence_minibatches()) < 5e-5);
 }
 
-TEST_CASE("what a mini-batch at a place has wrong is told when the next one is read") {
+TEST_CASE("what a mini-batch on a device has wrong is told when the next one is read") {
   cuda::host_backend<1> backend;
   using P = std::remove_const_t<decltype(test::trained<momentum>)>;
   lamina::model<P> model{test::trained<momentum>, 3};

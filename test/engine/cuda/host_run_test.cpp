@@ -13,8 +13,8 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/place_machine.hpp>
 #include <lamina/optimizer/lamb.hpp>
 #include <lamina/optimizer/lars_momentum.hpp>
 #include <lamina/train/train.hpp>
@@ -22,7 +22,7 @@
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 
-TEST_CASE("training at a place computes what training on the CPU does") {
+TEST_CASE("training on a device computes what training on the CPU does") {
   const std::vector<int> sizes = {7, 12, 7, 1};
   cuda::host_backend<1> one;
   SECTION("sgd") {
@@ -36,7 +36,7 @@ TEST_CASE("training at a place computes what training on the CPU does") {
   }
 }
 
-TEST_CASE("limits on norms of gradients at a place are those of the CPU") {
+TEST_CASE("limits on norms of gradients on a device are those of the CPU") {
   cuda::host_backend<1> one;
   const auto limited = [](lamina::gradient_clip clip) {
     return optimizer::momentum{.learning_rate = 0.1f, .clip = clip};
@@ -49,7 +49,7 @@ TEST_CASE("limits on norms of gradients at a place are those of the CPU") {
   }
 }
 
-TEST_CASE("optimizers that need norms at a place are those of the CPU") {
+TEST_CASE("optimizers that need norms on a device are those of the CPU") {
   cuda::host_backend<1> one;
   const std::vector<int> sizes = {7, 12, 7};
   const auto adapted = [](lamina::gradient_clip clip) {
@@ -65,13 +65,13 @@ TEST_CASE("optimizers that need norms at a place are those of the CPU") {
   }
 }
 
-TEST_CASE("an evaluator at a place computes what one on the CPU does") {
+TEST_CASE("an evaluator on a device computes what one on the CPU does") {
   using P = std::remove_const_t<decltype(test::classes)>;
   const lamina::model model{test::classes, 3};
   const test::dense_samples s(6);
   lamina::evaluator expected{model};
-  lamina::evaluator<P, lamina::place_machine<P, cuda::host_backend<1>>> found(model,
-                                                                              lamina::place{});
+  lamina::evaluator<P, lamina::device_machine<P, cuda::host_backend<1>>> found(model,
+                                                                               lamina::place{});
   for (const int n : {6, 2}) {
     const std::span<const float> x(s.x.data(), static_cast<std::size_t>(13 * n));
     expected.forward(lamina::feed<"x">(x));
@@ -83,13 +83,13 @@ TEST_CASE("an evaluator at a place computes what one on the CPU does") {
   }
 }
 
-TEST_CASE("a gradient machine at a place computes what one on the CPU does") {
+TEST_CASE("a gradient machine on a device computes what one on the CPU does") {
   using P = std::remove_const_t<decltype(test::classes)>;
-  using at_place = lamina::place_machine<P, cuda::host_backend<1>, lamina::gradient_program<P>>;
+  using on_device = lamina::device_machine<P, cuda::host_backend<1>, lamina::gradient_program<P>>;
   lamina::model model{test::classes, 3};
   const test::dense_samples s(6);
   lamina::gradient_machine expected{model, 5};
-  lamina::gradient_machine<P, at_place> found(model, lamina::place{}, 5);
+  lamina::gradient_machine<P, on_device> found(model, lamina::place{}, 5);
   for (const float factor : {1.0f, 2.0f}) {
     // The model is read anew each time.
     auto w = model.get(0);
@@ -102,7 +102,7 @@ TEST_CASE("a gradient machine at a place computes what one on the CPU does") {
   }
 }
 
-TEST_CASE("a label out of range at a place is an error as on the CPU") {
+TEST_CASE("a label out of range on a device is an error as on the CPU") {
   cuda::host_backend<1> backend;
   CHECK(test::message_of_wrong_label(backend) == test::wrong_label_message);
 }
@@ -118,7 +118,7 @@ struct place_without_products : cuda::host_backend<1> {
 
 }  // namespace
 
-TEST_CASE("a failure at a place names operator, call and layer") {
+TEST_CASE("a failure on a device names operator, call and layer") {
   using P = std::remove_const_t<decltype(test::classes)>;
   lamina::model model{test::classes, 3};
   place_without_products backend;
@@ -177,8 +177,8 @@ TEST_CASE("rows of more elements than kernels count are refused, and fewer run a
   cuda::host_backend<1> backend;
   cuda::machine<P, cuda::host_backend<1>> machine(backend, {});
   CHECK_THROWS_WITH(machine.bind(33'554'432),
-                    "lamina: softmax: expected at most 33554431 rows of 64 numbers at a CUDA "
-                    "place, found 33554432");
+                    "lamina: softmax: expected at most 33554431 rows of 64 numbers on a CUDA "
+                    "device, found 33554432");
   const std::vector<float> x(2 * 64, 1.0f);
   machine.bind(2);
   machine.feed(0, x.data());

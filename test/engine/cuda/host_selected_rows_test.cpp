@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of embeddings of which only some rows are there train at a place as on the CPU.
+// Gradients of embeddings of which only some rows are there train on a device as on the CPU.
 #include <type_traits>
 #include <vector>
 
@@ -8,8 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/model/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
-#include <lamina/model/place_machine.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/lamb.hpp>
 #include <lamina/optimizer/rmsprop.hpp>
@@ -36,7 +36,7 @@ double apart(const Opt& opt) {
 
 }  // namespace
 
-TEST_CASE("optimizers update rows at a place as on the CPU") {
+TEST_CASE("optimizers update rows on a device as on the CPU") {
   SECTION("sgd") { CHECK(apart(optimizer::sgd{.learning_rate = 0.5f}) < 1e-5); }
   SECTION("momentum") { CHECK(apart(optimizer::momentum{.learning_rate = 0.1f}) < 1e-5); }
   SECTION("adagrad") { CHECK(apart(optimizer::adagrad{.learning_rate = 0.1f}) < 1e-5); }
@@ -50,7 +50,7 @@ TEST_CASE("optimizers update rows at a place as on the CPU") {
   }
 }
 
-TEST_CASE("clips and decays of rows at a place are those of the CPU") {
+TEST_CASE("clips and decays of rows on a device are those of the CPU") {
   CHECK(apart(optimizer::sgd{.learning_rate = 0.5f, .regularization = lamina::l2_decay(0.1f)}) <
         1e-5);
   // A row without a gradient is not lifted to the lower bound.
@@ -93,13 +93,13 @@ TEST_CASE("a mini-batch without words leaves a table as it was") {
   CHECK(words() == before);
 }
 
-TEST_CASE("a gradient machine at a place shows gradients of rows") {
+TEST_CASE("a gradient machine on a device shows gradients of rows") {
   using P = std::remove_const_t<decltype(test::tables)>;
-  using at_place = lamina::place_machine<P, cuda::host_backend<1>, lamina::gradient_program<P>>;
+  using on_device = lamina::device_machine<P, cuda::host_backend<1>, lamina::gradient_program<P>>;
   const lamina::model model{test::tables, 3};
   const test::random_samples<P> s(9, 5);
   lamina::gradient_machine expected{model};
-  lamina::gradient_machine<P, at_place> found(model, lamina::place{});
+  lamina::gradient_machine<P, on_device> found(model, lamina::place{});
   for (const int n : {9, 2}) {
     CHECK(found.backward(s.batch(0, n)) == Approx(expected.backward(s.batch(0, n))));
     const auto same = [](const auto& a, const auto& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences at a place compute what the CPU's engine does.
+// Sequences on a device compute what the CPU's engine does.
 #include <vector>
 
 #include "engine/cuda/host_backend.hpp"
@@ -9,7 +9,7 @@
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 
-TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
+TEST_CASE("programs on sequences on a device learn what they do on the CPU") {
   const std::vector<int> sizes = {5, 3, 5, 7};
   cuda::host_backend<1> one;
   SECTION("sentences") {
@@ -26,12 +26,12 @@ TEST_CASE("programs on sequences at a place learn what they do on the CPU") {
   }
 }
 
-TEST_CASE("programs on sequences at a place tell what they do on the CPU") {
+TEST_CASE("programs on sequences on a device tell what they do on the CPU") {
   CHECK(test::test_both<cuda::host_backend<1>>(test::sentences, 6) < 1e-5);
   CHECK(test::test_both<cuda::host_backend<1>>(test::recurrences, 6) < 1e-5);
 }
 
-TEST_CASE("recurrences with initial states learn at a place what they do on the CPU") {
+TEST_CASE("recurrences with initial states learn on a device what they do on the CPU") {
   const optimizer::sgd how{.learning_rate = 0.1f};
   cuda::host_backend<1> backend;
   CHECK(test::train_both(test::recurrences_of<16>, how, backend, {5, 1, 5}).worst() < 1e-4);

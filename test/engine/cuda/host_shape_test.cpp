@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data movement, reductions, normalised rows and products of batches at a place compute what the
+// Data movement, reductions, normalised rows and products of batches on a device compute what the
 // CPU's engine does.
 #include <tuple>
 #include <type_traits>
@@ -9,14 +9,14 @@
 #include "engine/cuda/shape_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/model/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/place_machine.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;
 
-TEST_CASE("programs that move data at a place learn what they do on the CPU") {
+TEST_CASE("programs that move data on a device learn what they do on the CPU") {
   const std::vector<int> sizes = {5, 3, 5};
   cuda::host_backend<1> one;
   const optimizer::sgd sgd{.learning_rate = 0.1f};
@@ -41,10 +41,10 @@ constexpr auto extremes = lamina::program([](lamina::block& main) {
 
 }  // namespace
 
-TEST_CASE("extremes of no elements at a place are 0") {
+TEST_CASE("extremes of no elements on a device are 0") {
   using P = std::remove_const_t<decltype(extremes)>;
   const lamina::model model{extremes};
-  lamina::evaluator<P, lamina::place_machine<P, cuda::host_backend<1>>> e(model, lamina::place{});
+  lamina::evaluator<P, lamina::device_machine<P, cuda::host_backend<1>>> e(model, lamina::place{});
   const auto check = [&](const std::vector<float>& x, const std::vector<float>& highest,
                          const std::vector<float>& lowest, float top, float bottom) {
     e.forward(lamina::feed<"x">(x));

@@ -155,30 +155,30 @@ TEST_CASE("scratch memory for columns of some rows is enough for fewer") {
   CHECK(room == 2 * 2 * 256 * 5);
 }
 
-TEST_CASE("images that are normalised learn at a place what they do on the CPU") {
+TEST_CASE("images that are normalised learn on a device what they do on the CPU") {
   serial place;
   CHECK(test::train_both(test::normalised_images<28, 28>, sgd, place, {11, 4, 30}).worst() < most);
   CHECK(test::train_both(test::normalised_images<27, 31>, sgd, place, {25, 9, 11}).worst() < most);
   CHECK(test::train_both(test::normalised_images<90, 95>, sgd, place, {1, 2}).worst() < most);
 }
 
-TEST_CASE("columns that are normalised learn at a place what they do on the CPU") {
+TEST_CASE("columns that are normalised learn on a device what they do on the CPU") {
   serial place;
   CHECK(test::train_both(test::normalised_columns, sgd, place, {300, 40, 900}).worst() < 5e-5);
 }
 
-TEST_CASE("rows that are normalised learn at a place what they do on the CPU") {
+TEST_CASE("rows that are normalised learn on a device what they do on the CPU") {
   serial place;
   CHECK(test::train_both(test::normalised_rows, sgd, place, {60, 1, 7}).worst() < 5e-5);
 }
 
-TEST_CASE("groups that are normalised learn at a place what they do on the CPU") {
+TEST_CASE("groups that are normalised learn on a device what they do on the CPU") {
   serial place;
   CHECK(test::train_both(test::normalised_groups<28, 28>, sgd, place, {11, 4, 16}).worst() < 5e-5);
   CHECK(test::train_both(test::normalised_groups<27, 31>, sgd, place, {11}).worst() < 5e-5);
 }
 
-TEST_CASE("a mini-batch without images teaches nothing at a place either") {
+TEST_CASE("a mini-batch without images teaches nothing on a device either") {
   serial place;
   CHECK(test::train_both(test::normalised_images<28, 28>, sgd, place, {11, 0, 11}).worst() < most);
   CHECK(test::train_both(test::normalised_columns, sgd, place, {0, 300, 0}).worst() < 5e-5);

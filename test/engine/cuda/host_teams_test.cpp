@@ -4,11 +4,11 @@
 #include <type_traits>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/dynamic_sequence_programs.hpp"
 #include "engine/cuda/host_backend.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/kept_weights_check.hpp"
 #include "engine/cuda/loop_programs.hpp"
-#include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/product_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"

@@ -30,7 +30,7 @@ inline constexpr auto residual = lamina::program([](lamina::block& main) {
   auto label = layer::data<"label", std::int64_t>(main);
   auto fine = layer::conv_bn<10, 3, window{.padding = 1}>(image);
   auto middle = layer::basic_block<12, 2>(layer::basic_block<10>(fine));
-  auto mean = layer::global_pool2d(middle, {.type = lamina::pool::average});
+  auto mean = layer::global_pool2d(middle, {.type = lamina::pooling_type::average});
   auto logits = layer::fc<5>(mean);
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
@@ -45,11 +45,11 @@ inline constexpr auto windows = lamina::program([](lamina::block& main) {
       image, {.act = activation::tanh});
   auto b = layer::conv2d<20, 3, window{.padding = 1, .groups = 20}>(a, {.bias = false});
   auto c = layer::pool2d<3, window{.stride = 2, .padding = 1, .ceil_mode = true}>(
-      b, {.type = lamina::pool::average});
+      b, {.type = lamina::pooling_type::average});
   auto d = layer::pool2d<3, window{.padding = 1}>(c);
   auto e = layer::conv2d_transpose<9, 3, window{.stride = 2}>(d);
-  auto f = layer::adaptive_pool2d<3>(e, {.type = lamina::pool::max});
-  auto g = layer::pool2d<3, window{.stride = 3}>(e, {.type = lamina::pool::average});
+  auto f = layer::adaptive_pool2d<3>(e, {.type = lamina::pooling_type::max});
+  auto g = layer::pool2d<3, window{.stride = 3}>(e, {.type = lamina::pooling_type::average});
   auto h = layer::pool2d<lamina::extent2{2, 3}, window{.stride = {2, 3}, .ceil_mode = true}>(e);
   auto logits = layer::fc<5>(f) + layer::fc<5>(g) + layer::fc<5>(h);
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));

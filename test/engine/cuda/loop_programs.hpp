@@ -9,9 +9,9 @@
 #include "engine/cuda/train_both.hpp"
 #include "laws/recorded_pieces.hpp"
 
+#include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
-#include <lamina/operators/control/array/layer.hpp>
 
 namespace test {
 
@@ -50,11 +50,11 @@ inline constexpr auto ragged = lamina::program([](lamina::block& main) {
     step.update(sum, sum + layer::fc<3>(next) * seen);
     return std::tuple{next, step.last(sum)};
   });
-  auto whole = layer::sequence_pool(layer::fc<3>(out), {.type = lamina::pool::sum});
+  auto whole = layer::sequence_pool(layer::fc<3>(out), {.type = lamina::pooling_type::sum});
   return detail::cost_of(whole) + detail::cost_of(last);
 });
 
-/// As many iterations as the values need: none, or some, and each of them known at the place only.
+/// As many iterations as the values need: none, or some, and each of them known on the device only.
 inline constexpr auto halved = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3>(main);
   auto w = layer::fc<4>(x);
@@ -214,7 +214,7 @@ inline constexpr auto counted = lamina::program([](lamina::block& main) {
 });
 
 /// Branches by values, and loops by values and by counters, whose gradients nobody wants: all of it
-/// decided at the place.
+/// decided on the device.
 inline constexpr auto decided = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 3>(main);
   auto h = layer::fc<4>(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/norm_programs.hpp - programs that normalise, by sums of channels and of columns. For
-// tests on the host and for a run on a device.
+// test/engine/cuda/norm_programs.hpp - programs that normalise, by sums of channels and of columns.
+// For tests on the host and for a run on a device.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr auto normalised_images = lamina::program([](lamina::block& main
   auto x = layer::conv2d<3, 1>(image, {.act = activation::tanh});
   auto y = layer::batch_norm(x, {.act = activation::tanh});
   auto logits = layer::fc<5>(
-      layer::pool2d<9, lamina::window{.stride = 9}>(y, {.type = lamina::pool::average}));
+      layer::pool2d<9, lamina::window{.stride = 9}>(y, {.type = lamina::pooling_type::average}));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 
@@ -54,7 +54,7 @@ inline constexpr auto normalised_groups = lamina::program([](lamina::block& main
   auto x = layer::conv2d<4, 1>(image, {.act = activation::tanh});
   auto y = layer::tanh(layer::instance_norm(layer::tanh(layer::group_norm<2>(x))));
   auto logits = layer::fc<5>(
-      layer::pool2d<9, lamina::window{.stride = 9}>(y, {.type = lamina::pool::average}));
+      layer::pool2d<9, lamina::window{.stride = 9}>(y, {.type = lamina::pooling_type::average}));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
 

@@ -55,7 +55,7 @@ inline constexpr auto regions = lamina::program([](lamina::block& main) {
 inline constexpr auto units = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto whole = layer::sequence_pool(x, {.type = lamina::pool::sum});
+  auto whole = layer::sequence_pool(x, {.type = lamina::pooling_type::sum});
   auto h = layer::fc<5>(whole);
   auto once = std::get<0>(layer::gru_unit<15>(layer::fc<15>(whole), h));
   auto twice = std::get<0>(layer::gru_unit<15>(
@@ -66,8 +66,8 @@ inline constexpr auto units = lamina::program([](lamina::block& main) {
   auto back = std::get<0>(layer::dynamic_lstmp<20, 3>(
       layer::fc<20>(state), layer::fc<3>(whole), cell,
       {.use_peepholes = false, .is_reverse = true, .cell_clip = 0.3f, .proj_clip = 0.2f}));
-  auto a = layer::sequence_pool(back, {.type = lamina::pool::first});
-  auto b = layer::sequence_pool(cells, {.type = lamina::pool::last});
+  auto a = layer::sequence_pool(back, {.type = lamina::pooling_type::first});
+  auto b = layer::sequence_pool(cells, {.type = lamina::pooling_type::last});
   auto logits = layer::fc<5>(layer::concat<1>(std::tuple{a, b, hidden, once}));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));
 });
@@ -134,7 +134,7 @@ inline constexpr auto counted_areas = lamina::program([](lamina::block& main) {
 inline constexpr auto printed = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 4>(main);
   auto y = layer::print(layer::fc<3>(x), {.message = "seen", .summarize = 5});
-  return layer::mean(layer::square(layer::sequence_pool(y, {.type = lamina::pool::sum})));
+  return layer::mean(layer::square(layer::sequence_pool(y, {.type = lamina::pooling_type::sum})));
 });
 
 /// Costs that look at whole rows or at all elements, and labels that are smoothed.
@@ -167,10 +167,11 @@ inline constexpr auto patches = lamina::program([](lamina::block& main) {
   auto mirrored = layer::pad2d<2, 4, 3, 1, lamina::pad_mode::reflect>(layer::tanh(c));
   auto repeated = layer::pad2d<0, 2, 3, 2, lamina::pad_mode::edge>(c);
   auto most = layer::spp<2>(mirrored);
-  auto mean = layer::spp<3>(framed, {.type = lamina::pool::average});
+  auto mean = layer::spp<3>(framed, {.type = lamina::pooling_type::average});
   auto lines = layer::im2sequence<"lines", lamina::extent2{3, 2},
                                   lamina::window{.stride = {2, 1}, .padding = 1}>(repeated);
-  auto read = layer::sequence_pool(layer::tanh(layer::fc<5>(lines)), {.type = lamina::pool::sum});
+  auto read =
+      layer::sequence_pool(layer::tanh(layer::fc<5>(lines)), {.type = lamina::pooling_type::sum});
   return layer::mean(
       layer::square(layer::scale(layer::fc<5>(most) + layer::fc<5>(mean) + read, 0.2f)));
 });

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
 
 namespace test {
 
@@ -56,7 +56,7 @@ std::string product_fault(Backend& b, const product_case& c) {
                        c.right_serves_all ? 1 : c.batches, c.apart);
   const matrices to(c.rows, c.columns, c.batches, c.apart);
   const std::size_t bias = static_cast<std::size_t>(c.columns) + 1;
-  // One behind the other at the place, each at a multiple of 64 floats.
+  // One behind the other on the device, each at a multiple of 64 floats.
   std::vector<float> host;
   const auto add = [&](std::size_t floats) {
     const std::size_t at = host.size();

@@ -82,12 +82,12 @@ TEST_CASE("a product without terms is 0, or its bias") {
     CHECK(test::product_fault(backend, c) == "");
 }
 
-TEST_CASE("a program of deep products learns at a place what it does on the CPU") {
+TEST_CASE("a program of deep products learns on a device what it does on the CPU") {
   cuda::host_backend<1> backend;
   CHECK(test::train_both(test::deep, sgd, backend, {7, 12, 7}).worst() < 2e-5);
 }
 
-TEST_CASE("batches of matrices learn at a place what they do on the CPU") {
+TEST_CASE("batches of matrices learn on a device what they do on the CPU") {
   cuda::host_backend<1> backend;
   CHECK(test::train_both(batches, sgd, backend, {4, 7, 1}).worst() < 1e-4);
   CHECK(test::train_both(one_for_all<3, 5>, sgd, backend, {4, 7, 1}).worst() < 1e-4);

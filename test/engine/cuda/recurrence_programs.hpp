@@ -9,10 +9,10 @@
 #include "engine/cuda/train_both.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
-#include <lamina/operators/recurrent/lstm_unit/layer.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
 #include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/recurrent/lstm_unit/layer.hpp>
 
 namespace test {
 
@@ -65,7 +65,7 @@ inline constexpr auto broad = lamina::program([](lamina::block& main) {
     step.update(cell, next_cell);
     return next;
   });
-  return pieces::cost_of(layer::sequence_pool(h, {.type = lamina::pool::max}));
+  return pieces::cost_of(layer::sequence_pool(h, {.type = lamina::pooling_type::max}));
 });
 
 /// The cells of an operator, over sequences of different length: columns beside each other, and
@@ -81,7 +81,8 @@ inline constexpr auto unit_cells = lamina::program([](lamina::block& main) {
     step.update(cell, next_cell);
     return std::tuple{next, step.last(cell)};
   });
-  return pieces::cost_of(layer::sequence_pool(std::get<0>(h), {.type = lamina::pool::max})) +
+  return pieces::cost_of(
+             layer::sequence_pool(std::get<0>(h), {.type = lamina::pooling_type::max})) +
          pieces::cost_of(std::get<1>(h));
 });
 

@@ -21,7 +21,7 @@ inline constexpr auto tables = lamina::program([](lamina::block& main) {
   auto user = layer::data<"user", std::int64_t>(main);
   auto bag = layer::data<"bag", float, 23>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto text = layer::sequence_pool(look_up(word, 1), {.type = lamina::pool::sum});
+  auto text = layer::sequence_pool(look_up(word, 1), {.type = lamina::pooling_type::sum});
   auto about = text + look_up(user, layer::no_padding);
   auto other = layer::embedding<1300, 4>(user, {.param = {.name = "users"}, .is_sparse = true});
   auto both = layer::fc<5>(bag, {.param = {.name = "both"}, .bias = false}) +
@@ -38,9 +38,9 @@ inline constexpr auto kept_words = lamina::program([](lamina::block& main) {
     return layer::embedding<5, 6>(ids, {.param = {.name = "words"}, .is_sparse = true});
   };
   auto near = look_up(layer::reshape<2, 1>(layer::sequence_enumerate<2>(kept, {.pad_value = 4})));
-  auto a =
-      layer::sequence_pool(layer::fc<4>(layer::reshape<12>(near)), {.type = lamina::pool::sum});
-  auto b = layer::sequence_pool(look_up(word), {.type = lamina::pool::average});
+  auto a = layer::sequence_pool(layer::fc<4>(layer::reshape<12>(near)),
+                                {.type = lamina::pooling_type::sum});
+  auto b = layer::sequence_pool(look_up(word), {.type = lamina::pooling_type::average});
   return detail::cost_of(a + layer::fc<4>(b));
 });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/train_both.hpp - a program trained at a place and on the CPU side by side. For
+// test/engine/cuda/train_both.hpp - a program trained on a device and on the CPU side by side. For
 // tests on the host and for a run on a device.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <laws/compared_operators.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/model/place_machine.hpp>
+#include <lamina/model/device_machine.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/momentum.hpp>
 #include <lamina/optimizer/sgd.hpp>
@@ -85,8 +85,8 @@ class random_samples {
   std::vector<char> data_[lamina::at_least_one(P::desc.count.data)];
 };
 
-/// Notes the operators of a program that was trained at a place and on the CPU: those through which
-/// gradients flow, those that cost and metrics depend on, and updates.
+/// Notes the operators of a program that was trained on a device and on the CPU: those through
+/// which gradients flow, those that cost and metrics depend on, and updates.
 template <class Trained, class P>
 void note_trained() {
   laws::note_compared("cuda", Trained::view(), false);
@@ -146,9 +146,9 @@ difference train_side_by_side(Expected& expected, Found& found, const std::vecto
 template <class P, class Opt, class Backend>
 difference train_both(P program, const Opt& opt, Backend& backend, const std::vector<int>& sizes,
                       int classes = 5, sequence_lengths lengths = sequence_lengths::any) {
-  lamina::model on_cpu{program, 3}, at_place{program, 3};
+  lamina::model on_cpu{program, 3}, on_device{program, 3};
   lamina::trainer<P, Opt> expected(opt, on_cpu, 1, 11);
-  lamina::device_trainer<P, Opt, Backend> found(backend, opt, at_place, 11);
+  lamina::device_trainer<P, Opt, Backend> found(backend, opt, on_device, 11);
   note_trained<lamina::training_program<P, Opt>, P>();
   return train_side_by_side<P>(expected, found, sizes, classes, lengths);
 }
@@ -160,7 +160,7 @@ double test_both(P program, int n, int classes = 5) {
   using tested = lamina::for_test<P>;
   const lamina::model model{program, 3};
   lamina::engine::cpu::machine<tested> on_cpu({model.memory(), nullptr, nullptr});
-  lamina::place_machine<P, Backend> found(model, 0);
+  lamina::device_machine<P, Backend> found(model, 0);
   const random_samples<P> s(n, classes);
   const auto cost_of = [&](auto& machine) {
     s.batch(0, n).feed_to(machine);
@@ -180,7 +180,7 @@ double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, 
   laws::note_compared("cuda", tested::view(), true);
   const lamina::model model{program, 3};
   lamina::engine::cpu::machine<tested> expected({model.memory(), nullptr, nullptr});
-  lamina::place_machine<P, Backend> found(model, 0);
+  lamina::device_machine<P, Backend> found(model, 0);
   int first = 0;
   for (const int n : sizes) first += n;
   const random_samples<P> s(first, classes, sequence_lengths::any, least);
@@ -195,8 +195,8 @@ double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, 
     first += n;
     for (int o = 0; o < P::desc.count.outputs; ++o) {
       const int v = P::desc.outputs[o], rows = tested::desc.variables[v].rows;
-      const auto& on_cpu = *expected.place(v);
-      const auto& at_place = *found.place(v);
+      const auto& on_cpu = *expected.layout(v);
+      const auto& on_device = *found.layout(v);
       if (expected.rows(rows) != found.rows(rows)) return 1;
       for (int d = rows; tested::desc.domains[d].kind == lamina::domain_kind::sequence;
            d = tested::desc.domains[d].parent) {
@@ -211,7 +211,7 @@ double outputs_apart(P program, const std::vector<int>& sizes, int classes = 5, 
         for (int j = 0; j < on_cpu.columns; ++j) {
           const double x = lamina::engine::cuda::load_number(a, on_cpu.type, r * on_cpu.stride + j);
           const double y =
-              lamina::engine::cuda::load_number(b, at_place.type, r * at_place.stride + j);
+              lamina::engine::cuda::load_number(b, on_device.type, r * on_device.stride + j);
           worst = std::max(worst, std::isfinite(y) || x == y
                                       ? std::abs(x == y ? 0 : x - y) / std::max(1.0, std::abs(x))
                                       : 1.0);

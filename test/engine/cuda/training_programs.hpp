@@ -11,8 +11,8 @@
 
 #include "engine/cuda/train_both.hpp"
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/train/device_run.hpp>
 
@@ -85,8 +85,8 @@ inline constexpr auto passes = lamina::program([](lamina::block& main) {
         step.update(before, next);
         return next;
       });
-      auto text = std::tuple{layer::sequence_pool(hidden, {.type = lamina::pool::max}),
-                             layer::sequence_pool(states, {.type = lamina::pool::sum})};
+      auto text = std::tuple{layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}),
+                             layer::sequence_pool(states, {.type = lamina::pooling_type::sum})};
       auto logits = layer::fc<3>(layer::dropout(layer::concat<1>(text), 0.2f));
       auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
       Opt.minimize(cost);
@@ -145,7 +145,8 @@ inline constexpr auto summed_sentences = lamina::program([](lamina::block& main)
       return next;
     });
     auto kept = layer::sequence_erase<"kept">(word, {2});
-    auto other = layer::sequence_pool(layer::embedding<11, 3>(kept), {.type = lamina::pool::sum});
+    auto other =
+        layer::sequence_pool(layer::embedding<11, 3>(kept), {.type = lamina::pooling_type::sum});
     auto logits = layer::fc<3>(
         std::tuple{layer::sequence_last_step(states), layer::sequence_conv_pool<3, 3>(e), other});
     sum = sum + layer::mean(layer::softmax_with_cross_entropy(logits, label));
@@ -193,15 +194,15 @@ inline std::vector<std::vector<sentence_sample>> sentence_minibatches() {
 template <class P, class Backend, class Batches>
 difference run_both(P program, Backend& backend, const Batches& batches) {
   note_trained<P, P>();
-  lamina::model on_cpu{program, 3}, at_place{program, 3};
+  lamina::model on_cpu{program, 3}, on_device{program, 3};
   const lamina::run_program_options options{.seed = 11};
   const lamina::run_summary wanted = lamina::run(on_cpu, batches, options);
-  const lamina::run_summary found = lamina::run_by(backend, at_place, batches, options);
+  const lamina::run_summary found = lamina::run_by(backend, on_device, batches, options);
   difference d;
   const double a = static_cast<double>(wanted.cost), b = static_cast<double>(found.cost);
   d.cost = std::isfinite(b) ? std::abs(a - b) / std::max(1e-3, std::abs(a)) : 1;
   d.metric = wanted.minibatches == found.minibatches && wanted.samples == found.samples ? 0 : 1;
-  d.parameters = parameters_apart(on_cpu, at_place);
+  d.parameters = parameters_apart(on_cpu, on_device);
   return d;
 }
 

@@ -16,7 +16,7 @@ struct argument_info {
   int stride;   // elements from row to row
   dtype type;
   bool panel;
-  bool swapped;    // dimensions 1 and 2 of four lie the other way round (plan/same_elements.hpp)
+  bool swapped;    // dimensions 1 and 2 of four lie the other way round (plan/aliasing.hpp)
   int dims, rank;  // the whole shape, in the program's pool
 };
 
@@ -27,7 +27,7 @@ constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
   const int v = Plan::code.arguments[a];
   if (v < 0) return {1, 1, 1, dtype_of<real_of<P>>, false, false, 0, 0};
-  const variable_place d = place_of<Plan>(v);
+  const variable_layout d = layout_of<Plan>(v);
   const int known = Plan::lowered.variables[v].variable;
   if (d.rows >= 0) parts = 1;
   return {rows_in_parts(d.rows, parts),

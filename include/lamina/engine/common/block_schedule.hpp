@@ -190,10 +190,10 @@ struct block_schedule {
       for (int v = 0; v < P::desc.count.variables; ++v)
         if (P::desc.variables[v].kind == variable_kind::tensor_array)
           f(P::desc.variables[v].block, plan_type::reach.frame(v),
-            plan_type::memory.slots[v].offset);
+            plan_type::memory.slot_of[v].offset);
       for (int v = P::desc.count.variables; v < plan_type::lowered.count.variables; ++v)
         if (plan_type::lowered.variables[v].rows == 0)
-          f(plan_type::lowered.variables[v].block, -1, plan_type::memory.slots[v].offset);
+          f(plan_type::lowered.variables[v].block, -1, plan_type::memory.slot_of[v].offset);
     };
     for (int b = 0; b < blocks; ++b) {
       t.block_arrays[b] = {used, 0};
@@ -223,7 +223,7 @@ struct block_schedule {
         ++loop.kept_count;
         k = {d, width, t.loop_of_domain[d] == l || is_read(t, l, d), used, 0};
         for (int a = 0; a < arguments; ++a) {
-          const memory_slot slot = schedule::table.slots[a];
+          const memory_slot slot = schedule::table.slot_of[a];
           if (slot.space != memory_space::frame || slot.domain != d ||
               plan_type::reach.frame(plan_type::code.arguments[a]) != loop.body)
             continue;
@@ -249,16 +249,16 @@ struct block_schedule {
         t.told[g] = told_by(plan_type::grouped.order[plan_type::grouped.groups[g].first]);
       for (int v = 0; v < P::desc.count.variables; ++v)
         if (P::desc.variables[v].kind == variable_kind::tensor_array)
-          t.array_memory[plan_type::memory.slots[v].offset] = plan_type::views.memory[v];
+          t.array_memory[plan_type::memory.slot_of[v].offset] = plan_type::views.memory[v];
       for (int n = 0; n < view_count; ++n) t.views[n] = {0, 0};
       for (int a = 0; a < arguments; ++a)
-        if (schedule::table.slots[a].space == memory_space::view)
-          ++t.views[schedule::table.slots[a].offset].count;
+        if (schedule::table.slot_of[a].space == memory_space::view)
+          ++t.views[schedule::table.slot_of[a].offset].count;
       for (int n = 1; n < view_count; ++n)
         t.views[n].first = t.views[n - 1].first + t.views[n - 1].count;
       int used[at_least_one(view_count)] = {};
       for (int a = 0; a < arguments; ++a)
-        if (const memory_slot slot = schedule::table.slots[a]; slot.space == memory_space::view)
+        if (const memory_slot slot = schedule::table.slot_of[a]; slot.space == memory_space::view)
           t.view_arguments[t.views[slot.offset].first + used[slot.offset]++] = a;
     }
     int kept = 0;

@@ -16,7 +16,7 @@ constexpr int first_updating_group() {
     const group_code& c = Schedule::plan_type::code.groups[g];
     bool updates = false;
     for (int a = c.arguments; a < c.arguments + c.argument_count; ++a)
-      updates = updates || Schedule::table.slots[a].space == memory_space::updated;
+      updates = updates || Schedule::table.slot_of[a].space == memory_space::updated;
     if (updates && Schedule::plan_type::grouped.groups[g].block != 0) return 0;
     if (updates) first = g;
   }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <lamina/core/growing.hpp>
+#include <lamina/core/constexpr_vector.hpp>
 
 namespace lamina::engine {
 
@@ -68,7 +68,7 @@ class frame_stack {
   }
 
   [[no_unique_address]] Chunks from_{};
-  growing<typename Chunks::chunk*> chunks_{};
+  constexpr_vector<typename Chunks::chunk*> chunks_{};
   mark top_{0, 0};
   std::size_t total_ = 0;
 };

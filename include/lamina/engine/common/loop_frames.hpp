@@ -14,7 +14,7 @@
 #include <lamina/engine/common/block_error.hpp>
 #include <lamina/engine/common/block_schedule.hpp>
 #include <lamina/engine/common/frame_memory.hpp>
-#include <lamina/engine/common/row_maker.hpp>
+#include <lamina/engine/common/row_allocator.hpp>
 
 namespace lamina::engine {
 
@@ -61,11 +61,11 @@ class loop_frames {
   /// A run begins: no frame is left, and the rows of what is not fed are not known.
   void begin_run(memory_type& memory, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
-    maker_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
+    allocator_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
     if constexpr (tables::has_views)
       for (int i = 0; i < tables::array_count; ++i)
         memory.array(i).use_memory(table.array_memory[i]);
-    context_ = memory.context(seed, step, &maker_);
+    context_ = memory.context(seed, step, &allocator_);
     frames_.reset({});
     if constexpr (tables::keeps_arrays) arrays_.give_back_all();
     for (int d = 0; d < domains; ++d) {
@@ -314,7 +314,7 @@ class loop_frames {
     }
   }
 
-  row_maker maker_{};
+  row_allocator allocator_{};
   bool known_[domains] = {};
 };
 

@@ -53,7 +53,7 @@ class tensor_array {
     s.capacity = 0;
   }
   /// Memory beside the slots.
-  float* room(std::size_t floats) { return memory_.push(floats); }
+  float* allocate(std::size_t floats) { return memory_.push(floats); }
   /// Gives the rows of slot i, which has a value, sequences: memory for `sequences + 1` offsets.
   int* write_offsets(int i, int sequences) {
     slot& s = at(i);

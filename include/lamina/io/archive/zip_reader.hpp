@@ -225,13 +225,13 @@ class zip_reader {
         from_.fail_at(begin + at, "expected extra fields within their size, found a longer one");
       if (head[0] == 1 && !had) {
         had = true;
-        std::size_t place = at;
+        std::size_t position = at;
         for (std::uint64_t* number : {&m.size, &m.stored_size, &m.header}) {
           if (*number != saturated) continue;
           if (left < 8)
             from_.fail_at(begin + at, "expected a Zip64 field with all numbers, found fewer");
-          std::memcpy(number, all.data() + place, 8);
-          place += 8, left -= 8;
+          std::memcpy(number, all.data() + position, 8);
+          position += 8, left -= 8;
         }
       }
       at += head[1];

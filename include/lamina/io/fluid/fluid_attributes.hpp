@@ -123,7 +123,7 @@ inline constexpr later_name later_names[] = {
 
 /// Whether an attribute is a list with one value for each parameter since PaddlePaddle 2.2, which
 /// updates several at once.
-inline bool is_listed_later(std::string_view type, std::string_view name) {
+inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
   return type == "lars_momentum" && name == "lars_weight_decay";
 }
 /// A number as a list of it.
@@ -134,8 +134,9 @@ inline void as_list(attribute_message& a) {
 }
 
 /// Renames slots.
-inline void rename_slot(std::vector<slot_message>& slots, std::string_view from, const char* to) {
-  for (slot_message& s : slots)
+inline void rename_slot(std::vector<slot_message>& slot_list, std::string_view from,
+                        const char* to) {
+  for (slot_message& s : slot_list)
     if (s.slot == from) s.slot = to;
 }
 
@@ -157,7 +158,8 @@ inline std::optional<operator_message> translated(const operator_message& op) {
   }
   for (std::size_t i = 0; i < op.attributes.size(); ++i) {
     const attribute_message& a = op.attributes[i];
-    if (a.type != attribute_type::reals || a.reals.size() != 1 || !is_listed_later(op.type, a.name))
+    if (a.type != attribute_type::reals || a.reals.size() != 1 ||
+        !is_listed_in_paddle2(op.type, a.name))
       continue;
     operator_message made = op;
     made.attributes[i].type = attribute_type::real;

@@ -23,14 +23,14 @@ namespace lamina::detail {
 /// was written: the same where every slot is a constant, read once, or all at once by
 /// tensor_array_to_tensor, written at most once, and nothing else touches the array's gradient.
 /// Other arrays keep lamina's form.
-class array_gradient_speller {
+class fluid_array_gradient_writer {
  public:
-  explicit array_gradient_speller(program_message& program) {
+  explicit fluid_array_gradient_writer(program_message& program) {
     for (block_message& b : program.blocks)
       for (operator_message& op : b.operators) look_at(op, b.index);
   }
 
-  void spell() {
+  void rewrite() {
     for (auto& [name, array] : arrays_) {
       if (array.other || !fits(array)) continue;
       if (array.cut != nullptr) as_gradient_of_join(*array.cut, name);
@@ -57,11 +57,11 @@ class array_gradient_speller {
       array.other = array.other || array.cut != nullptr;
       array.cut = &op;
     }
-    for (const auto* slots : {&op.inputs, &op.outputs})
-      for (const slot_message& s : *slots) {
+    for (const auto* slot_list : {&op.inputs, &op.outputs})
+      for (const slot_message& s : *slot_list) {
         const bool own =
-            block == 0 && ((read && s.slot == "X@GRAD" && slots == &op.outputs) ||
-                           (cut && slots == &op.outputs) || (write && s.slot == "Out@GRAD"));
+            block == 0 && ((read && s.slot == "X@GRAD" && slot_list == &op.outputs) ||
+                           (cut && slot_list == &op.outputs) || (write && s.slot == "Out@GRAD"));
         for (const std::string& name : s.arguments)
           if (!own) arrays_[name].other = true;
       }
@@ -115,15 +115,15 @@ class array_gradient_speller {
 };
 
 /// Completes the gradient operators of a program.
-class gradient_speller {
+class fluid_gradient_writer {
  public:
-  explicit gradient_speller(program_message& program) : program_(program) {}
+  explicit fluid_gradient_writer(program_message& program) : program_(program) {}
 
-  void spell() {
-    array_gradient_speller(program_).spell();
+  void rewrite() {
+    fluid_array_gradient_writer(program_).rewrite();
     for (block_message& b : program_.blocks)
       for (operator_message& op : b.operators) {
-        spell(op, b.index);
+        rewrite(op, b.index);
         add_fixed_attributes(op);
       }
   }
@@ -135,7 +135,7 @@ class gradient_speller {
     return slot.size() > 5 && slot.substr(slot.size() - 5) == "@GRAD";
   }
 
-  void spell(operator_message& op, int block) {
+  void rewrite(operator_message& op, int block) {
     const std::string type(forward_type(op.type));
     if (type == op.type) return;
     if (type == "scale" || type == "sign") return as_scale(op);
@@ -147,8 +147,8 @@ class gradient_speller {
     const operator_message* forward = find(op, type, block);
     if (forward == nullptr) return;
     std::vector<slot_message> inputs;
-    for (const auto* slots : {&forward->inputs, &forward->outputs})
-      for (const slot_message& s : *slots) inputs.push_back(s);
+    for (const auto* slot_list : {&forward->inputs, &forward->outputs})
+      for (const slot_message& s : *slot_list) inputs.push_back(s);
     for (slot_message& s : op.inputs)
       if (is_gradient(s.slot)) inputs.push_back(std::move(s));
     op.inputs = std::move(inputs);

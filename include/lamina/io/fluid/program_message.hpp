@@ -119,10 +119,10 @@ struct operator_message {
   }
 
  private:
-  static const std::vector<std::string>& of(const std::vector<slot_message>& slots,
+  static const std::vector<std::string>& of(const std::vector<slot_message>& slot_list,
                                             std::string_view slot) {
     static const std::vector<std::string> none;
-    for (const slot_message& s : slots)
+    for (const slot_message& s : slot_list)
       if (s.slot == slot) return s.arguments;
     return none;
   }

@@ -121,10 +121,10 @@ struct program_records {
   /// Calls f with each variable that an operator reads, or writes.
   template <class F>
   void for_each_argument(const operator_desc& op, bool input, F f) const {
-    const slot_desc* slots = input ? op.schema->inputs : op.schema->outputs;
+    const slot_desc* slot_list = input ? op.schema->inputs : op.schema->outputs;
     const int n = input ? op.schema->input_count : op.schema->output_count;
     for (int s = 0, i = input ? op.inputs : op.outputs; s < n; ++s)
-      for (int k = slots[s].duplicable ? arguments[static_cast<std::size_t>(i++)] : 1; k > 0;
+      for (int k = slot_list[s].duplicable ? arguments[static_cast<std::size_t>(i++)] : 1; k > 0;
            --k, ++i)
         if (arguments[static_cast<std::size_t>(i)] >= 0) f(arguments[static_cast<std::size_t>(i)]);
   }

@@ -51,10 +51,10 @@ class row_domains {
 
   template <class F>
   void each(const operator_desc& op, bool input, F f) const {
-    const slot_desc* slots = input ? op.schema->inputs : op.schema->outputs;
+    const slot_desc* slot_list = input ? op.schema->inputs : op.schema->outputs;
     const int n = input ? op.schema->input_count : op.schema->output_count;
     for (int s = 0, i = input ? op.inputs : op.outputs; s < n; ++s)
-      for (int k = slots[s].duplicable ? p_.arguments[i++] : 1; k > 0; --k, ++i)
+      for (int k = slot_list[s].duplicable ? p_.arguments[i++] : 1; k > 0; --k, ++i)
         if (p_.arguments[i] >= 0 && has_rows(p_.arguments[i])) f(p_.arguments[i]);
   }
 

@@ -97,8 +97,8 @@ class onnx_operator {
   }
   /// The type that the operator computes real numbers in.
   dtype real_type() const {
-    for (const auto* slots : {&message_.outputs, &message_.inputs})
-      for (const slot_message& s : *slots)
+    for (const auto* slot_list : {&message_.outputs, &message_.inputs})
+      for (const slot_message& s : *slot_list)
         for (const std::string& name : s.arguments)
           if (const variable_message* v = program_.find_variable(name))
             if (v->has_tensor() && is_floating(v->type)) return v->type;

@@ -33,8 +33,8 @@ inline bool is_array(onnx_program& p, const std::string& name) {
 }
 /// Whether an operator reads or writes tensor arrays.
 inline bool has_arrays(const onnx_operator& op, onnx_program& p) {
-  for (const auto* slots : {&op.message().inputs, &op.message().outputs})
-    for (const slot_message& s : *slots)
+  for (const auto* slot_list : {&op.message().inputs, &op.message().outputs})
+    for (const slot_message& s : *slot_list)
       for (const std::string& name : s.arguments)
         if (is_array(p, name)) return true;
   return false;

@@ -8,8 +8,8 @@
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
 #include <lamina/engine/cpu/conv/conv_filter_gradient.hpp>
 #include <lamina/engine/cpu/conv/conv_group.hpp>
-#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/conv/unrolled_conv.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 
@@ -46,7 +46,7 @@ struct conv_kernel {
     for (int r = 0; r < y.rows; ++r) {
       Real* const to = y.row<Real>(r);
       const Real* const from = residual.row<const Real>(r);
-      for_each_place<Real>(y.columns, [=](std::ptrdiff_t j, auto like) {
+      for_each_position<Real>(y.columns, [=](std::ptrdiff_t j, auto like) {
         store(to + j, load(to + j, like) + load(from + j, like));
       });
     }

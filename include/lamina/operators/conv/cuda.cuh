@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/conv_body.cuh>
 #include <lamina/engine/cuda/body/conv_tile.hpp>
-#include <lamina/engine/cuda/schedule/launch_group.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
+#include <lamina/engine/cuda/schedule/group_kernel.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -95,10 +95,10 @@ std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
-  static constexpr filter_place filter{1, conv_attributes[3]};
+  static constexpr filter_point_stride filter{1, conv_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) { return fold_of<Kind>(s); }
   template <class Backend, conv_folds Folds>
-  static void run_folded(Backend& b, const call_site& c) {
+  static void run_folded(Backend& b, const call_context& c) {
     using any_body = conv_body<Kind, S, typename Backend::product_tile>;
     auto g = arguments_of<any_body>(c);
     g.left_stride = c.at_position(0).stride;
@@ -106,12 +106,12 @@ struct conv_launch {
     run_convolution<Kind, S, Folds>(b, g, shape_of(c), c.run.scratch);
   }
   template <class Backend, conv_folds Folds>
-  static std::ptrdiff_t folded_scratch(const call_site& c) {
+  static std::ptrdiff_t folded_scratch(const call_context& c) {
     return convolution_scratch<Kind, Folds, Backend>(shape_of(c), c.run.rows_of(c.group.rows));
   }
 
  private:
-  static conv_shape shape_of(const call_site& c) {
+  static conv_shape shape_of(const call_context& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
     // A group has no argument for a result that is not stored: its dimensions are given by place.
     operand to = from;
@@ -240,28 +240,28 @@ struct channel_add_body {
 }  // namespace detail
 
 template <class S>
-struct group_launch<expression::group_expression<group_head::conv, S>>
+struct group_kernel<expression::group_expression<group_head::conv, S>>
     : detail::conv_launch<conv_kind::forward, S> {};
 template <class S>
-struct group_launch<expression::group_expression<group_head::conv_dx, S>>
+struct group_kernel<expression::group_expression<group_head::conv_dx, S>>
     : detail::conv_launch<conv_kind::spread, S> {};
 
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool launches = true;
-  static constexpr filter_place filter{2, conv_attributes[3]};
+  static constexpr filter_point_stride filter{2, conv_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) { return fold_of_filters(s); }
   template <class Backend, conv_folds Folds>
-  static void launch_folded(Backend& b, const call_site& c) {
+  static void launch_folded(Backend& b, const call_context& c) {
     gradient(c).run<Folds>(b, c.input(0), c.input(1), c.output(0), c.run.scratch);
   }
   template <class Backend, conv_folds Folds>
-  static std::ptrdiff_t folded_scratch(const call_site& c) {
+  static std::ptrdiff_t folded_scratch(const call_context& c) {
     return gradient(c).scratch<Folds, Backend>();
   }
 
  private:
-  static detail::filter_gradient gradient(const call_site& c) {
+  static detail::filter_gradient gradient(const call_context& c) {
     const operand x = c.input(0);
     return {conv_shape(c, x, c.input(1), c.output(0), conv_attributes), x.rows};
   }
@@ -272,11 +272,11 @@ template <>
 struct call_kernel<channel_sums> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     add_channels(b, c.input(0), c.output(0), c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return channel_scratch(channel_terms::sums, {c.input(0), c.output(0).columns});
   }
 };
@@ -284,12 +284,12 @@ struct call_kernel<channel_sums> {
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool launches = true;
-  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  static constexpr filter_point_stride filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
     return detail::fold_of<conv_kind::spread>(s);
   }
   template <class Backend, conv_folds Folds>
-  static void launch_folded(Backend& b, const call_site& c) {
+  static void launch_folded(Backend& b, const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
     require_float(c, x);
     const conv_shape s(c, y, x, w, conv_transpose_attributes);
@@ -305,7 +305,7 @@ struct call_kernel<conv2d_transpose> {
     b.template elements<detail::channel_add_body>(a);
   }
   template <class Backend, conv_folds Folds>
-  static std::ptrdiff_t folded_scratch(const call_site& c) {
+  static std::ptrdiff_t folded_scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, c.output(0), x, c.input(1), conv_transpose_attributes);
     return detail::convolution_scratch<conv_kind::spread, Folds, Backend>(s, x.rows);
@@ -315,12 +315,12 @@ struct call_kernel<conv2d_transpose> {
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool launches = true;
-  static constexpr filter_place filter{1, conv_transpose_attributes[3]};
+  static constexpr filter_point_stride filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
     return detail::fold_of<conv_kind::forward>(s) | fold_of_filters(s);
   }
   template <class Backend, conv_folds Folds>
-  static void launch_folded(Backend& b, const call_site& c) {
+  static void launch_folded(Backend& b, const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);
     const operand dx = c.output(0), dw = c.output(1), dbias = c.output(2);
     const conv_shape s(c, d, x, w, conv_transpose_attributes);
@@ -329,7 +329,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     if (dbias) add_channels(b, d, dbias, c.run.scratch);
   }
   template <class Backend, conv_folds Folds>
-  static std::ptrdiff_t folded_scratch(const call_site& c) {
+  static std::ptrdiff_t folded_scratch(const call_context& c) {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);

@@ -22,7 +22,7 @@ struct convolution {
   int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
 
   template <class Real>
-  convolution(const kernel_context<Real>& ctx, const tensor_shape& larger,
+  convolution(const call_context<Real>& ctx, const tensor_shape& larger,
               const tensor_shape& smaller, const tensor_shape& filters)
       : samples(larger[0]),
         groups(static_cast<std::size_t>(ctx.integer("groups", 1))),
@@ -65,12 +65,12 @@ struct convolution {
                                 t % filter[2]};
             for (std::size_t s = 0; s < small_size; ++s) {
               const int rest = static_cast<int>(s);
-              const int place[3] = {rest / (small[1] * small[2]), rest / small[2] % small[1],
-                                    rest % small[2]};
+              const int position[3] = {rest / (small[1] * small[2]), rest / small[2] % small[1],
+                                       rest % small[2]};
               int at = 0;
               bool inside = true;
               for (int d = 0; d < 3; ++d) {
-                const int x = place[d] * stride[d] - padding[d] + tap[d] * dilation[d];
+                const int x = position[d] * stride[d] - padding[d] + tap[d] * dilation[d];
                 inside = inside && x >= 0 && x < large[d];
                 at = at * large[d] + x;
               }
@@ -124,7 +124,7 @@ struct convolution {
 
 /// x + bias of each channel.
 template <class Real>
-void add_channel_bias(const kernel_context<Real>& ctx, xt::xarray<Real>& x) {
+void add_channel_bias(const call_context<Real>& ctx, xt::xarray<Real>& x) {
   if (!ctx.has("Bias")) return;
   const auto& bias = ctx.real("Bias");
   const lines l(shape_of(x), 1);
@@ -135,7 +135,7 @@ void add_channel_bias(const kernel_context<Real>& ctx, xt::xarray<Real>& x) {
 }
 /// Its gradient: the sum of each channel.
 template <class Real>
-void give_channel_sums(kernel_context<Real>& ctx, const xt::xarray<Real>& d) {
+void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   const lines l(shape_of(d), 1);
   auto sums = zeros<double>({l.n});
   for (std::size_t i = 0; i < d.size(); ++i)
@@ -146,19 +146,19 @@ void give_channel_sums(kernel_context<Real>& ctx, const xt::xarray<Real>& d) {
 /// Of each sample and group a product: the filters, a row each, times what the places see. The
 /// gradients go product by product instead, an independent definition.
 template <class Real>
-void conv_forward(kernel_context<Real>& ctx) {
+void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
   auto y = zeros<Real>(ctx.output_shape("Output"));
   const convolution conv(ctx, shape_of(x), shape_of(y), shape_of(w));
-  const std::size_t places = convolution::volume(conv.small);
+  const std::size_t positions = convolution::volume(conv.small);
   const std::size_t inputs = conv.large_channels * convolution::volume(conv.filter);
-  std::vector<Real> seen(inputs * places);
+  std::vector<Real> seen(inputs * positions);
   for (std::size_t i = 0; i < conv.samples * conv.groups; ++i) {
     conv.unfold(x.data() + i * conv.large_channels * convolution::volume(conv.large), seen.data());
     add_product(w.data() + i % conv.groups * conv.small_channels * inputs, false, seen.data(),
-                false, y.data() + i * conv.small_channels * places, conv.small_channels, inputs,
-                places);
+                false, y.data() + i * conv.small_channels * positions, conv.small_channels, inputs,
+                positions);
   }
   add_channel_bias(ctx, y);
   if (ctx.has("ResidualData")) y += ctx.real("ResidualData");
@@ -166,7 +166,7 @@ void conv_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void conv_gradient(kernel_context<Real>& ctx) {
+void conv_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
   const auto& d = ctx.real("Output@GRAD");
@@ -184,7 +184,7 @@ void conv_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void conv_transpose_forward(kernel_context<Real>& ctx) {
+void conv_transpose_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
   auto y = zeros<Real>(ctx.output_shape("Output"));
@@ -197,7 +197,7 @@ void conv_transpose_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void conv_transpose_gradient(kernel_context<Real>& ctx) {
+void conv_transpose_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");
   const auto& w = ctx.real("Filter");
   const auto& d = ctx.real("Output@GRAD");

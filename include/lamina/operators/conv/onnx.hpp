@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
@@ -180,8 +180,8 @@ inline std::string nearest_along(onnx_operator& op, const std::string& x, int ax
   if (in == out) return x;
   std::vector<std::int64_t> from;
   for (int k = 0; k < out; ++k)
-    from.push_back(place_between(k, static_cast<int>(in), static_cast<int>(out), true,
-                                 op.flag("align_corners", true), 0)
+    from.push_back(position_between(k, static_cast<int>(in), static_cast<int>(out), true,
+                                    op.flag("align_corners", true), 0)
                        .low);
   return op.node("Gather", {x, op.list(from)}, {{"axis", axis}});
 }
@@ -235,9 +235,9 @@ inline void lower_unpool(onnx_operator& op) {
   const std::string rows = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
   const std::string shape = op.node("Concat", {rows, op.list({height * width})}, {{"axis", 0}});
   const std::string zeros = op.node("Expand", {op.number(0, op.type_of("X")), shape});
-  const std::string places = op.reshape(op.cast(op.in("Indices"), dtype::int64), {0, 0, -1});
+  const std::string positions = op.reshape(op.cast(op.in("Indices"), dtype::int64), {0, 0, -1});
   const std::string all = op.node(
-      "ScatterElements", {zeros, places, op.reshape(op.in("X"), {0, 0, -1})}, {{"axis", 2}});
+      "ScatterElements", {zeros, positions, op.reshape(op.in("X"), {0, 0, -1})}, {{"axis", 2}});
   op.out("Out", "Reshape", {all, op.list({0, 0, height, width})});
 }
 

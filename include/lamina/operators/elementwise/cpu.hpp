@@ -8,8 +8,8 @@
 
 #include <lamina/core/number_cast.hpp>
 #include <lamina/core/wrapping.hpp>
-#include <lamina/operators/elementwise/common.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
+#include <lamina/operators/elementwise/common.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -22,10 +22,10 @@ struct pointwise_output {
   static constexpr int lanes = lanes_in<Real>;
   static constexpr int inputs = static_cast<int>(Op::inputs.size());
   static constexpr int scalars = scalars_of<Op>;
-  template <class T, std::size_t... I, std::size_t... S>
-  static LAMINA_INLINE auto value_of(const T* x, const T* s, std::index_sequence<I...>,
+  template <class T, std::size_t... Index, std::size_t... S>
+  static LAMINA_INLINE auto value_of(const T* x, const T* s, std::index_sequence<Index...>,
                                      std::index_sequence<S...>) {
-    return pointwise_value<Op, K>(x[I]..., s[S]...);
+    return pointwise_value<Op, K>(x[Index]..., s[S]...);
   }
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;

@@ -9,9 +9,9 @@
 #include <lamina/core/number_cast.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
-#include <lamina/operators/elementwise/common.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/device/serial_backend.hpp>
+#include <lamina/operators/elementwise/common.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -50,10 +50,10 @@ struct pointwise_call_lines {
       sum = value(a, at.of, input_index{}, scalar_index{});
     } else {
       for (int k = team.rank(); k < a.over.count; k += team.size()) {
-        auto places = a.over.at(k);
+        auto positions = a.over.at(k);
         LAMINA_CUDA_UNROLL
-        for (int n = 0; n < inputs; ++n) places.of[n] += at.of[n];
-        sum += value(a, places.of, input_index{}, scalar_index{});
+        for (int n = 0; n < inputs; ++n) positions.of[n] += at.of[n];
+        sum += value(a, positions.of, input_index{}, scalar_index{});
       }
       sum = sum_of(team, sum);
     }
@@ -69,11 +69,11 @@ struct pointwise_call_lines {
  private:
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
-  template <std::size_t... I, std::size_t... S>
+  template <std::size_t... Index, std::size_t... S>
   static LAMINA_INLINE LAMINA_FN T value(const arguments& a, const std::ptrdiff_t* at,
-                                         std::index_sequence<I...>, std::index_sequence<S...>) {
-    return static_cast<T>(
-        pointwise_value<Op, K>(element(a.in[I], a.in_type[I], at[I])..., a.scalar[S]...));
+                                         std::index_sequence<Index...>, std::index_sequence<S...>) {
+    return static_cast<T>(pointwise_value<Op, K>(
+        element(a.in[Index], a.in_type[Index], at[Index])..., a.scalar[S]...));
   }
   static LAMINA_INLINE LAMINA_FN T element(const void* data, dtype type, std::ptrdiff_t at) {
     if constexpr (__is_same(T, float))
@@ -85,7 +85,7 @@ struct pointwise_call_lines {
   }
 };
 
-[[noreturn]] LAMINA_COLD inline void fail_division(const call_site& c, int i) {
+[[noreturn]] LAMINA_COLD inline void fail_division(const call_context& c, int i) {
   fail(c, {"expected divisors that are not 0, found 0 at element ", i});
 }
 
@@ -94,7 +94,7 @@ struct pointwise_call {
   static constexpr int inputs = static_cast<int>(Op::inputs.size()), scalars = scalars_of<Op>;
 
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     operand all[inputs + 1];
     all[inputs] = c.output(K);
     if (!all[inputs]) return;
@@ -111,7 +111,7 @@ struct pointwise_call {
     if (l.is_summed) fail(c, {"expected slopes of float32 to be added up"});
     if constexpr (is_exact<Op>)
       if (is_integer) {
-        // The host's own numbers are checked at once: it cannot report at the place.
+        // The host's own numbers are checked at once: it cannot report on the device.
         if constexpr (is_division<Op> && __is_same(Backend, serial_backend))
           if (load_integer(all[inputs - 1].data, all[inputs - 1].type, 0) == 0) fail_division(c, 0);
         return run<std::int64_t>(b, c, l, all);
@@ -121,7 +121,7 @@ struct pointwise_call {
 
  private:
   template <class T, class Backend>
-  static void run(Backend& b, const call_site& c, const broadcast_layout<inputs + 1>& l,
+  static void run(Backend& b, const call_context& c, const broadcast_layout<inputs + 1>& l,
                   const operand* all) {
     using kernel = pointwise_call_lines<Op, K, T>;
     typename kernel::arguments a{};
@@ -168,7 +168,7 @@ struct add_body {
     else
       store_integer(a.to, a.type, to,
                     math::wrapping_sum(load_integer(a.from, a.type, from),
-                                      a.adds ? load_integer(a.to, a.type, to) : std::int64_t{0}));
+                                       a.adds ? load_integer(a.to, a.type, to) : std::int64_t{0}));
   }
 };
 
@@ -179,7 +179,7 @@ template <>
 struct call_kernel<sum> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     for (int i = 0; i < c.input_count(0); ++i) {
@@ -197,7 +197,7 @@ requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) stru
   static constexpr bool launches = true;
   static constexpr checked_input checked{.tell = is_division<Op> ? detail::fail_division : nullptr};
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       (detail::pointwise_call<Op, static_cast<int>(K)>::launch(b, c), ...);
     }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
-#include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace lamina::kernel {
@@ -27,7 +27,7 @@ pointwise_function<T> function_of(const operator_schema& schema) {
 /// The input in a slot, broadcast to `shape`. One that is there already is not copied: the pointer
 /// is to its own elements then, else to `storage`. Null when the shapes do not fit.
 template <class T, class Real>
-const T* broadcast(const kernel_context<Real>& ctx, const char* slot, const tensor_shape& shape,
+const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor_shape& shape,
                    int axis, xt::xarray<T>& storage) {
   const tensor& given = ctx.input(slot);
   const tensor_shape found = given.shape();
@@ -36,17 +36,17 @@ const T* broadcast(const kernel_context<Real>& ctx, const char* slot, const tens
   xt::xarray<T> converted;
   if (!own) converted = given.template cast<T>();
   const T* const from = own ? given.template as<T>().data() : converted.data();
-  const std::vector<std::size_t> place = broadcast_places(shape, found, axis);
-  if (place.size() != size_of(shape)) return nullptr;
+  const std::vector<std::size_t> position = broadcast_positions(shape, found, axis);
+  if (position.size() != size_of(shape)) return nullptr;
   storage = xt::xarray<T>::from_shape(shape);
   T* const to = storage.data();
-  for (std::size_t i = 0; i < place.size(); ++i) to[i] = from[place[i]];
+  for (std::size_t i = 0; i < position.size(); ++i) to[i] = from[position[i]];
   return to;
 }
 
 /// Computes in T: Real, or double where integers take part, which float cannot hold exactly.
 template <class T, class Real>
-void evaluate(kernel_context<Real>& ctx) {
+void evaluate(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
@@ -108,12 +108,12 @@ void evaluate(kernel_context<Real>& ctx) {
       continue;
     }
     auto sum = zeros<double>(wanted);
-    const std::vector<std::size_t> place = broadcast_places(shape, wanted, axis);
-    if (place.empty() && whole != 0)
+    const std::vector<std::size_t> position = broadcast_positions(shape, wanted, axis);
+    if (position.empty() && whole != 0)
       ctx.fail("expected an output that can be broadcast to " + to_string(shape) + ", found " +
                to_string(wanted));
     for (std::size_t i = 0; i < whole; ++i)
-      sum.flat(place[i]) += static_cast<double>(result.flat(i));
+      sum.flat(position[i]) += static_cast<double>(result.flat(i));
     results[static_cast<std::size_t>(k)] = xt::xarray<T>(xt::cast<T>(sum));
   }
   for (int k = 0; k < schema.output_count; ++k)
@@ -156,7 +156,7 @@ inline whole_function whole_function_of(const operator_schema& schema) {
 
 /// Out = f(X, Y) where both are whole numbers and Y is broadcast to X.
 template <class Real>
-bool evaluate_whole(kernel_context<Real>& ctx) {
+bool evaluate_whole(call_context<Real>& ctx) {
   const whole_function f = whole_function_of(ctx.schema());
   if (f == nullptr || is_floating(ctx.input("X").type()) || is_floating(ctx.input("Y").type()))
     return false;
@@ -184,7 +184,7 @@ bool evaluate_whole(kernel_context<Real>& ctx) {
 
 /// Every output of a pointwise operator, element by element, with Fluid's axis broadcast.
 template <class Real>
-void pointwise(kernel_context<Real>& ctx) {
+void pointwise(call_context<Real>& ctx) {
   bool exact = false;
   for (int s = 0; s < ctx.schema().input_count; ++s)
     if (ctx.has(ctx.schema().inputs[s].name))

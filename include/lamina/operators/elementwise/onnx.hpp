@@ -28,12 +28,12 @@ inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
   const std::string y = op.in(slot);
   const int rank = op.rank(slot), axis = static_cast<int>(op.integer("axis", -1));
   const int at = axis < 0 ? op.rank("X") - rank : axis;
-  const int places = op.rank("X") - at;
-  if (at < 0 || rank == places) return y;
+  const int positions = op.rank("X") - at;
+  if (at < 0 || rank == positions) return y;
   std::vector<std::int64_t> axes;
-  for (int i = rank; i < places; ++i) axes.push_back(i);
-  if (rank < places) return op.node("Unsqueeze", {y, op.list(axes)});
-  for (int i = places; i < rank; ++i) axes.push_back(i);
+  for (int i = rank; i < positions; ++i) axes.push_back(i);
+  if (rank < positions) return op.node("Unsqueeze", {y, op.list(axes)});
+  for (int i = positions; i < rank; ++i) axes.push_back(i);
   return op.node("Squeeze", {y, op.list(axes)});
 }
 inline onnx_lowering of_two(const char* type) {

@@ -12,7 +12,7 @@ namespace lamina::kernel {
 /// The shape attribute, or the recorded shape where an operator has none. A dimension of -1 is that
 /// of the rows of Input.
 template <class Real>
-tensor_shape filled_shape(const kernel_context<Real>& ctx) {
+tensor_shape filled_shape(const call_context<Real>& ctx) {
   const std::vector<int> wanted = ctx.integer_list("shape");
   if (wanted.empty()) return ctx.output_shape("Out");
   tensor_shape shape;
@@ -23,20 +23,20 @@ tensor_shape filled_shape(const kernel_context<Real>& ctx) {
 
 /// Out[...] = value.
 template <class Real>
-void fill_constant_forward(kernel_context<Real>& ctx) {
+void fill_constant_forward(call_context<Real>& ctx) {
   if (!ctx.wants("Out")) return;
   ctx.give("Out", tensor::filled<double>(filled_shape(ctx), ctx.attribute("value")));
 }
 
 /// Out = 0 in the shape of X.
 template <class Real>
-void fill_zeros_like_forward(kernel_context<Real>& ctx) {
+void fill_zeros_like_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::zeros(ctx.input("X").type(), ctx.input("X").shape()));
 }
 
 /// Out = the given values.
 template <class Real>
-void assign_value_forward(kernel_context<Real>& ctx) {
+void assign_value_forward(call_context<Real>& ctx) {
   if (!ctx.wants("Out")) return;
   const std::vector<float> reals = ctx.real_list("fp32_values");
   const std::vector<int> whole = ctx.integer_list("int32_values");
@@ -50,7 +50,7 @@ void assign_value_forward(kernel_context<Real>& ctx) {
 /// Random numbers of a variable, computed in float so that every engine has the same ones. Those of
 /// a parameter are the same in each run, others are drawn anew: core/random.hpp.
 template <class Real, class F>
-void give_random(kernel_context<Real>& ctx, random_type type, F number) {
+void give_random(call_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;
   const variable_desc& to = ctx.output_desc("Out");
   const std::uint64_t own = static_cast<std::uint64_t>(ctx.attribute("seed"));
@@ -68,7 +68,7 @@ void give_random(kernel_context<Real>& ctx, random_type type, F number) {
 
 /// Out ~ U(min, max).
 template <class Real, random_type Type>
-void uniform_random_forward(kernel_context<Real>& ctx) {
+void uniform_random_forward(call_context<Real>& ctx) {
   const float low = static_cast<float>(ctx.attribute("min", -1));
   const float high = static_cast<float>(ctx.attribute("max", 1));
   give_random(ctx, Type, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
@@ -78,7 +78,7 @@ void uniform_random_forward(kernel_context<Real>& ctx) {
 
 /// Out ~ N(mean, std^2), or the same cut at two deviations.
 template <class Real, random_type Type>
-void gaussian_random_forward(kernel_context<Real>& ctx) {
+void gaussian_random_forward(call_context<Real>& ctx) {
   const float mean = static_cast<float>(ctx.attribute("mean"));
   const float deviation = static_cast<float>(ctx.attribute("std", 1));
   give_random(ctx, Type, [=](std::uint64_t seed, std::uint64_t stream, std::uint64_t i) {
@@ -90,7 +90,7 @@ void gaussian_random_forward(kernel_context<Real>& ctx) {
 
 /// What an element that is kept is multiplied by: 1, or 1 / (1 - p) with "upscale_in_train".
 template <class Real>
-Real dropout_factor(const kernel_context<Real>& ctx, bool test) {
+Real dropout_factor(const call_context<Real>& ctx, bool test) {
   const Real p = ctx.real_attribute("dropout_prob", 0.5);
   const bool upscale = ctx.text("dropout_implementation") == "upscale_in_train";
   if (test) return upscale ? Real(1) : 1 - p;
@@ -100,7 +100,7 @@ Real dropout_factor(const kernel_context<Real>& ctx, bool test) {
 
 /// Out = X * Mask * factor; in a test X * factor.
 template <class Real>
-void dropout_forward(kernel_context<Real>& ctx) {
+void dropout_forward(call_context<Real>& ctx) {
   auto x = ctx.real("X");
   const bool test = ctx.flag("is_test");
   const Real factor = dropout_factor(ctx, test);
@@ -123,7 +123,7 @@ void dropout_forward(kernel_context<Real>& ctx) {
 
 /// dX = dOut * factor where Mask is 1, else 0, whatever dOut is.
 template <class Real>
-void dropout_gradient(kernel_context<Real>& ctx) {
+void dropout_gradient(call_context<Real>& ctx) {
   auto d = ctx.real("Out@GRAD");
   const auto mask = ctx.integers("Mask");
   const Real factor = dropout_factor(ctx, ctx.flag("is_test"));

@@ -155,8 +155,8 @@ inline std::string norm_parameter(onnx_operator& op, const char* slot, float oth
   return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
 /// What a norm keeps for its gradient has no place in an inference program.
-inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slots) {
-  for (const char* slot : slots)
+inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slot_list) {
+  for (const char* slot : slot_list)
     if (op.wants(slot))
       op.fail("expected that nothing reads its output '" + std::string(slot) +
               "', which ONNX does not give");

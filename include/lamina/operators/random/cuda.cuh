@@ -21,12 +21,12 @@ struct random_body {
     dtype type;
     float first, second;
     random_source random;
-    std::uint64_t place;
+    std::uint64_t position;
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const std::uint64_t seed = a.random.seed(), stream = a.random.stream;
-    const std::uint64_t at = a.place + static_cast<std::uint64_t>(i);
+    const std::uint64_t at = a.position + static_cast<std::uint64_t>(i);
     float x;
     if constexpr (Type == random_type::uniform)
       x = random_uniform_at(seed, stream, at, a.first, a.second);
@@ -45,7 +45,7 @@ template <random_type Type, random_type Stream>
 struct random_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     const std::uint64_t own = static_cast<std::uint64_t>(c.number(4));
     const std::uint64_t first_row =

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
-#include <lamina/operators/recurrent/common.hpp>
-#include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
-#include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -103,7 +103,7 @@ class step_schedule {
 namespace detail {
 template <class Op, class Real>
 inline void apply_in_place(Real* x, std::ptrdiff_t n) {
-  for_each_place<Real>(
+  for_each_position<Real>(
       n, [x](std::ptrdiff_t j, auto like) { store(x + j, Op::f(load(x + j, like))); });
 }
 }  // namespace detail
@@ -120,7 +120,7 @@ LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_
 template <class Real>
 struct basic_step_product {
   int depth, width;
-  Real *panels, *room;
+  Real *panels, *scratch;
 
   /// For `fewest` to `rows` rows a step.
   basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
@@ -128,7 +128,7 @@ struct basic_step_product {
     std::ptrdiff_t most = 0;
     for (int n = fewest; n <= rows; ++n)
       most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
-    room = pieces.take<Real>(most);
+    scratch = pieces.take<Real>(most);
   }
   /// Takes a weight[depth, width] for the steps that follow.
   void take(const operand& weight) {
@@ -139,7 +139,7 @@ struct basic_step_product {
            std::ptrdiff_t to_stride, bool adds) const {
     const detail::basic_plain_store<Real> store{to, to_stride, width, 1, adds};
     gemm(rows, depth, width, from, from_stride, panels, to_stride,
-         &detail::basic_plain_store<Real>::run, &store, room);
+         &detail::basic_plain_store<Real>::run, &store, scratch);
   }
 };
 using step_product = basic_step_product<float>;
@@ -183,7 +183,7 @@ inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
     std::copy_n(x, width, to);
     return;
   }
-  for_each_place<Real>(width, [=](std::ptrdiff_t j, auto like) {
+  for_each_position<Real>(width, [=](std::ptrdiff_t j, auto like) {
     store(to + j, load(x + j, like) + load(bias + j, like));
   });
 }

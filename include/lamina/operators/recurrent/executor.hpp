@@ -18,7 +18,7 @@ template <class Real>
 class recurrent_function {
  public:
   /// The one that an attribute names by text; identity when the operator has no such attribute.
-  recurrent_function(const kernel_context<Real>& ctx, const char* attribute)
+  recurrent_function(const call_context<Real>& ctx, const char* attribute)
       : recurrent_function(named(ctx, attribute, ctx.text(attribute))) {}
   explicit recurrent_function(recurrent_activation act) : act_(act) {}
 
@@ -52,7 +52,7 @@ class recurrent_function {
   }
 
  private:
-  static recurrent_activation named(const kernel_context<Real>& ctx, const char* attribute,
+  static recurrent_activation named(const call_context<Real>& ctx, const char* attribute,
                                     const std::string& name) {
     if (name.empty()) return recurrent_activation::identity;
     const int found = find_recurrent_activation(name);
@@ -90,7 +90,7 @@ bool passes_clip(Real x, Real limit) {
 
 /// Throws unless the rows of an input are `width` wide.
 template <class Real>
-void require_extent(const kernel_context<Real>& ctx, const char* slot, std::size_t width) {
+void require_extent(const call_context<Real>& ctx, const char* slot, std::size_t width) {
   const tensor_shape shape = ctx.input(slot).shape();
   if (matrix(shape, 1).columns != width)
     ctx.fail("expected rows of " + std::to_string(width) + " numbers in variable '" +
@@ -100,7 +100,7 @@ void require_extent(const kernel_context<Real>& ctx, const char* slot, std::size
 /// The elements of an initial state [rows, width], null where none is given. Throws lamina::error
 /// for another shape.
 template <class Real>
-const Real* initial_state(const kernel_context<Real>& ctx, const char* slot, std::size_t rows,
+const Real* initial_state(const call_context<Real>& ctx, const char* slot, std::size_t rows,
                           std::size_t width) {
   if (!ctx.has(slot)) return nullptr;
   const auto& state = ctx.real(slot);

@@ -74,11 +74,11 @@ inline std::string with_direction(onnx_operator& op, const char* slot) {
 class padded_steps {
  public:
   explicit padded_steps(onnx_operator& op)
-      : op_(op), at_(places_in(op, "Input")), steps_(longest(op, at_.lengths)) {}
+      : op_(op), at_(positions_in(op, "Input")), steps_(longest(op, at_.lengths)) {}
 
   /// The input, zeros behind the ends, and the lengths as ONNX wants them.
   std::string input() {
-    const auto [row, holds] = padded_places(op_, at_, steps_);
+    const auto [row, holds] = padded_positions(op_, at_, steps_);
     const std::string x = gathered(op_, op_.in("Input"), row);
     const std::string zero =
         op_.node("Where", {column(op_, holds), x, op_.number(0, op_.type_of("Input"))});
@@ -87,14 +87,14 @@ class padded_steps {
   std::string lengths() { return op_.cast(at_.lengths, dtype::int32); }
   /// Y [steps, 1, sequences, size] as rows.
   void give(const char* slot, const std::string& y) {
-    const std::string place =
+    const std::string position =
         op_.node("Concat", {column(op_, at_.position), column(op_, at_.id)}, {{"axis", 1}});
-    op_.out(slot, "GatherND", {op_.node("Squeeze", {y, op_.list({1})}), place});
+    op_.out(slot, "GatherND", {op_.node("Squeeze", {y, op_.list({1})}), position});
   }
 
  private:
   onnx_operator& op_;
-  sequence_places at_;
+  sequence_positions at_;
   std::string steps_;
 };
 inline const char* direction_of(const onnx_operator& op) {

@@ -3,7 +3,7 @@
 // im2sequence.
 #pragma once
 
-#include <lamina/core/pool.hpp>
+#include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/layers/window.hpp>
@@ -29,7 +29,7 @@ struct psroi_pool_attr {
 };
 /// Options of spp.
 struct spp_attr {
-  pool type = pool::max;  // or pool::average
+  pooling_type type = pooling_type::max;  // or pooling_type::average
   std::string_view name{};
 };
 /// Options of im2sequence.
@@ -66,9 +66,9 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
   program_builder& b = *x.builder;
   layer_helper layer(b, "roi_pool", attr.name);
   const auto y = layer.template output<variable<T, S, C, height, width>>();
-  const int place = detail::without_gradient(
+  const int position = detail::without_gradient(
       layer, layer.template output<variable<std::int64_t, S, C, height, width>>().id);
-  b.add_operator(schema_of<lamina::roi_pool>(), {x.id, regions.id}, {y.id, place},
+  b.add_operator(schema_of<lamina::roi_pool>(), {x.id, regions.id}, {y.id, position},
                  b.attribute_list(height, width, attr.spatial_scale));
   return layer.returns(y);
 }
@@ -142,12 +142,13 @@ constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr =
                 "level gets a part");
   constexpr int windows = good ? ((1 << 2 * Levels) - 1) / 3 : 1;
   program_builder& b = *x.builder;
-  if (attr.type != pool::max && attr.type != pool::average)
+  if (attr.type != pooling_type::max && attr.type != pooling_type::average)
     b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
   layer_helper layer(b, "spp", attr.name);
   const auto y = layer.template output<variable<T, R, C * windows>>();
-  b.add_operator(schema_of<lamina::spp>(), {x.id}, {y.id},
-                 b.attribute_list(Levels, b.text(attr.type == pool::average ? "avg" : "max")));
+  b.add_operator(
+      schema_of<lamina::spp>(), {x.id}, {y.id},
+      b.attribute_list(Levels, b.text(attr.type == pooling_type::average ? "avg" : "max")));
   return layer.returns(y);
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <lamina/operators/conv/onnx.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
 namespace lamina {
@@ -18,7 +18,7 @@ namespace onnx {
 /// ONNX has the number of its image before the corners of each region.
 inline void lower_roi_pool(onnx_operator& op) {
   if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX has not");
-  const sequence_places at = places_in(op, "ROIs");
+  const sequence_positions at = positions_in(op, "ROIs");
   const std::string image = column(op, op.cast(at.id, op.type_of("ROIs")));
   const std::string regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
   const std::vector<std::int64_t> size{op.integer("pooled_height", 1),
@@ -29,7 +29,7 @@ inline void lower_roi_pool(onnx_operator& op) {
 }
 
 inline void lower_roi_align(onnx_operator& op) {
-  const sequence_places at = places_in(op, "ROIs");
+  const sequence_positions at = positions_in(op, "ROIs");
   op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
          {{"coordinate_transformation_mode", "output_half_pixel"},
           {"output_height", op.integer("pooled_height", 1)},
@@ -53,18 +53,18 @@ inline void lower_im2sequence(onnx_operator& op) {
     windows[side] = (extent[side] - kernel[i]) / stride[i] + 1;
   }
   // Elements are copied; a convolution by ones and zeros would spread NaN.
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < windows[0]; ++i)
     for (std::int64_t j = 0; j < windows[1]; ++j)
       for (std::int64_t k = 0; k < kernel[0]; ++k)
         for (std::int64_t l = 0; l < kernel[1]; ++l)
-          places.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
+          positions.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
   const std::int64_t count = windows[0] * windows[1];
   const std::string padded =
       op.node("Pad", {op.in("X"), op.list({0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
                       op.number(0, op.type_of("X"))});
   const std::string flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
-  const std::string copied = op.node("Gather", {flat, op.list(places)}, {{"axis", 2}});
+  const std::string copied = op.node("Gather", {flat, op.list(positions)}, {{"axis", 2}});
   const std::string each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
   const std::vector<std::int64_t> windows_first{0, 2, 1, 3};
   const std::string rows = op.node("Transpose", {each}, {{"perm", windows_first}});

@@ -16,7 +16,7 @@ struct padded_side {
 
   /// The element of the image that element k of the padded one is; -1: of none.
   LAMINA_FN constexpr int at(int k) const {
-    return place_in_padded(k, before, in, reflects, repeats);
+    return position_in_padded(k, before, in, reflects, repeats);
   }
   /// The next element behind k that may be element i of the image; `out` or more: there is none.
   LAMINA_FN constexpr int next(int k, int i) const {

@@ -3,8 +3,8 @@
 // pad2d.
 #pragma once
 
-#include <lamina/operators/resize/common.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/resize/common.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -40,7 +40,8 @@ class resize_kernel {
     low_ = reinterpret_cast<int*>(part_ + padded(out_width_));
     high_ = low_ + padded(out_width_);
     for (int k = 0; k < out_width_; ++k) {
-      const interpolation_place p = place_between(k, width_, out_width_, Nearest, align_, mode_);
+      const interpolation_position p =
+          position_between(k, width_, out_width_, Nearest, align_, mode_);
       low_[k] = p.low;
       high_[k] = p.high;
       part_[k] = p.part;
@@ -88,8 +89,8 @@ class resize_kernel {
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < channels_; ++c)
         for (int k = 0; k < out_height_; ++k) {
-          const interpolation_place p =
-              place_between(k, height_, out_height_, Nearest, align_, mode_);
+          const interpolation_position p =
+              position_between(k, height_, out_height_, Nearest, align_, mode_);
           const std::ptrdiff_t image = static_cast<std::ptrdiff_t>(c) * height_;
           f(r, (image + p.low) * width_, (image + p.high) * width_, p.part,
             (static_cast<std::ptrdiff_t>(c) * out_height_ + k) * out_width_);

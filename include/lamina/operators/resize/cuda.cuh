@@ -3,7 +3,7 @@
 // nearest_interp, a thread an element.
 #pragma once
 
-#include <lamina/engine/cuda/body/channel_place.cuh>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/resize/definition.hpp>
 
@@ -17,8 +17,8 @@ struct interpolated_side {
   bool is_nearest, align;
   int mode;
 
-  LAMINA_INLINE LAMINA_FN interpolation_place at(int k) const {
-    return place_between(k, in, out, is_nearest, align, mode);
+  LAMINA_INLINE LAMINA_FN interpolation_position at(int k) const {
+    return position_between(k, in, out, is_nearest, align, mode);
   }
   /// The first element of the result whose place is not before element `low` of the source.
   LAMINA_INLINE LAMINA_FN int first_from(int low) const {
@@ -33,7 +33,7 @@ struct interpolated_side {
     return begin;
   }
   /// How much of element h of the source is in the result's element at p.
-  static LAMINA_INLINE LAMINA_FN float share(const interpolation_place& p, int h) {
+  static LAMINA_INLINE LAMINA_FN float share(const interpolation_position& p, int h) {
     return (p.low == h ? 1 - p.part : 0.0f) + (p.high == h ? p.part : 0.0f);
   }
 };
@@ -54,10 +54,10 @@ struct resize_arguments {
 struct resize_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int k = to.inside;
     const int y = a.width.divide(k);
-    const interpolation_place v = a.rows.at(y), h = a.lines.at(k);
+    const interpolation_position v = a.rows.at(y), h = a.lines.at(k);
     const float* const image = a.from.row(to.row) + to.channel * a.rows.in * a.lines.in;
     const float *const u = image + v.low * a.lines.in, *const l = image + v.high * a.lines.in;
     const float above = between(u[h.low], u[h.high], h.part);
@@ -70,20 +70,20 @@ struct resize_body {
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int k = to.inside;
     const int y = a.width.divide(k);
     const float* const image = a.from.row(to.row) + to.channel * a.rows.out * a.lines.out;
     const int first = a.lines.first_from(k - 1);
     float sum = 0;
     for (int row = a.rows.first_from(y - 1); row < a.rows.out; ++row) {
-      const interpolation_place v = a.rows.at(row);
+      const interpolation_position v = a.rows.at(row);
       if (v.low > y) break;
       const float share = interpolated_side::share(v, y);
       if (share == 0) continue;
       float of_row = 0;
       for (int column = first; column < a.lines.out; ++column) {
-        const interpolation_place h = a.lines.at(column);
+        const interpolation_position h = a.lines.at(column);
         if (h.low > k) break;
         if (const float part = interpolated_side::share(h, k); part != 0)
           of_row += part * image[row * a.lines.out + column];
@@ -96,7 +96,7 @@ struct resize_slope_body {
 
 /// `x`: the source or its gradient; `y`: the result or its slope; `each`: has a thread an element.
 template <bool Nearest>
-resize_arguments resize_of(const call_site& c, const operand& x, const operand& y,
+resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {
   require_float(c, x);
   resize_arguments a{};
@@ -113,7 +113,7 @@ template <bool Nearest>
 struct resize_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     if (c.input(1)) fail(c, {"expected a size that the program knows, found OutSize"});
     auto a = resize_of<Nearest>(c, x, y, y);
@@ -126,7 +126,7 @@ template <bool Nearest>
 struct resize_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     auto a = resize_of<Nearest>(c, dx, d, dx);

@@ -33,14 +33,14 @@ struct nearest_interp : interpolation {
 };
 
 /// Where an element comes from along one side: (1 - part) of element `low`, part of `high`.
-struct interpolation_place {
+struct interpolation_position {
   int low, high;
   float part;
 };
 /// Element k of `out` from `in`. One function for all engines: a place that is rounded otherwise is
 /// another element. In float, as Fluid.
-constexpr interpolation_place place_between(int k, int in, int out, bool is_nearest,
-                                            bool align_corners, int align_mode) {
+constexpr interpolation_position position_between(int k, int in, int out, bool is_nearest,
+                                                  bool align_corners, int align_mode) {
   float ratio = 0;
   if (out > 1)
     ratio = align_corners ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -51,11 +51,11 @@ constexpr interpolation_place place_between(int k, int in, int out, bool is_near
     return {low, low, 0};
   }
   const bool centred = align_mode == 0 && !align_corners;
-  float place = centred ? ratio * (static_cast<float>(k) + 0.5F) - 0.5F : at;
-  if (place < 0) place = 0;
-  int low = static_cast<int>(place);
+  float position = centred ? ratio * (static_cast<float>(k) + 0.5F) - 0.5F : at;
+  if (position < 0) position = 0;
+  int low = static_cast<int>(position);
   if (low > in - 1) low = in - 1;
-  return {low, low + 1 < in ? low + 1 : in - 1, place - static_cast<float>(low)};
+  return {low, low + 1 < in ? low + 1 : in - 1, position - static_cast<float>(low)};
 }
 
 /// Rows and columns around an image: paddings are those above, below, left and right. Their
@@ -75,7 +75,7 @@ struct pad2d : operator_definition {
 };
 
 /// The element of an image that element k of the padded one is, along one side; -1: pad_value.
-LAMINA_FN constexpr int place_in_padded(int k, int before, int in, bool reflects, bool repeats) {
+LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool reflects, bool repeats) {
   int at = k - before;
   if (at >= 0 && at < in) return at;
   if (reflects) {

@@ -12,11 +12,11 @@
 
 namespace lamina::kernel {
 
-/// Calls f(place in Out, place in X, weight) for all that each element of Out is made of: nothing of
-/// weight 0, whose product with an infinity were NaN.
+/// Calls f(place in Out, place in X, weight) for all that each element of Out is made of: nothing
+/// of weight 0, whose product with an infinity were NaN.
 template <class Real, class F>
-void for_each_part(const kernel_context<Real>& ctx, const tensor_shape& from,
-                   const tensor_shape& to, F f) {
+void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
+                   F f) {
   if (ctx.has("OutSize")) {
     const auto size = ctx.integers("OutSize");
     for (std::size_t d = 0; d < 2; ++d)
@@ -25,16 +25,16 @@ void for_each_part(const kernel_context<Real>& ctx, const tensor_shape& from,
                  ", found another");
   }
   const bool is_nearest = std::string(ctx.schema().type).rfind("nearest", 0) == 0;
-  const auto place = [&](std::size_t k, std::size_t d) {
-    return place_between(static_cast<int>(k), static_cast<int>(from[d]), static_cast<int>(to[d]),
-                         is_nearest, ctx.attribute("align_corners", 1) != 0,
-                         ctx.integer("align_mode", 1));
+  const auto position = [&](std::size_t k, std::size_t d) {
+    return position_between(static_cast<int>(k), static_cast<int>(from[d]), static_cast<int>(to[d]),
+                            is_nearest, ctx.attribute("align_corners", 1) != 0,
+                            ctx.integer("align_mode", 1));
   };
   std::size_t at = 0;
   for (std::size_t c = 0; c < to[0] * to[1]; ++c)
     for (std::size_t y = 0; y < to[2]; ++y)
       for (std::size_t x = 0; x < to[3]; ++x, ++at) {
-        const interpolation_place v = place(y, 2), h = place(x, 3);
+        const interpolation_position v = position(y, 2), h = position(x, 3);
         for (const bool below : {false, true})
           for (const bool right : {false, true}) {
             const std::size_t row = static_cast<std::size_t>(below ? v.high : v.low);
@@ -47,7 +47,7 @@ void for_each_part(const kernel_context<Real>& ctx, const tensor_shape& from,
 }
 
 template <class Real>
-void interpolate_forward(kernel_context<Real>& ctx) {
+void interpolate_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   for_each_part(ctx, shape_of(x), shape_of(y), [&](std::size_t to, std::size_t from, Real weight) {
@@ -56,7 +56,7 @@ void interpolate_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 template <class Real>
-void interpolate_gradient(kernel_context<Real>& ctx) {
+void interpolate_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
   for_each_part(ctx, shape_of(dx), shape_of(d), [&](std::size_t to, std::size_t from, Real weight) {
@@ -67,22 +67,22 @@ void interpolate_gradient(kernel_context<Real>& ctx) {
 
 /// Calls f(place in Out, place in X or -1).
 template <class Real, class F>
-void for_each_padded(const kernel_context<Real>& ctx, const tensor_shape& from,
+void for_each_padded(const call_context<Real>& ctx, const tensor_shape& from,
                      const tensor_shape& to, F f) {
   const auto paddings = ctx.integer_list("paddings");
   const std::string mode = ctx.text("mode");
   if (paddings.size() != 4 || (mode != "constant" && mode != "reflect" && mode != "edge"))
     ctx.fail("expected 4 paddings and a mode 'constant', 'reflect' or 'edge', found " +
              std::to_string(paddings.size()) + " and '" + mode + "'");
-  const auto place = [&](std::size_t k, std::size_t d, int before) {
-    return place_in_padded(static_cast<int>(k), before, static_cast<int>(from[d]),
-                           mode == "reflect", mode == "edge");
+  const auto position = [&](std::size_t k, std::size_t d, int before) {
+    return position_in_padded(static_cast<int>(k), before, static_cast<int>(from[d]),
+                              mode == "reflect", mode == "edge");
   };
   std::ptrdiff_t at = 0;
   for (std::size_t c = 0; c < to[0] * to[1]; ++c)
     for (std::size_t y = 0; y < to[2]; ++y)
       for (std::size_t x = 0; x < to[3]; ++x, ++at) {
-        const int row = place(y, 2, paddings[0]), column = place(x, 3, paddings[2]);
+        const int row = position(y, 2, paddings[0]), column = position(x, 3, paddings[2]);
         f(at, row < 0 || column < 0 ? -1
                                     : (static_cast<std::ptrdiff_t>(c * from[2]) + row) *
                                               static_cast<std::ptrdiff_t>(from[3]) +
@@ -91,7 +91,7 @@ void for_each_padded(const kernel_context<Real>& ctx, const tensor_shape& from,
 }
 
 template <class Real>
-void pad2d_forward(kernel_context<Real>& ctx) {
+void pad2d_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   const Real value = ctx.real_attribute("pad_value");
@@ -102,7 +102,7 @@ void pad2d_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 template <class Real>
-void pad2d_gradient(kernel_context<Real>& ctx) {
+void pad2d_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
   for_each_padded(ctx, shape_of(dx), shape_of(d), [&](std::ptrdiff_t to, std::ptrdiff_t from) {

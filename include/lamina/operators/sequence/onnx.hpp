@@ -19,7 +19,7 @@ namespace lamina {
 namespace onnx {
 
 /// Where rows stand: values of the graph.
-struct sequence_places {
+struct sequence_positions {
   std::string lengths, starts;  // [sequences]
   std::string id, position;     // [rows]: the sequence of each row, its number there
   std::string rows;             // [1]: how many
@@ -48,8 +48,8 @@ inline std::string column(onnx_operator& op, const std::string& x) {
 }
 
 /// The places of rows that form sequences of these lengths.
-inline sequence_places places_of(onnx_operator& op, const std::string& lengths) {
-  sequence_places at;
+inline sequence_positions positions_of(onnx_operator& op, const std::string& lengths) {
+  sequence_positions at;
   at.lengths = lengths;
   const std::string ends = op.node("CumSum", {lengths, op.whole(0)});
   at.starts = op.node("Sub", {ends, lengths});
@@ -71,12 +71,12 @@ inline std::string lengths_in(onnx_operator& op, const char* slot) {
     op.fail("expected rows of sequences with one level, found those of '" + op.name(slot) + "'");
   return found;
 }
-inline sequence_places places_in(onnx_operator& op, const char* slot) {
-  return places_of(op, lengths_in(op, slot));
+inline sequence_positions positions_in(onnx_operator& op, const char* slot) {
+  return positions_of(op, lengths_in(op, slot));
 }
 
 /// The rows of each sequence in one: reduction "add" or "max".
-inline std::string of_each_sequence(onnx_operator& op, const sequence_places& at,
+inline std::string of_each_sequence(onnx_operator& op, const sequence_positions& at,
                                     const std::string& x, const char* reduction, double from) {
   const std::string shape = with_rows(op, op.node("Shape", {at.lengths}), x);
   return op.node("ScatterND", {filled(op, from, op.type_of("X"), shape), column(op, at.id), x},
@@ -94,7 +94,7 @@ inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 inline void lower_sequence_pool(onnx_operator& op) {
   if (op.wants("MaxIndex")) op.fail("expected that nothing reads MaxIndex, which ONNX has not");
   const std::string kind = op.string("pooltype", "AVERAGE"), x = op.in("X");
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const dtype type = op.type_of("X");
   std::string y;
   if (kind == "FIRST" || kind == "LAST") {
@@ -118,7 +118,7 @@ inline void lower_sequence_pool(onnx_operator& op) {
 }
 
 inline void lower_sequence_softmax(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::string most = of_each_sequence(op, at, op.in("X"), "max", lowest);
   const std::string e = op.node("Exp", {op.node("Sub", {op.in("X"), gathered(op, most, at.id)})});
   const std::string sum = of_each_sequence(op, at, e, "add", 0);
@@ -132,12 +132,12 @@ inline void lower_sequence_expand(onnx_operator& op) {
     op.fail("expected one row of X for each sequence of Y, found sequences in X or ref_level " +
             std::to_string(level));
   const std::string lengths = lengths_in(op, "Y");
-  op.out("Out", "Gather", {op.in("X"), places_of(op, lengths).id}, {{"axis", 0}});
+  op.out("Out", "Gather", {op.in("X"), positions_of(op, lengths).id}, {{"axis", 0}});
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 
 inline void lower_sequence_reverse(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::string last = op.node("Sub", {op.node("Add", {at.starts, at.lengths}), op.whole(1)});
   op.out("Y", "Gather", {op.in("X"), op.node("Sub", {gathered(op, last, at.id), at.position})},
          {{"axis", 0}});
@@ -145,26 +145,27 @@ inline void lower_sequence_reverse(onnx_operator& op) {
 
 /// For each row, the one `offset` rows on in its sequence, and what stands there for a row outside.
 struct shifted_rows {
-  std::string place;  // [rows], in the sequence: below 0 or from `length` on outside
+  std::string position;  // [rows], in the sequence: below 0 or from `length` on outside
   std::string length;
   std::string is_inside;  // [rows, 1]
   std::string values;     // the rows; any row where it is outside
 };
-inline shifted_rows shifted(onnx_operator& op, const sequence_places& at, const std::string& x,
+inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, const std::string& x,
                             std::int64_t offset) {
   shifted_rows made;
   made.length = gathered(op, at.lengths, at.id);
-  made.place = op.node("Add", {at.position, op.whole(offset)});
-  const std::string inside = op.node("And", {op.node("GreaterOrEqual", {made.place, op.whole(0)}),
-                                             op.node("Less", {made.place, made.length})});
-  const std::string row = op.node("Add", {gathered(op, at.starts, at.id), made.place});
+  made.position = op.node("Add", {at.position, op.whole(offset)});
+  const std::string inside =
+      op.node("And", {op.node("GreaterOrEqual", {made.position, op.whole(0)}),
+                      op.node("Less", {made.position, made.length})});
+  const std::string row = op.node("Add", {gathered(op, at.starts, at.id), made.position});
   made.is_inside = column(op, inside);
   made.values = gathered(op, x, op.node("Where", {inside, row, op.whole(0)}));
   return made;
 }
 
 inline void lower_sequence_conv(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::int64_t start = op.integer("contextStart"), length = op.integer("contextLength");
   if (op.integer("contextStride", 1) != 1) op.fail("expected contextStride 1");
   const bool trained = op.flag("paddingTrainable") && op.has("PaddingData");
@@ -176,10 +177,10 @@ inline void lower_sequence_conv(onnx_operator& op) {
     if (trained && start + j != 0) {
       // Rows before the sequence count back from the middle of the padding, those behind it on.
       const std::string behind =
-          op.node("Max", {op.node("Sub", {s.place, s.length}), op.whole(-before)});
+          op.node("Max", {op.node("Sub", {s.position, s.length}), op.whole(-before)});
       const std::string row = op.node(
           "Add",
-          {start + j < 0 ? op.node("Min", {s.place, op.whole(-1)}) : behind, op.whole(before)});
+          {start + j < 0 ? op.node("Min", {s.position, op.whole(-1)}) : behind, op.whole(before)});
       const std::string free =
           op.node("Where", {op.node("Squeeze", {s.is_inside, op.list({1})}), op.whole(0), row});
       outside = gathered(op, op.in("PaddingData"), free);
@@ -191,7 +192,7 @@ inline void lower_sequence_conv(onnx_operator& op) {
 }
 
 inline void lower_row_conv(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   std::vector<std::string> parts;
   for (std::int64_t j = 0; j < op.extent("Filter", 0); ++j) {
     const shifted_rows s = shifted(op, at, op.in("X"), j);
@@ -203,7 +204,7 @@ inline void lower_row_conv(onnx_operator& op) {
 }
 
 inline void lower_sequence_enumerate(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::string pad = op.number(static_cast<double>(op.integer("pad_value")), op.type_of("X"));
   std::vector<std::string> window;
   for (std::int64_t j = 0; j < op.integer("win_size", 1); ++j) {
@@ -214,9 +215,9 @@ inline void lower_sequence_enumerate(onnx_operator& op) {
 }
 
 /// For [sequences, steps] the row that stands there, any where none does, and whether one does.
-inline std::pair<std::string, std::string> padded_places(onnx_operator& op,
-                                                         const sequence_places& at,
-                                                         const std::string& steps) {
+inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
+                                                            const sequence_positions& at,
+                                                            const std::string& steps) {
   const std::string step = counting(op, steps);
   const std::string holds = op.node("Less", {step, column(op, at.lengths)});
   const std::string row = op.node("Add", {column(op, at.starts), step});
@@ -227,10 +228,10 @@ inline std::string longest(onnx_operator& op, const std::string& lengths) {
 }
 
 inline void lower_sequence_pad(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::int64_t steps = op.integer("padded_length", -1);
   const auto [row, holds] =
-      padded_places(op, at, steps < 0 ? longest(op, at.lengths) : op.list({steps}));
+      padded_positions(op, at, steps < 0 ? longest(op, at.lengths) : op.list({steps}));
   std::string mask = holds;
   for (int d = 1; d < op.rank("X"); ++d) mask = column(op, mask);
   op.out("Out", "Where", {mask, gathered(op, op.in("X"), row), op.in("PadValue")});
@@ -239,10 +240,10 @@ inline void lower_sequence_pad(onnx_operator& op) {
 }
 inline void lower_sequence_unpad(onnx_operator& op) {
   const std::string lengths = op.reshape(op.in("Length"), {-1}), x = op.in("X");
-  const sequence_places at = places_of(op, lengths);
-  const std::string place =
+  const sequence_positions at = positions_of(op, lengths);
+  const std::string position =
       op.node("Concat", {column(op, at.id), column(op, at.position)}, {{"axis", 1}});
-  op.out("Out", "GatherND", {x, place});
+  op.out("Out", "GatherND", {x, position});
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 inline void lower_sequence_mask(onnx_operator& op) {
@@ -256,12 +257,12 @@ inline void lower_sequence_mask(onnx_operator& op) {
 
 inline void lower_sequence_concat(onnx_operator& op) {
   const std::vector<std::string>& names = op.message().input("X");
-  std::vector<sequence_places> each;
+  std::vector<sequence_positions> each;
   std::string lengths;
   for (const std::string& name : names) {
     const std::string n = op.program().lengths(name);
     if (n.empty()) op.fail("expected rows of sequences with one level, found '" + name + "'");
-    each.push_back(places_of(op, n));
+    each.push_back(positions_of(op, n));
     lengths = lengths.empty() ? n : op.node("Add", {lengths, n});
   }
   std::string next = op.node("Sub", {op.node("CumSum", {lengths, op.whole(0)}), lengths});
@@ -285,17 +286,17 @@ inline void lower_sequence_reshape(onnx_operator& op) {
 }
 
 inline void lower_sequence_slice(onnx_operator& op) {
-  const sequence_places from = places_in(op, "X");
+  const sequence_positions from = positions_in(op, "X");
   const std::string lengths = op.reshape(op.cast(op.in("Length"), dtype::int64), {-1});
   const std::string offset = op.reshape(op.cast(op.in("Offset"), dtype::int64), {-1});
-  const sequence_places at = places_of(op, lengths);
+  const sequence_positions at = positions_of(op, lengths);
   const std::string first = gathered(op, op.node("Add", {from.starts, offset}), at.id);
   op.out("Out", "Gather", {op.in("X"), op.node("Add", {first, at.position})}, {{"axis", 0}});
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 
 /// The rows of x that a mask [rows] names, and the shorter sequences that they form.
-inline void keep_rows(onnx_operator& op, const char* slot, const sequence_places& at,
+inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positions& at,
                       const std::string& x, const std::string& mask) {
   op.out(slot, "Compress", {x, mask}, {{"axis", 0}});
   const std::string none = filled(op, 0, dtype::int64, op.node("Shape", {at.lengths}));
@@ -310,7 +311,7 @@ inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t
 }
 
 inline void lower_sequence_erase(onnx_operator& op) {
-  const sequence_places at = places_in(op, "X");
+  const sequence_positions at = positions_in(op, "X");
   const std::string x = op.reshape(op.in("X"), {-1});
   std::string stays = op.node("GreaterOrEqual", {at.position, op.whole(0)});
   for (const std::int64_t token : op.integers("tokens"))
@@ -318,7 +319,7 @@ inline void lower_sequence_erase(onnx_operator& op) {
   keep_rows(op, "Out", at, op.in("X"), stays);
 }
 inline void lower_ctc_align(onnx_operator& op) {
-  const sequence_places at = places_in(op, "Input");
+  const sequence_positions at = positions_in(op, "Input");
   const std::string x = op.reshape(op.in("Input"), {-1});
   std::string stays = differs(op, x, op.integer("blank"), op.type_of("Input"));
   if (op.flag("merge_repeated", true)) {
@@ -348,7 +349,7 @@ inline void lower_lod_reset(onnx_operator& op) {
 }
 
 inline void lower_sequence_scatter(onnx_operator& op) {
-  const sequence_places at = places_in(op, "Ids");
+  const sequence_positions at = positions_in(op, "Ids");
   const std::string ids = op.reshape(op.cast(op.in("Ids"), dtype::int64), {-1, 1});
   const std::string to = op.node("Concat", {column(op, at.id), ids}, {{"axis", 1}});
   op.out("Out", "ScatterND", {op.in("X"), to, op.reshape(op.in("Updates"), {-1})},

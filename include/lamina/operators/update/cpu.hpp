@@ -9,8 +9,8 @@
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
 namespace lamina::engine::cpu {
@@ -40,7 +40,7 @@ class update_pass {
   void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
     vector part[2] = {vector(Real(0)), vector(Real(0))};
     Real rest[2] = {0, 0};
-    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
       T state[at_least_one(states)];
       const T p = load(array_[0] + offset + j, like), g = at(gradient, j, like);
@@ -84,7 +84,7 @@ class update_pass {
 
   /// The equation, in place.
   void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) const {
-    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
       T state[at_least_one(states)];
       T p = load(array_[0] + offset + j, like);

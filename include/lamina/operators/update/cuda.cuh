@@ -8,8 +8,8 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/element_sum.cuh>
-#include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/optimizer/update_operator.hpp>
 
 namespace lamina::engine::cuda {
@@ -114,7 +114,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   using update = update_operator<Opt, Given>;
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     if (!param) return;
     // Without numbers the update is somebody else's: the gradient itself is wanted.
@@ -123,7 +123,7 @@ struct call_kernel<update_operator<Opt, Given>> {
     run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand param = c.at_position(0);
     return update_scratch<update, Backend>(param.rows * param.columns);
   }

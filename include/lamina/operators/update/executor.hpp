@@ -18,7 +18,7 @@ namespace lamina::kernel {
 // trains itself the learning rate and the scale in variables. The kernels know every form.
 
 template <class Real>
-Real learning_rate_of(const kernel_context<Real>& ctx) {
+Real learning_rate_of(const call_context<Real>& ctx) {
   if (ctx.has("LearningRate")) return ctx.real("LearningRate").flat(0);
   const Real recorded = ctx.real_attribute("learning_rate");
   return ctx.has("StepLearningRate") ? ctx.real("StepLearningRate").flat(0) * recorded : recorded;
@@ -26,7 +26,7 @@ Real learning_rate_of(const kernel_context<Real>& ctx) {
 
 /// Out = the learning rate of step StepOut = Step + 1.
 template <class Real>
-void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
+void decayed_learning_rate_forward(call_context<Real>& ctx) {
   const std::int64_t step = ctx.integers("Step").flat(0) + 1;
   const auto boundaries = ctx.integer_list("boundaries");
   const auto values = ctx.real_list("values");
@@ -46,7 +46,7 @@ void decayed_learning_rate_forward(kernel_context<Real>& ctx) {
 
 /// Out = min(1, max_norm / the norm of all gradients together).
 template <class Real>
-void gradient_scale_forward(kernel_context<Real>& ctx) {
+void gradient_scale_forward(call_context<Real>& ctx) {
   square_sum squares = 0;
   for (int i = 0; i < ctx.count("X"); ++i) {
     const square_sum norm = euclidean_norm<Real>(ctx.real("X", i));
@@ -59,7 +59,7 @@ void gradient_scale_forward(kernel_context<Real>& ctx) {
 
 /// Whether the gradient has the row of element i: all of them, but for selected rows.
 template <class Real>
-bool has_row(const kernel_context<Real>& ctx, std::size_t i) {
+bool has_row(const call_context<Real>& ctx, std::size_t i) {
   const auto* const rows = ctx.selected_rows("Grad");
   const auto& p = ctx.real("Param");
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
@@ -68,7 +68,7 @@ bool has_row(const kernel_context<Real>& ctx, std::size_t i) {
 /// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
 /// such attributes. No clip changes the zeros of rows that are not there.
 template <class Real>
-xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
+xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");
   const auto& p = ctx.real("Param");
   if (g.size() != p.size())
@@ -90,7 +90,7 @@ xt::xarray<Real> gradient_for(const kernel_context<Real>& ctx) {
 
 /// p -= lr * g.
 template <class Real>
-void sgd_update(kernel_context<Real>& ctx) {
+void sgd_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param");
   const auto g = gradient_for(ctx);
   p -= learning_rate_of(ctx) * g;
@@ -99,7 +99,7 @@ void sgd_update(kernel_context<Real>& ctx) {
 
 /// v = mu v + g; p -= lr v, or with Nesterov's rule p -= lr (g + mu v).
 template <class Real>
-void momentum_update(kernel_context<Real>& ctx) {
+void momentum_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
   const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), mu = ctx.real_attribute("mu");
@@ -115,7 +115,7 @@ void momentum_update(kernel_context<Real>& ctx) {
 /// l = lr coeff ||p|| / (||g|| + decay ||p||) if both norms are above 0, else lr;
 /// v = mu v + l (g + decay p); p -= v. Source: You et al. 2017.
 template <class Real>
-void lars_momentum_update(kernel_context<Real>& ctx) {
+void lars_momentum_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), v = ctx.real("Velocity");
   const auto g = gradient_for(ctx);
   const Real mu = ctx.real_attribute("mu"), decay = ctx.real_attribute("lars_weight_decay", 0.0005);
@@ -131,7 +131,7 @@ void lars_momentum_update(kernel_context<Real>& ctx) {
 
 /// m = m + g^2, or decay m + (1 - decay) g^2; p -= lr g / (sqrt m + epsilon).
 template <class Real, bool Decayed>
-void adagrad_update(kernel_context<Real>& ctx) {
+void adagrad_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m = ctx.real("Moment");
   const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), epsilon = ctx.real_attribute("epsilon", 1e-6);
@@ -150,7 +150,7 @@ void adagrad_update(kernel_context<Real>& ctx) {
 /// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode rows
 /// that a gradient of selected rows has not stay as they are, unless a decay makes it whole.
 template <class Real>
-void adam_update(kernel_context<Real>& ctx) {
+void adam_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
   const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
@@ -180,7 +180,7 @@ void adam_update(kernel_context<Real>& ctx) {
 /// m = b1 m + (1 - b1) g; u = max(|g|, b2 u + epsilon); p -= lr / (1 - b1^t) m / u.
 /// Without Beta1Pow the learning rate has been corrected already.
 template <class Real>
-void adamax_update(kernel_context<Real>& ctx) {
+void adamax_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m = ctx.real("Moment"), u = ctx.real("InfNorm");
   const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
@@ -200,7 +200,7 @@ void adamax_update(kernel_context<Real>& ctx) {
 /// a = rho a + (1 - rho) g^2; d = -sqrt((u + epsilon) / (a + epsilon)) g;
 /// u = rho u + (1 - rho) d^2; p += d. The learning rate plays no part. Source: Zeiler 2012.
 template <class Real>
-void adadelta_update(kernel_context<Real>& ctx) {
+void adadelta_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), a = ctx.real("AvgSquaredGrad"), u = ctx.real("AvgSquaredUpdate");
   const auto g = gradient_for(ctx);
   const Real rho = ctx.real_attribute("rho", 0.95), epsilon = ctx.real_attribute("epsilon", 1e-6);
@@ -219,7 +219,7 @@ void adadelta_update(kernel_context<Real>& ctx) {
 /// s = decay s + (1 - decay) g^2; v = momentum v + lr g / sqrt(s + epsilon); p -= v. Centered:
 /// c = decay c + (1 - decay) g and sqrt(max(s - c^2, 0) + epsilon).
 template <class Real>
-void rmsprop_update(kernel_context<Real>& ctx) {
+void rmsprop_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), s = ctx.real("MeanSquare"), v = ctx.real("Moment");
   const auto g = gradient_for(ctx);
   const bool centered = ctx.flag("centered");
@@ -243,7 +243,7 @@ void rmsprop_update(kernel_context<Real>& ctx) {
 /// n' = n + g^2; z += g - (n'^-power - n^-power) / lr p; y = n'^-power / lr + 2 l2;
 /// p = (sign(z) l1 - z) / y if |z| > l1, else 0. Source: McMahan et al. 2013.
 template <class Real>
-void ftrl_update(kernel_context<Real>& ctx) {
+void ftrl_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), n = ctx.real("SquaredAccumulator"), z = ctx.real("LinearAccumulator");
   const auto g = gradient_for(ctx);
   const Real lr = learning_rate_of(ctx), l1 = ctx.real_attribute("l1");
@@ -267,7 +267,7 @@ void ftrl_update(kernel_context<Real>& ctx) {
 /// m1, m2 as in adam; u = m1 / (sqrt m2 + epsilon) + decay p; p -= lr ||p|| / ||u|| u, with the
 /// quotient of norms 1 where one of them is 0. Source: You et al. 2020.
 template <class Real>
-void lamb_update(kernel_context<Real>& ctx) {
+void lamb_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
   const auto g = gradient_for(ctx);
   const Real b1 = ctx.real_attribute("beta1", 0.9), b2 = ctx.real_attribute("beta2", 0.999);
@@ -291,7 +291,7 @@ void lamb_update(kernel_context<Real>& ctx) {
 /// z = p - rate g with rate = lr, or lr / sqrt(m += g^2); p = sign(z) max(|z| - rate l1, 0) /
 /// (1 + rate l2) with rate = lr. Source: Duchi and Singer 2009.
 template <class Real, bool Adaptive>
-void proximal_update(kernel_context<Real>& ctx) {
+void proximal_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param");
   auto m = Adaptive ? ctx.real("Moment") : zeros<Real>(shape_of(p));
   const auto g = gradient_for(ctx);

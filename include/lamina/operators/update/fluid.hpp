@@ -14,9 +14,9 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/fluid/program_message.hpp>
+#include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/program/param_attr.hpp>
 
 namespace lamina::detail {
@@ -104,9 +104,9 @@ class message_appender {
 };
 
 /// Writes updates in Fluid's form at the end of a block.
-class update_speller {
+class fluid_update_writer {
  public:
-  explicit update_speller(message_appender& to) : to_(to) {}
+  explicit fluid_update_writer(message_appender& to) : to_(to) {}
 
   /// Learning rates are multiples of this variable, which the program computes.
   void use_rate(std::string variable) {
@@ -135,7 +135,7 @@ class update_speller {
   }
 
   /// All updates of a step: gradients are clipped, then decay is added, then parameters change.
-  void spell(std::vector<std::pair<operator_message, update_numbers>> updates) {
+  void write(std::vector<std::pair<operator_message, update_numbers>> updates) {
     clip_by_global_norm(updates);
     for (auto& [op, numbers] : updates) {
       std::string& gradient = argument(op.inputs, "Grad");
@@ -145,10 +145,10 @@ class update_speller {
   }
 
  private:
-  using slots = std::vector<slot_message>;
+  using slot_list = std::vector<slot_message>;
   static constexpr attribute_type real = attribute_type::real;
 
-  static std::string& argument(slots& all, std::string_view slot) {
+  static std::string& argument(slot_list& all, std::string_view slot) {
     for (slot_message& s : all)
       if (s.slot == slot) return s.arguments.front();
     throw error(text() << "lamina: an update has no slot " << slot);
@@ -157,7 +157,7 @@ class update_speller {
     return to_.made(name + suffix, to_.find(name));
   }
   // One input, or two, to Out.
-  std::string computed(const char* type, slots inputs, const std::string& out,
+  std::string computed(const char* type, slot_list inputs, const std::string& out,
                        std::vector<attribute_message> attributes = {}) {
     to_.add(message_appender::operation(type, std::move(inputs), {{"Out", {out}}},
                                         std::move(attributes)));
@@ -269,7 +269,7 @@ class update_speller {
       if (const attribute_message* a = op.attribute(d.name))
         value = a->type == real ? static_cast<double>(a->real) : static_cast<double>(a->integer);
       attributes.push_back(message_appender::number(d.name, d.type, value));
-      if (is_listed_later(fluid->type, d.name)) as_list(attributes.back());
+      if (is_listed_in_paddle2(fluid->type, d.name)) as_list(attributes.back());
     }
     made.attributes.insert(made.attributes.begin(), attributes.begin(), attributes.end());
     for (int i = 0; i < fluid->input_count; ++i) {

@@ -17,9 +17,9 @@ namespace lamina::detail {
 
 /// Appends what computes the learning rate of a step. The counter `@LR_DECAY_COUNTER@` begins one
 /// before the first step and is one more in each; Fluid: learning_rate_scheduler.py.
-class schedule_speller {
+class fluid_schedule_writer {
  public:
-  explicit schedule_speller(message_appender& to) : to_(to) {}
+  explicit fluid_schedule_writer(message_appender& to) : to_(to) {}
 
   /// Whether a rate changes from step to step.
   static bool changes(const optimizer::learning_rate& rate) {
@@ -28,7 +28,7 @@ class schedule_speller {
 
   /// Returns the variable that holds the rate. Throws lamina::error for a schedule of v2, of which
   /// Fluid has no operators.
-  std::string spell(const optimizer::learning_rate& rate) {
+  std::string write(const optimizer::learning_rate& rate) {
     variable_message whole;
     whole.type = dtype::int64;
     whole.dims = {1};

@@ -2,7 +2,7 @@
 // lamina/operators/update/lowering.hpp - what an optimizer's update of a parameter is lowered to.
 #pragma once
 
-#include <lamina/core/growing.hpp>
+#include <lamina/core/constexpr_vector.hpp>
 #include <lamina/operators/control/block/lowering.hpp>
 
 namespace lamina {
@@ -89,7 +89,7 @@ struct update_lowering : block_lowering {
   struct told_numbers {
     int update, made;
   };
-  growing<told_numbers> told;
+  constexpr_vector<told_numbers> told;
 };
 
 }  // namespace lamina

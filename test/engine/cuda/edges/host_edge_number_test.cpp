@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of images, products, sums and whole numbers at edge values compute at a place what they do
+// Parts of images, products, sums and whole numbers at edge values compute on a device what they do
 // on the CPU.
 #include <cmath>
 #include <limits>
@@ -80,7 +80,7 @@ constexpr auto measured = lamina::program([](lamina::block& main) {
 
 }  // namespace
 
-TEST_CASE("0 times infinity: parts of 0 between elements of images at a place") {
+TEST_CASE("0 times infinity: parts of 0 between elements of images on a device") {
   numbers w;
   for (int i = 0; i < 35; ++i) w.push_back(std::cos(i * 0.7));
   for (const double odd : {infinity, -infinity, none, 1e38})
@@ -95,7 +95,7 @@ TEST_CASE("0 times infinity: parts of 0 between elements of images at a place") 
       check(resized, {numbers(12, 0.5), slopes}, 1, {.tolerance = 1e-5, .margin = 1e-6});
     }
 }
-TEST_CASE("0 times infinity: regions of images at a place, too long ones and nowhere") {
+TEST_CASE("0 times infinity: regions of images on a device, too long ones and nowhere") {
   const numbers where = joined({{0.5, 0.5, 2.5, 2.5},
                                 {0, 0, 1e20, 1e20},
                                 {none, 0, 2, 2},
@@ -114,7 +114,7 @@ TEST_CASE("0 times infinity: regions of images at a place, too long ones and now
     if (i % 16 == 5 || i % 16 == 6 || i % 16 == 9 || i % 16 == 10) x[i] = 1;
   check_teams(averaged, {x, {0.5, 0.5, 2.5, 2.5}}, 1, {.lengths = {{1}}});
 }
-TEST_CASE("slopes of products beyond the range of float at a place") {
+TEST_CASE("slopes of products beyond the range of float on a device") {
   check_teams(factors,
               {joined({{1e20, 1e20, 1e-30, 2, 1, 1},
                        {1e-30, 1e-30, 1e-30, 1, 2, 3},
@@ -130,23 +130,23 @@ TEST_CASE("slopes of products beyond the range of float at a place") {
   check(factors, {{}, {}}, 0);
 }
 // numpy/numpy#22956
-TEST_CASE("running sums of many numbers keep their digits at a place") {
+TEST_CASE("running sums of many numbers keep their digits on a device") {
   check_teams(running, {numbers(50000, 100.1)}, 1, {.tolerance = 1e-7});
 }
 // pytorch/pytorch#190042
-TEST_CASE("whole numbers wrap at a place as on the CPU") {
+TEST_CASE("whole numbers wrap on a device as on the CPU") {
   const double most = 0x1p62;
   check_teams(wrapping,
               {{most, most, -most, -most, 0x7ffffff0, 3e9, 65536, -65536},
                {most, -most, most, -most, most, 5, 0x1p40, -7}},
               2);
 }
-TEST_CASE("predictions that are NaN are an error at a place, too") {
+TEST_CASE("predictions that are NaN are an error on a device, too") {
   for (const double odd : {none, infinity, -0.5})
     CHECK_THROWS_WITH(test::edges_apart<serial>(measured, {{0.5, 0.5, 0.5, odd}, {1, 0}}, 2),
                       Catch::Contains("prediction in row 1: expected 0 to 1"));
 }
-TEST_CASE("images and whole numbers without rows at a place") {
+TEST_CASE("images and whole numbers without rows on a device") {
   check_teams(resized, {{}, {}}, 0);
   check_teams(wrapping, {{}, {}}, 0);
   check_teams(averaged, {{}, {}}, 0, {.lengths = {{}}});

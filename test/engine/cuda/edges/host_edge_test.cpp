@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs at edge values compute at a place what they do on the CPU.
+// Programs at edge values compute on a device what they do on the CPU.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -72,7 +72,7 @@ constexpr auto choices = lamina::program([](lamina::block& main) {
 });
 constexpr auto of_sequences = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 3>(main);
-  return layer::mean(layer::sequence_pool(x, {.type = lamina::pool::max}));
+  return layer::mean(layer::sequence_pool(x, {.type = lamina::pooling_type::max}));
 });
 
 constexpr auto neighbours = lamina::program([](lamina::block& main) {
@@ -100,7 +100,7 @@ constexpr auto pairs = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 3>(main);
   auto all = layer::sequence_expand<"pairs">(x, x);
   auto word = layer::nested_sequence<"word", float, 2>(main);
-  auto sentence = layer::sequence_pool(word, {.type = lamina::pool::sum});
+  auto sentence = layer::sequence_pool(word, {.type = lamina::pooling_type::sum});
   auto repeated = layer::sequence_expand<"repeated", 0>(sentence, word);
   auto last = layer::sequence_expand<"last", -2>(sentence, word);
   return std::tuple{
@@ -124,7 +124,7 @@ constexpr auto whole = lamina::program([](lamina::block& main) {
 }  // namespace
 
 // ml-explore/mlx#4274, tensorflow/tensorflow#125965, pytorch/pytorch#25016
-TEST_CASE("NaN is chosen before every number at a place, too") {
+TEST_CASE("NaN is chosen before every number on a device, too") {
   for (const double rest : {-3., 0., infinity, -infinity, none})
     for (const int place : {0, 5, width - 1}) {
       INFO(rest << " at " << place);
@@ -138,17 +138,17 @@ TEST_CASE("NaN is chosen before every number at a place, too") {
       check_teams(choices, {x, y, w}, 2);
     }
 }
-TEST_CASE("the first of equal ones has the gradient of an extreme at a place, too") {
+TEST_CASE("the first of equal ones has the gradient of an extreme on a device, too") {
   numbers x, y, w;
   for (int i = 0; i < 3 * width; ++i) x.push_back(i * i % 3), y.push_back(i % 2), w.push_back(i);
   check_teams(choices, {x, y, w}, 3);
 }
-TEST_CASE("the largest of a sequence is NaN, and the first of equal ones, at a place, too") {
+TEST_CASE("the largest of a sequence is NaN, and the first of equal ones, on a device, too") {
   check_teams(of_sequences, {{1, none, 2, 3, 4, 2, none, none, 1, 5, 6, none}}, 2,
               {.lengths = {{3, 1}}});
 }
 // tiny-dnn/tiny-dnn#410, pytorch/pytorch#11752
-TEST_CASE("0 times infinity is 0 at a place, too") {
+TEST_CASE("0 times infinity is 0 on a device, too") {
   check_teams(probabilities,
               {joined({{120, 0, -1}, {120, 0, -1}, {0, 1, 2}, {-1e30, 1e30, 0}}),
                joined({{1, 0, 0}, {0, 1, 0}, {0.5, 0.5, 0}, {0, 0, 1}}),
@@ -167,7 +167,7 @@ TEST_CASE("0 times infinity is 0 at a place, too") {
         10);
   check(ranked, {{1000, 0, -1000, -1000, 0, 1000}, {0, 0}}, 2);
 }
-TEST_CASE("logits that share a large number keep their digits at a place, too") {
+TEST_CASE("logits that share a large number keep their digits on a device, too") {
   for (const double v : {1e4, 1e6, 1e7, -1e7})
     check_teams(logits,
                 {joined({{v, v, v - 1e6}, {v, v, v - 1e6}}),
@@ -177,7 +177,7 @@ TEST_CASE("logits that share a large number keep their digits at a place, too") 
                 2);
 }
 // tracel-ai/burn#5584, google-deepmind/optax#946
-TEST_CASE("norms of zero vectors and of vectors around 1e20 at a place") {
+TEST_CASE("norms of zero vectors and of vectors around 1e20 on a device") {
   numbers x, y;
   for (const double size : {0., 1., 1e20, 1e-22, 1e-18})
     for (int i = 0; i < 20; ++i) x.push_back(size * std::sin(i + 1.));
@@ -188,7 +188,7 @@ TEST_CASE("norms of zero vectors and of vectors around 1e20 at a place") {
   for (const double size : {0., 1., 1e20, 1e-30, 1e38})
     check(clipped, {{3 * size, 0, -size, size, 2 * size, 0}}, 2);
 }
-TEST_CASE("norms of groups and of neighbours at a place: zeros, large numbers") {
+TEST_CASE("norms of groups and of neighbours on a device: zeros, large numbers") {
   numbers w;
   for (int i = 0; i < 36; ++i) w.push_back(std::cos(i * 0.7));
   for (const double size : {0., 1e20, 1e-20, 1.}) {
@@ -199,7 +199,7 @@ TEST_CASE("norms of groups and of neighbours at a place: zeros, large numbers") 
   check(neighbours, {{0, 1, 0, 2, 0, 3, 0, 0}}, 1);
 }
 // ml-explore/mlx#4188
-TEST_CASE("CTC at a place: offsets, and labels without a path") {
+TEST_CASE("CTC on a device: offsets, and labels without a path") {
   const numbers labels{1, 2, 1, 2};
   for (const double offset : {0., 1e6, -1e6}) {
     numbers x;
@@ -215,7 +215,7 @@ TEST_CASE("CTC at a place: offsets, and labels without a path") {
   }
 }
 // allenai/allennlp#4478
-TEST_CASE("CRF at a place: forbidden transitions, and labels without a path") {
+TEST_CASE("CRF on a device: forbidden transitions, and labels without a path") {
   constexpr float never = -std::numeric_limits<float>::infinity();
   const numbers tags{0, 1, 1, 0, 0, 0};
   test::edge_options options{.tolerance = 2e-4, .margin = 1e-4, .lengths = {{2, 1, 3}}};
@@ -234,14 +234,15 @@ TEST_CASE("CRF at a place: forbidden transitions, and labels without a path") {
         check_teams(tagged, {x, tags}, 3, options);
       }
 }
-TEST_CASE("batch_norm at a place passes one number a channel") {
+TEST_CASE("batch_norm on a device passes one number a channel") {
   check(one_value, {{3, -4, 1e20}}, 1);
   // Of two values a channel all gradients are rounding errors.
   check(one_value, {{3, -4, 1, 2, 5, 6, -1, 0, 9}}, 3, {.tolerance = 1e-4});
   check(one_value, {{infinity, -4, -infinity}}, 1);
 }
 // pytorch/pytorch#162489
-TEST_CASE("norms of channels and groups at a place: sums and products that are more than a float") {
+TEST_CASE(
+    "norms of channels and groups on a device: sums and products that are more than a float") {
   numbers x, w;
   for (int i = 0; i < 108; ++i)
     x.push_back(3 + std::sin(1.3 * i * i)), w.push_back(std::cos(i * 0.7));
@@ -255,13 +256,13 @@ TEST_CASE("norms of channels and groups at a place: sums and products that are m
     }
 }
 // PaddlePaddle/Paddle PR 15877
-TEST_CASE("the form of sequence_expand is told by levels at a place, too") {
+TEST_CASE("the form of sequence_expand is told by levels on a device, too") {
   numbers x, word;
   for (int i = 0; i < 9; ++i) x.push_back(i);
   for (int i = 0; i < 12; ++i) word.push_back(1 - i);
   check_teams(pairs, {x, word}, 2, {.lengths = {{2, 1}, {3, 4}, {1, 2, 1}, {1, 0, 1, 1, 1, 1, 1}}});
 }
-TEST_CASE("batches without rows at a place") {
+TEST_CASE("batches without rows on a device") {
   check_teams(choices, {{}, {}, {}}, 0);
   CHECK_THROWS_WITH(test::edges_apart<serial>(chosen, {{}, {}, {}}, 0),
                     "lamina: arg_max: expected elements along dimension 0, found none");
@@ -284,7 +285,7 @@ TEST_CASE("batches without rows at a place") {
       one_value, {{}}, 0,
       {.parameters = {{1, 2, 3}, {0, 0, 0}, {0, 0, 0}, std::vector<float>(3, std::nanf(""))}});
 }
-TEST_CASE("scores of a CRF without a finite sum are an error at a place, too") {
+TEST_CASE("scores of a CRF without a finite sum are an error on a device, too") {
   const test::edge_options options{.lengths = {{2}}};
   for (const float forbidden : {0.5f, -10000.f})
     for (const double odd : {infinity, none}) {
@@ -302,7 +303,7 @@ TEST_CASE("scores of a CRF without a finite sum are an error at a place, too") {
     }
 }
 // pytorch/pytorch#37743, pytorch/pytorch#190042
-TEST_CASE("remainders at a place are exact, and whole numbers do not trap") {
+TEST_CASE("remainders on a device are exact, and whole numbers do not trap") {
   check(remainders,
         {{7, -7, 1e9, -1e9, 1e20, -1e20, 3e-39, 0, -0., 5.5, -5.5, 1e-30, 1e30, 6, -6, 1},
          {3, 3, 7, 7, 3, -3, 1e-39, 2, 2, -2, -2, 1e-20, 7e-20, 3, 3, 0}},

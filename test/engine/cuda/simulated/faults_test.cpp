@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/dynamic_sequence_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
-#include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 #include <sys/wait.h>

@@ -11,9 +11,9 @@
 
 #include "engine/cuda/choice_programs.hpp"
 #include "engine/cuda/dense_programs.hpp"
+#include "engine/cuda/dynamic_sequence_programs.hpp"
 #include "engine/cuda/image_programs.hpp"
 #include "engine/cuda/loop_programs.hpp"
-#include "engine/cuda/made_sequence_programs.hpp"
 #include "engine/cuda/norm_programs.hpp"
 #include "engine/cuda/product_programs.hpp"
 #include "engine/cuda/recurrence_programs.hpp"
@@ -150,4 +150,3 @@ TEST_CASE("training loops as programs by the calls of a device") {
     CHECK(simulated::now.gave_all_back());
   }
 }
-

@@ -77,14 +77,14 @@ class conv_backward {
                 done);
   }
 
-  struct places {
+  struct addresses {
     float *image, *filters, *slope;
     int *taps, *rows, *where, *steps;
   };
-  places lay_out(scratch_parts& parts) const {
+  addresses lay_out(scratch_parts& parts) const {
     const conv_shape& s = shape_;
     const int depth = s.large_channels * s.taps();
-    places p;
+    addresses p;
     p.image = parts.floats(forward_.seen().floats());
     p.filters = parts.floats(static_cast<std::ptrdiff_t>(s.groups) * s.small_channels * depth);
     p.slope = parts.floats(rows_.floats());
@@ -99,7 +99,7 @@ class conv_backward {
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
               float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
+    const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
     // Lines of a tile are channels at one tap: their sums go to places that are far apart.
@@ -135,7 +135,7 @@ class conv_backward {
       done(n);
     }
   }
-  void order_taps(int* places) const {
+  void order_taps(int* positions) const {
     const conv_shape& s = shape_;
     for (int z = 0; z < s.side[0].filter; ++z)
       for (int y = 0; y < s.side[1].filter; ++y)
@@ -144,10 +144,10 @@ class conv_backward {
                                   x * s.side[2].dilation};
           const int at = forward_.seen().offset(position);
           for (int c = 0; c < s.large_channels; ++c)
-            *places++ = c * forward_.seen().channel_size() + at;
+            *positions++ = c * forward_.seen().channel_size() + at;
         }
   }
-  void add_lines(const places& p, const float* filters, const float* slope, int lines) const {
+  void add_lines(const addresses& p, const float* filters, const float* slope, int lines) const {
     const even_parts tiles(lines, tile_rows);
     const int together = detail::vectors_of_tile(lines);
     const float* at[detail::lone_vectors];
@@ -158,11 +158,11 @@ class conv_backward {
     tile.to = p.image;
     for (int t = 0; t < tiles.count(); ++t) {
       tile.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
-      tile.row_places = p.taps + tiles.first(t);
+      tile.row_positions = p.taps + tiles.first(t);
       for (int v = 0; v < rows_.vectors(); v += together) {
         const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
         for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
-        tile.places = p.where + v;
+        tile.positions = p.where + v;
         detail::correlate_rows(tiles.size(t), vectors, tile);
       }
     }

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <utility>
 
-#include <lamina/engine/cpu/vector/lane_sums.hpp>
 #include <lamina/engine/cpu/conv/slope_rows.hpp>
+#include <lamina/engine/cpu/vector/lane_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -115,7 +115,7 @@ class conv_filter_gradient {
     if (method_ != nullptr)
       return method_->run(shape_, samples, large, slope, filter, filter_stride, scratch);
     scratch_parts parts(scratch);
-    const places p = lay_out(parts, samples);
+    const addresses p = lay_out(parts, samples);
     const conv_shape& s = shape_;
     const spread_image& seen = forward_.seen();
     forward_.fill_taps(p.taps);
@@ -156,13 +156,13 @@ class conv_filter_gradient {
   using table =
       detail::filter_gradient_table<std::make_integer_sequence<int, detail::gradient_rows>>;
 
-  struct places {
+  struct addresses {
     float *image, *slope;
     int *taps, *rows, *at;
   };
-  places lay_out(scratch_parts& parts, int samples) const {
+  addresses lay_out(scratch_parts& parts, int samples) const {
     const std::ptrdiff_t together = samples_together(samples);
-    places p;
+    addresses p;
     p.image = parts.floats(together * forward_.seen().floats());
     p.slope = parts.floats(together * rows_.floats());
     p.taps = parts.integers(static_cast<std::ptrdiff_t>(shape_.large_channels) * shape_.taps());

@@ -40,7 +40,7 @@ class conv_forward {
       return method_->run(shape_, samples, large, filter, filter_stride, bias, small, scratch, done,
                           kept);
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
+    const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int taps = s.taps(), depth = s.large_channels * taps;
     fill_taps(p.taps);
@@ -110,13 +110,13 @@ class conv_forward {
   }
 
  private:
-  struct places {
+  struct addresses {
     float *image, *filters, *work;
     int *taps, *rows;
   };
-  places lay_out(scratch_parts& parts) const {
+  addresses lay_out(scratch_parts& parts) const {
     const int depth = shape_.large_channels * shape_.taps();
-    places p;
+    addresses p;
     p.image = parts.floats(seen_.floats());
     p.filters =
         parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -33,9 +33,9 @@ struct correlation_tile {
   const float* const* at;  // where each vector of windows begins
   const float* initial;    // a number for each row; null: zeros
   float* to;
-  std::ptrdiff_t stride;  // from row to row there
-  const int* places;      // of each vector in a row
-  const int* row_places;  // instead of the stride, where sums are added to an image; else null
+  std::ptrdiff_t stride;     // from row to row there
+  const int* positions;      // of each vector in a row
+  const int* row_positions;  // instead of the stride, where sums are added to an image; else null
 };
 
 template <int Rows, int Vectors>
@@ -79,11 +79,11 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
       }
     }
   }
-  if (t.row_places != nullptr) {
+  if (t.row_positions != nullptr) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
-      float* const row = t.to + t.row_places[i];
+      float* const row = t.to + t.row_positions[i];
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-        float* const to = row + t.places[j];
+        float* const to = row + t.positions[j];
         (vector::load_unaligned(to) + acc[0][i][j]).store_unaligned(to);
       }
     }
@@ -91,7 +91,7 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       float* const row = t.to + i * t.stride;
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[0][i][j].store_unaligned(row +
-                                                                                   t.places[j]);
+                                                                                   t.positions[j]);
     }
   }
 }
@@ -104,9 +104,9 @@ using correlation_kernel = void (*)(const correlation_tile&);
 
 template <int Vectors, class Rows>
 struct correlation_kernels;
-template <int Vectors, int... I>
-struct correlation_kernels<Vectors, std::integer_sequence<int, I...>> {
-  static constexpr correlation_kernel table[] = {&correlate_tile<I + 2, Vectors>...};
+template <int Vectors, int... Index>
+struct correlation_kernels<Vectors, std::integer_sequence<int, Index...>> {
+  static constexpr correlation_kernel table[] = {&correlate_tile<Index + 2, Vectors>...};
 };
 template <class Vectors>
 struct correlation_table;
@@ -131,7 +131,7 @@ inline void correlate_lone_filter(int vectors, correlation_tile t) {
     kernel(t);
     vectors -= now;
     t.at += now;
-    t.places += now;
+    t.positions += now;
   }
 }
 
@@ -255,7 +255,7 @@ class correlation {
     int count;
     int begin, windows;  // of a copy: its first window, how many it has
     const float* at[detail::lone_vectors];
-    int places[detail::lone_vectors];
+    int positions[detail::lone_vectors];
   };
   void find_vectors(const float* image, int p, int slot, vectors_of_panel& v) const {
     const int together = width_ / lanes;
@@ -268,7 +268,7 @@ class correlation {
       for (int j = 0; j < v.count; ++j) {
         const int from = x + lanes > grid_.width ? grid_.width - lanes : x;
         v.at[j] = image + grid_.row[r] + from;
-        v.places[j] = r * grid_.width + from;
+        v.positions[j] = r * grid_.width + from;
         x += lanes;
         if (x >= grid_.width) x = 0, ++r;
       }
@@ -279,7 +279,7 @@ class correlation {
       v.count = (v.windows + lanes - 1) / lanes;
       for (int j = 0; j < v.count; ++j) {
         v.at[j] = panel(slot) + j * lanes;
-        v.places[j] = j * lanes;
+        v.positions[j] = j * lanes;
       }
     }
   }
@@ -296,7 +296,7 @@ class correlation {
                                         initial == nullptr ? nullptr : initial + row,
                                         direct ? to : sums_,
                                         direct ? stride : width_,
-                                        v.places,
+                                        v.positions,
                                         nullptr};
     detail::correlate_rows(rows, v.count, tile);
     if (direct) return;

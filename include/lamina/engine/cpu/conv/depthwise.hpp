@@ -24,7 +24,7 @@ inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 /// to[i] = first + the sum over taps of filter[tap] * image[at[i] + place[tap]], for a vector of
 /// channels each; `count` is a multiple of depthwise_windows.
 LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
-                                               int taps, const int* place, const float* filter,
+                                               int taps, const int* position, const float* filter,
                                                const float* first, float* to) {
   for (; count > 0; count -= depthwise_windows, at += depthwise_windows) {
     vector sum[depthwise_windows];
@@ -34,7 +34,7 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
       from[i] = image + at[i];
     }
     for (int t = 0; t < taps; ++t) {
-      const std::ptrdiff_t tap = place[t];
+      const std::ptrdiff_t tap = position[t];
       vector w = vector::load_unaligned(filter + t * lanes);
       hold_in_register(w);
       LAMINA_UNROLL for (int i = 0; i < depthwise_windows; ++i) {
@@ -50,10 +50,11 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
 
 /// image[at[i] + place[tap]] += filter[tap] * slope[i].
 LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
-                                             const int* place, const float* filter, float* image) {
+                                             const int* position, const float* filter,
+                                             float* image) {
   for (int t = 0; t < taps; ++t) {
     const vector w = vector::load_unaligned(filter + t * lanes);
-    float* const to = image + place[t];
+    float* const to = image + position[t];
     for (int i = 0; i < count; ++i)
       fused_multiply_add(vector::load_unaligned(slope + i * lanes), w,
                          vector::load_unaligned(to + at[i]))
@@ -64,12 +65,13 @@ LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const flo
 /// sums[tap] += the sum over windows of slope[i] * image[at[i] + place[tap]], for depthwise_taps
 /// taps.
 LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const float* image,
-                                               const float* slope, const int* place, float* sums) {
+                                               const float* slope, const int* position,
+                                               float* sums) {
   vector sum[depthwise_taps];
   const float* from[depthwise_taps];
   LAMINA_UNROLL for (int t = 0; t < depthwise_taps; ++t) {
     sum[t] = vector::load_unaligned(sums + t * lanes);
-    from[t] = image + place[t];
+    from[t] = image + position[t];
   }
   for (int i = 0; i < count; ++i, slope += lanes) {
     const std::ptrdiff_t window = at[i];
@@ -118,7 +120,7 @@ class depthwise {
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
                float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
+    const addresses p = lay_out(parts);
     fill(p);
     pack(filter, filter_stride, bias, p);
     for (int n = 0; n < samples; ++n) {
@@ -143,7 +145,7 @@ class depthwise {
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
+    const addresses p = lay_out(parts);
     fill(p);
     pack(filter, filter_stride, nullptr, p);
     for (int n = 0; n < samples; ++n) {
@@ -162,7 +164,7 @@ class depthwise {
         }
         const std::size_t row = sizeof(float) * static_cast<std::size_t>(side_[1].large * lanes);
         for (int y = 0; y < side_[0].large; ++y)
-          std::memcpy(p.dense + y * side_[1].large * lanes, p.image + place_of(y), row);
+          std::memcpy(p.dense + y * side_[1].large * lanes, p.image + position_of(y), row);
         scatter_lanes(p.dense, rest(c), large_size(),
                       large.data + n * large.stride + static_cast<std::ptrdiff_t>(c) * large_size(),
                       large_size());
@@ -176,7 +178,7 @@ class depthwise {
   void filter_gradient(int samples, const image_rows& large, const image_rows& slope, float* filter,
                        std::ptrdiff_t filter_stride, float* scratch) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts);
+    const addresses p = lay_out(parts);
     fill(p);
     for (int c = 0; c < channels_; c += lanes)
       for (int m = 0; m < filters_; ++m) {
@@ -203,7 +205,7 @@ class depthwise {
   int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
   int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
   /// Where row y of the larger image begins in its copy.
-  std::ptrdiff_t place_of(int y) const {
+  std::ptrdiff_t position_of(int y) const {
     return (static_cast<std::ptrdiff_t>(y + side_[0].padding) * seen_[1] + side_[1].padding) *
            lanes;
   }
@@ -213,15 +215,15 @@ class depthwise {
            side_[1].padding == 0;
   }
 
-  struct places {
+  struct addresses {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
   /// A copy of a vector of channels of the larger image with what is around it, one without; the
   /// smaller image; the filters, each with its bias; where windows and taps are.
-  LAMINA_NOINLINE places lay_out(scratch_parts& parts) const {
+  LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const {
     const int blocks = (channels_ + lanes - 1) / lanes;
-    places p;
+    addresses p;
     p.image = parts.floats(static_cast<std::ptrdiff_t>(seen_[0]) * seen_[1] * lanes);
     p.dense = parts.floats(static_cast<std::ptrdiff_t>(large_size()) * lanes);
     p.windows = parts.floats(static_cast<std::ptrdiff_t>(rounded_windows()) * lanes);
@@ -231,13 +233,13 @@ class depthwise {
     return p;
   }
   std::ptrdiff_t filter_floats() const { return (rounded_taps() + 1) * lanes; }
-  float* filters_of(const places& p, int c, int m) const {
+  float* filters_of(const addresses& p, int c, int m) const {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
   }
 
   /// Fills the places, and what is around images; windows and taps that only round a number up are
   /// those before them.
-  LAMINA_NOINLINE void fill(const places& p) const {
+  LAMINA_NOINLINE void fill(const addresses& p) const {
     std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
     int n = 0;
     for (int y = 0; y < side_[0].small; ++y)
@@ -251,7 +253,7 @@ class depthwise {
     for (; n < rounded_taps(); ++n) p.taps[n] = p.taps[n - 1];
   }
   LAMINA_NOINLINE void pack(const float* filter, std::ptrdiff_t stride, const float* bias,
-                            const places& p) const {
+                            const addresses& p) const {
     for (int c = 0; c < channels_; c += lanes)
       for (int m = 0; m < filters_; ++m) {
         float* const to = filters_of(p, c, m);
@@ -263,23 +265,23 @@ class depthwise {
       }
   }
   /// Channels c to c + lanes of a larger image as windows see them.
-  LAMINA_NOINLINE const float* see(const float* image, int c, const places& p) const {
+  LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const {
     const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
     const int height = side_[0].large, width = side_[1].large;
     if (!is_image() && width % lanes == 0) {
       for (int y = 0; y < height; ++y)
         gather_lanes(from + static_cast<std::ptrdiff_t>(y) * width, large_size(), rest(c), width,
-                     p.image + place_of(y));
+                     p.image + position_of(y));
       return p.image;
     }
     gather_lanes(from, large_size(), rest(c), large_size(), p.dense);
     if (is_image()) return p.dense;
     const std::size_t row = sizeof(float) * static_cast<std::size_t>(width * lanes);
     for (int y = 0; y < height; ++y)
-      std::memcpy(p.image + place_of(y), p.dense + y * width * lanes, row);
+      std::memcpy(p.image + position_of(y), p.dense + y * width * lanes, row);
     return p.image;
   }
-  LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const places& p) const {
+  LAMINA_NOINLINE void turn_slope(const float* image, int c, int m, const addresses& p) const {
     gather_lanes(image + (static_cast<std::ptrdiff_t>(c) * filters_ + m) * windows(),
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }

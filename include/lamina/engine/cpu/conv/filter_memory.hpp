@@ -25,11 +25,11 @@ class filter_memory {
   /// The place of what is made of `floats` floats from `filter` on, and whether it was made of
   /// these very numbers; else the caller makes it now. Null where there is no more room. Allocates
   /// when it sees filters for the first time.
-  struct place {
+  struct entry {
     float* made;
     bool is_current;
   };
-  LAMINA_NOINLINE place find(const float* filter, std::ptrdiff_t floats,
+  LAMINA_NOINLINE entry find(const float* filter, std::ptrdiff_t floats,
                              std::ptrdiff_t made_floats) {
     const std::size_t size = static_cast<std::size_t>(floats);
     const std::size_t made_size = static_cast<std::size_t>(made_floats);

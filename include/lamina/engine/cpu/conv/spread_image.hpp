@@ -7,9 +7,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include <lamina/operators/conv/common.hpp>
 #include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
+#include <lamina/operators/conv/common.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -61,9 +61,9 @@ struct spread_image {
   }
   /// Copies the image; what lies around it must have been cleared.
   void copy(const float* from, float* to) const {
-    for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
+    for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
       const float* const source = from + image;
-      float* const target = to + place;
+      float* const target = to + in_copy;
       if (step == 1)
         for_each_row_vector(
             count, [=](int j, auto like) __attribute__((always_inline)) {
@@ -98,8 +98,8 @@ struct spread_image {
         for (; i < size; ++i) image[i] = more;
       }
     }
-    for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t place, int count) {
-      const float* const source = from + place;
+    for_each_line([=](int c, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
+      const float* const source = from + in_copy;
       float* const target = to + image;
       const float more = bias == nullptr ? 0.0F : bias[c];
       if (step == 1)
@@ -159,13 +159,13 @@ struct spread_image {
   template <class F>
   LAMINA_INLINE void for_each_line(F f) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];
-    std::ptrdiff_t place = 0;
+    std::ptrdiff_t in_copy = 0;
     for (int c = 0; c < channels; ++c)
       for (int fz = 0; fz < depth.phases; ++fz)
         for (int fy = 0; fy < height.phases; ++fy)
           for (int fx = 0; fx < width.phases; ++fx) {
             if (!depth.meets(fz) || !height.meets(fy) || !width.meets(fx)) {
-              place += phase_size();
+              in_copy += phase_size();
               continue;
             }
             const int shift = fx - width.before;
@@ -173,7 +173,7 @@ struct spread_image {
             int end = width.image - 1 < shift ? 0 : (width.image - 1 - shift) / width.phases + 1;
             if (end > width.span) end = width.span;
             for (int z = 0; z < depth.span; ++z)
-              for (int y = 0; y < height.span; ++y, place += width.span) {
+              for (int y = 0; y < height.span; ++y, in_copy += width.span) {
                 const int iz = z * depth.phases + fz - depth.before;
                 const int iy = y * height.phases + fy - height.before;
                 if (iz < 0 || iz >= depth.image || iy < 0 || iy >= height.image || first >= end)
@@ -181,7 +181,8 @@ struct spread_image {
                 const std::ptrdiff_t row =
                     ((static_cast<std::ptrdiff_t>(c) * depth.image + iz) * height.image + iy) *
                     width.image;
-                f(c, row + shift + first * width.phases, width.phases, place + first, end - first);
+                f(c, row + shift + first * width.phases, width.phases, in_copy + first,
+                  end - first);
               }
           }
   }

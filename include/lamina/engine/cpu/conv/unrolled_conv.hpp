@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/operators/conv/common.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/operators/conv/common.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -20,54 +20,58 @@ template <class Real>
 class unrolled_conv {
  public:
   explicit unrolled_conv(const conv_shape& s)
-      : shape_(s), depth_(s.large_channels * s.taps()), places_(s.small_size()) {}
+      : shape_(s), depth_(s.large_channels * s.taps()), positions_(s.small_size()) {}
 
   /// Floats of scratch memory for any of the three.
   std::ptrdiff_t scratch() const {
     const int channels = shape_.small_channels;
     return in_floats<Real>(
         window_numbers() +
-        std::max({gemm_row_major_scratch_floats<Real>(channels, depth_, places_),
-                  gemm_row_major_scratch_floats<Real>(depth_, channels, places_),
-                  gemm_row_major_scratch_floats<Real>(channels, places_, depth_)}));
+        std::max({gemm_row_major_scratch_floats<Real>(channels, depth_, positions_),
+                  gemm_row_major_scratch_floats<Real>(depth_, channels, positions_),
+                  gemm_row_major_scratch_floats<Real>(channels, positions_, depth_)}));
   }
 
   /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
   void forward(const operand& large, const operand& filter, const Real* bias, const operand& small,
                float* scratch) const {
-    each(large, small, scratch, [&](int g, const Real* from, Real* to, Real* windows, Real* room) {
-      unroll(from, windows);
-      gemm_row_major(shape_.small_channels, depth_, places_, 1, filter_of(filter, g),
-                     {windows, places_}, to, places_, false, room);
-      for (int o = 0; bias != nullptr && o < shape_.small_channels; ++o)
-        for (int i = 0; i < places_; ++i)
-          to[static_cast<std::ptrdiff_t>(o) * places_ + i] += bias[g * shape_.small_channels + o];
-    });
+    each(large, small, scratch,
+         [&](int g, const Real* from, Real* to, Real* windows, Real* memory) {
+           unroll(from, windows);
+           gemm_row_major(shape_.small_channels, depth_, positions_, 1, filter_of(filter, g),
+                          {windows, positions_}, to, positions_, false, memory);
+           for (int o = 0; bias != nullptr && o < shape_.small_channels; ++o)
+             for (int i = 0; i < positions_; ++i)
+               to[static_cast<std::ptrdiff_t>(o) * positions_ + i] +=
+                   bias[g * shape_.small_channels + o];
+         });
   }
   /// large[n] = bias + what each element of small[n] spreads through its filter: the gradient of
   /// forward's input, or a transposed convolution.
   void backward(const operand& small, const operand& filter, const Real* bias, const operand& large,
                 float* scratch) const {
-    each(large, small, scratch, [&](int g, Real* to, const Real* from, Real* windows, Real* room) {
-      matrix w = filter_of(filter, g);
-      w.transposed = true;
-      gemm_row_major(depth_, shape_.small_channels, places_, 1, w, {from, places_}, windows,
-                     places_, false, room);
-      for (int c = 0; c < shape_.large_channels; ++c)
-        std::fill_n(to + static_cast<std::ptrdiff_t>(c) * shape_.large_size(), shape_.large_size(),
-                    bias == nullptr ? Real(0) : bias[g * shape_.large_channels + c]);
-      roll_up(windows, to);
-    });
+    each(large, small, scratch,
+         [&](int g, Real* to, const Real* from, Real* windows, Real* memory) {
+           matrix w = filter_of(filter, g);
+           w.transposed = true;
+           gemm_row_major(depth_, shape_.small_channels, positions_, 1, w, {from, positions_},
+                          windows, positions_, false, memory);
+           for (int c = 0; c < shape_.large_channels; ++c)
+             std::fill_n(to + static_cast<std::ptrdiff_t>(c) * shape_.large_size(),
+                         shape_.large_size(),
+                         bias == nullptr ? Real(0) : bias[g * shape_.large_channels + c]);
+           roll_up(windows, to);
+         });
   }
   /// filter += the products of the windows of large with small, over all images.
   void add_filter_gradient(const operand& large, const operand& small, const operand& filter,
                            float* scratch) const {
     each(large, small, scratch,
-         [&](int g, const Real* from, const Real* slope, Real* windows, Real* room) {
+         [&](int g, const Real* from, const Real* slope, Real* windows, Real* memory) {
            unroll(from, windows);
            Real* const to = filter.row<Real>(g * shape_.small_channels);
-           gemm_row_major(shape_.small_channels, places_, depth_, 1, {slope, places_},
-                          {windows, places_, true}, to, filter.stride, true, room);
+           gemm_row_major(shape_.small_channels, positions_, depth_, 1, {slope, positions_},
+                          {windows, positions_, true}, to, filter.stride, true, memory);
          });
   }
 
@@ -75,7 +79,7 @@ class unrolled_conv {
   using matrix = basic_matrix_operand<Real>;
 
   std::ptrdiff_t window_numbers() const {
-    const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(depth_) * places_;
+    const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(depth_) * positions_;
     return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
   }
   matrix filter_of(const operand& filter, int g) const {
@@ -90,7 +94,7 @@ class unrolled_conv {
         f(g,
           large.row<Real>(n) +
               static_cast<std::ptrdiff_t>(g) * shape_.large_channels * shape_.large_size(),
-          small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * places_,
+          small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
   /// Calls f(place in the windows, place in the image or, beside it, -1).
@@ -127,7 +131,7 @@ class unrolled_conv {
   }
 
   conv_shape shape_;
-  int depth_, places_;
+  int depth_, positions_;
 };
 
 }  // namespace lamina::engine::cpu

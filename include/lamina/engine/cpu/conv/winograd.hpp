@@ -86,7 +86,7 @@ class winograd {
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
                float* scratch, const image_epilogue& done, filter_memory* kept) const {
     scratch_parts parts(scratch);
-    places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
     if (!finds_filters(kept, filter, filter_stride, p))
       filters_of(p, filters_, channels_).pack(by.filters, filter, filter_stride, taps);
@@ -96,8 +96,9 @@ class winograd {
       const int rows = count - first < together_ ? count - first : together_;
       see_images(by.image, large, first, rows, p);
       detail::winograd_multiply({square_points(), rows * tiles_, channels_, filters_, false},
-                                {p.left, whole(channels_), 1}, left_place(channels_), p.filters,
-                                filter_place(filters_, channels_), p.sums, sums_place(filters_));
+                                {p.left, whole(channels_), 1}, left_point_stride(channels_),
+                                p.filters, filter_point_stride(filters_, channels_), p.sums,
+                                sums_point_stride(filters_));
       make_images(by.result, first, rows, p, bias, small, done);
     }
   }
@@ -107,7 +108,7 @@ class winograd {
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts, whole(channels_) * filters_, channels_);
+    const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
     float* const image =
         parts.floats(static_cast<std::ptrdiff_t>(blocks(channels_)) * sum_floats());
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
@@ -117,10 +118,11 @@ class winograd {
     for (int first = 0; first < count; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
       evaluate_slopes(by.slope, small, first, rows, p.left, p,
-                      {whole(filters_), left_place(filters_), 0});
+                      {whole(filters_), left_point_stride(filters_), 0});
       detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
-                                {p.left, whole(filters_), 1}, left_place(filters_), p.filters,
-                                filter_place(channels_, filters_), p.sums, sums_place(channels_));
+                                {p.left, whole(filters_), 1}, left_point_stride(filters_),
+                                p.filters, filter_point_stride(channels_, filters_), p.sums,
+                                sums_point_stride(channels_));
       spread_images(by.result, first, rows, p, bias, image, large, done);
     }
   }
@@ -131,17 +133,18 @@ class winograd {
                        const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
                        float* scratch) const {
     scratch_parts parts(scratch);
-    const places p = lay_out(parts, whole(filters_) * channels_, filters_);
+    const addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
     clear_lines(p);
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count || first == 0; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
       see_images(by.image, large, first, rows, p);
       evaluate_slopes(by.slope, slope, first, rows, p.sums, p,
-                      {0, sums_place(filters_), rows * tiles_});
+                      {0, sums_point_stride(filters_), rows * tiles_});
       detail::winograd_multiply({square_points(), channels_, rows * tiles_, filters_, first > 0},
-                                {p.left, 1, whole(channels_)}, left_place(channels_), p.sums,
-                                sums_place(filters_), p.filters, filter_place(filters_, channels_));
+                                {p.left, 1, whole(channels_)}, left_point_stride(channels_), p.sums,
+                                sums_point_stride(filters_), p.filters,
+                                filter_point_stride(filters_, channels_));
     }
     const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(filter_) * filter_;
     filters_of(p, filters_, channels_).unpack(by.filters, filter, filter_stride, taps);
@@ -154,46 +157,47 @@ class winograd {
   static constexpr int whole(int n) { return detail::whole_lanes(n); }
   static constexpr int blocks(int n) { return whole(n) / lanes; }
   static constexpr int rest(int n, int first) { return n - first < lanes ? n - first : lanes; }
-  struct places {
+  struct addresses {
     float *filters, *left, *sums, *lines, *slopes;
   };
   /// The filters of a product with these columns, and memory for one of them.
-  detail::winograd_filters filters_of(const places& p, int columns, int depth) const {
-    return {p.filters, filter_place(columns, depth), columns, depth,
+  detail::winograd_filters filters_of(const addresses& p, int columns, int depth) const {
+    return {p.filters, filter_point_stride(columns, depth),
+            columns,   depth,
             filter_,   p.lines + line_floats()};
   }
   /// Moves the place of transformed filters to where they are kept; whether they are there already.
   LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
-                                     std::ptrdiff_t filter_stride, places& p) const {
+                                     std::ptrdiff_t filter_stride, addresses& p) const {
     if (kept == nullptr) return false;
-    const filter_memory::place found =
+    const filter_memory::entry found =
         kept->find(filter, (filters_ - 1) * filter_stride + channels_ * filter_ * filter_,
-                   square_points() * filter_place(filters_, channels_));
+                   square_points() * filter_point_stride(filters_, channels_));
     if (found.made != nullptr) p.filters = found.made;
     return found.is_current;
   }
   /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
   /// tiles in `columns` columns, and for lines of channels.
-  LAMINA_NOINLINE places lay_out(scratch_parts& parts, int filter_floats, int columns) const {
-    places p;
+  LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats, int columns) const {
+    addresses p;
     p.filters = parts.floats(square_points() *
                              (static_cast<std::ptrdiff_t>(filter_floats) + alignment_floats));
     const int left = columns == filters_ ? channels_ : filters_;
-    p.left = parts.floats(square_points() * left_place(left));
-    p.sums = parts.floats(square_points() * sums_place(columns));
+    p.left = parts.floats(square_points() * left_point_stride(left));
+    p.sums = parts.floats(square_points() * sums_point_stride(columns));
     const std::ptrdiff_t packed = static_cast<std::ptrdiff_t>(filter_ * filter_) * lanes;
     p.lines = parts.floats(line_floats() + packed);
     p.slopes = parts.floats(slope_floats());
     return p;
   }
   /// From place to place: not a multiple of the size of a way of the cache.
-  std::ptrdiff_t left_place(int columns) const {
+  std::ptrdiff_t left_point_stride(int columns) const {
     const int rows = most_ * tiles_;
     return static_cast<std::ptrdiff_t>(std::max(rows, detail::least_tile_rows)) * whole(columns) +
            alignment_floats;
   }
-  std::ptrdiff_t sums_place(int columns) const { return left_place(columns); }
-  static std::ptrdiff_t filter_place(int columns, int depth) {
+  std::ptrdiff_t sums_point_stride(int columns) const { return left_point_stride(columns); }
+  static std::ptrdiff_t filter_point_stride(int columns, int depth) {
     return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
   }
   /// Elements of a line of channels: what a row of tiles sees.
@@ -212,7 +216,7 @@ class winograd {
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
   /// What lies beside images is never written again.
-  void clear_lines(const places& p) const {
+  void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
     std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
   }
@@ -256,7 +260,7 @@ class winograd {
   }
 
   LAMINA_NOINLINE void see_images(detail::square_transform run, const image_rows& large, int first,
-                                  int rows, const places& p) const {
+                                  int rows, const addresses& p) const {
     const int pitch = line();
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -269,19 +273,19 @@ class winograd {
           run({tiles_, step * lanes, tile},
               p.lines + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
               {pitch * lanes, lanes}, p.left + (before + r * tiles_) * tile + c,
-              {points_ * left_place(channels_), left_place(channels_)}, nullptr);
+              {points_ * left_point_stride(channels_), left_point_stride(channels_)}, nullptr);
       }
     });
   }
 
   /// Where the values of slopes go: row by row, `tile` floats apart, or in panels of `depth` rows.
-  struct slope_places {
-    std::ptrdiff_t tile, place;
+  struct slope_positions {
+    std::ptrdiff_t tile, point_stride;
     int depth;
   };
   LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& small,
-                                       int first, int rows, float* to, const places& p,
-                                       slope_places at) const {
+                                       int first, int rows, float* to, const addresses& p,
+                                       slope_positions at) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
@@ -295,17 +299,17 @@ class winograd {
               p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
               {pitch * lanes, lanes},
               to + (before + r * tiles_) * tile + (at.depth > 0 ? v.offset : k),
-              {points_ * at.place, at.place}, nullptr);
+              {points_ * at.point_stride, at.point_stride}, nullptr);
       }
     });
   }
 
   LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
-                                   const places& p, const float* bias, const image_rows& small,
+                                   const addresses& p, const float* bias, const image_rows& small,
                                    const image_epilogue& done) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
-    const std::ptrdiff_t place = sums_place(filters_);
+    const std::ptrdiff_t point_stride = sums_point_stride(filters_);
     float* const lines = p.slopes;
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       for (int k = 0; k < filters_; k += lanes) {
@@ -316,7 +320,7 @@ class winograd {
         for (int r = 0; r < count; ++r) {
           run({tiles_, v.width, step * lanes},
               p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
-              {points_ * place, place}, lines, {pitch * lanes, lanes}, more);
+              {points_ * point_stride, point_stride}, lines, {pitch * lanes, lanes}, more);
           const int top = (row + r) * step;
           write_lines(lines, pitch, some, std::min(step, small_[0] - top), small_[1],
                       small.data + n * small.stride + k * size +
@@ -329,11 +333,11 @@ class winograd {
   }
 
   LAMINA_NOINLINE void spread_images(detail::square_addition add, int first, int rows,
-                                     const places& p, const float* bias, float* image,
+                                     const addresses& p, const float* bias, float* image,
                                      const image_rows& large, const image_epilogue& done) const {
     const int pitch = line();
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(large_[0]) * large_[1];
-    const std::ptrdiff_t place = sums_place(channels_);
+    const std::ptrdiff_t point_stride = sums_point_stride(channels_);
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       float* sums = image;
       for (int c = 0; c < channels_; c += lanes, sums += sum_floats()) {
@@ -347,7 +351,7 @@ class winograd {
         for (int r = 0; r < count; ++r)
           add({tiles_, v.width, step * lanes},
               p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
-              {points_ * place, place},
+              {points_ * point_stride, point_stride},
               sums + static_cast<std::ptrdiff_t>(row + r) * step * pitch * lanes,
               {pitch * lanes, lanes});
         if (row + count < tile_rows_) continue;

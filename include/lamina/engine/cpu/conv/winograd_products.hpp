@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <lamina/engine/cpu/conv/channel_squares.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
 #include <lamina/engine/cpu/conv/winograd_transforms.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
 
 namespace lamina::engine::cpu::detail {
 
@@ -31,7 +31,7 @@ struct winograd_panel_vector {
 
 /// What is multiplied at each of so many places, and whether the products are added to the sums.
 struct winograd_product_size {
-  int places, rows, depth, columns;
+  int positions, rows, depth, columns;
   bool adds;
 };
 
@@ -50,13 +50,13 @@ static_assert(least_whole_rows <= least_tile_rows);
 /// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
 /// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
 LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
-                                              std::ptrdiff_t left_place, const float* panels,
-                                              std::ptrdiff_t panel_place, float* sums,
-                                              std::ptrdiff_t sums_place) {
+                                              std::ptrdiff_t left_point_stride, const float* panels,
+                                              std::ptrdiff_t panel_point_stride, float* sums,
+                                              std::ptrdiff_t sums_point_stride) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;
   const even_parts tiles(s.rows, tile_rows);
   const float* const first_row = left.data;
-  for (int k = 0; k < s.places; ++k) {
+  for (int k = 0; k < s.positions; ++k) {
     for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
       const winograd_panel_vector v(s.columns, s.depth, column);
       width = v.width;
@@ -73,12 +73,12 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
           rows = least;
         }
         float* const tile = to + first * width;
-        left.data = first_row + k * left_place + first * left.row;
+        left.data = first_row + k * left_point_stride + first * left.row;
         kernels[rows - 1](s.depth, left, panels + v.offset, s.adds ? tile : nullptr, tile);
       }
     }
-    panels += panel_place;
-    sums += sums_place;
+    panels += panel_point_stride;
+    sums += sums_point_stride;
   }
 }
 
@@ -86,7 +86,7 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
 /// columns and `depth` rows. Memory for one vector of filters is at `lines`.
 struct winograd_filters {
   float* data;
-  std::ptrdiff_t place;
+  std::ptrdiff_t point_stride;
   int columns, depth, size;  // size: of a filter along a side
   float* lines;
 
@@ -97,7 +97,8 @@ struct winograd_filters {
     for_each([&](int column, int channels, int row, float* to) {
       gather_lanes(filter + column * column_stride + row * row_stride, column_stride, channels,
                    size * size, lines);
-      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * place, place}, nullptr);
+      run({1, 0, 0}, lines, {size * lanes, lanes}, to, {points * point_stride, point_stride},
+          nullptr);
     });
   }
   /// The gradients of filters from those of what they were transformed to.
@@ -105,7 +106,8 @@ struct winograd_filters {
                               std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);
     for_each([&](int column, int channels, int row, float* from) {
-      run({1, 0, 0}, from, {points * place, place}, lines, {size * lanes, lanes}, nullptr);
+      run({1, 0, 0}, from, {points * point_stride, point_stride}, lines, {size * lanes, lanes},
+          nullptr);
       scatter_lanes(lines, channels, size * size,
                     filter + column * column_stride + row * row_stride, column_stride);
     });

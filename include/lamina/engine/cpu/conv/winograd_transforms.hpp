@@ -179,14 +179,14 @@ struct show {
 };
 
 /// Where the vectors of a square, row by row, lie: floats between rows and between columns.
-struct square_places {
+struct square_positions {
   std::ptrdiff_t row, column;
 };
 
 /// A transform T along both sides of a square of vectors. `put(to, v)` stores them.
 template <class T, class Put>
-LAMINA_INLINE void transform_square(const float* from, square_places in, float* to,
-                                    square_places out, Put put) {
+LAMINA_INLINE void transform_square(const float* from, square_positions in, float* to,
+                                    square_positions out, Put put) {
   vector half_way[T::from][T::to];
   for (int x = 0; x < T::from; ++x) {
     vector a[T::from];
@@ -211,8 +211,9 @@ struct square_series {
 
 /// The same for a series of squares; `more` is added to every result.
 template <class T>
-LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_places in,
-                                       float* to, square_places out, const float* more = nullptr) {
+LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_positions in,
+                                       float* to, square_positions out,
+                                       const float* more = nullptr) {
   const vector sum = more == nullptr ? vector(0.F) : vector::load_unaligned(more);
   for (int i = 0; i < s.count; ++i, from += s.from, to += s.to)
     transform_square<T>(
@@ -222,8 +223,8 @@ LAMINA_NOINLINE void transform_squares(square_series s, const float* from, squar
 }
 /// The same, added to what is there.
 template <class T>
-LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from, square_places in,
-                                             float* to, square_places out) {
+LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
+                                             square_positions in, float* to, square_positions out) {
   for (int i = 0; i < s.count; ++i, from += s.from, to += s.to)
     transform_square<T>(
         from, in, to, out, [](float* at, vector v) __attribute__((always_inline)) {
@@ -232,10 +233,10 @@ LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
 }
 
 /// A function that transforms a series of squares.
-using square_transform = void (*)(square_series, const float* from, square_places in, float* to,
-                                  square_places out, const float* more);
-using square_addition = void (*)(square_series, const float* from, square_places in, float* to,
-                                 square_places out);
+using square_transform = void (*)(square_series, const float* from, square_positions in, float* to,
+                                  square_positions out, const float* more);
+using square_addition = void (*)(square_series, const float* from, square_positions in, float* to,
+                                 square_positions out);
 
 /// What a convolution with filters of this size needs, and what its gradients do.
 struct forward_transforms {

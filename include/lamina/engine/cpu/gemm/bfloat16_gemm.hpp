@@ -16,8 +16,8 @@
 #include <utility>
 
 #include <lamina/core/bfloat16.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -202,9 +202,9 @@ using bfloat16_kernel = void (*)(int depth, const left_operand& left, const floa
                                  float* sums);
 template <int Vectors, class Rows>
 struct bfloat16_kernels;
-template <int Vectors, int... I>
-struct bfloat16_kernels<Vectors, std::integer_sequence<int, I...>> {
-  static constexpr bfloat16_kernel table[] = {&multiply_bfloat16_tile<I + 1, Vectors>...};
+template <int Vectors, int... Index>
+struct bfloat16_kernels<Vectors, std::integer_sequence<int, Index...>> {
+  static constexpr bfloat16_kernel table[] = {&multiply_bfloat16_tile<Index + 1, Vectors>...};
 };
 
 inline bfloat16_kernel find_bfloat16_kernel(int rows, int width) {

@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstring>
 
-#include <lamina/engine/cpu/gemm/few_rows.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
+#include <lamina/engine/cpu/gemm/small_batch_gemm.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
-#include <lamina/engine/cpu/memory/unfinished_sums.hpp>
+#include <lamina/engine/cpu/memory/partial_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -101,7 +101,7 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
                      const Real* panels, int panel_rows, bool turns, product_layout layout,
                      basic_epilogue<Real> run, const void* context, Real* scratch,
                      panel_order order = panel_order::ascending,
-                     const basic_unfinished_sums<Real>& sums = {}) {
+                     const basic_partial_sums<Real>& sums = {}) {
   constexpr int panel_width = panel_width_in<Real>;
   if (m_size <= 0 || n_size <= 0) return;
   const even_parts depths =
@@ -150,7 +150,7 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
         copy_rows(block.rows, block.depth, block.left.data, left.row, scratch, copy_stride);
         block.left = {scratch, copy_stride, 1};
       }
-      sweep(block);
+      gemm_block(block);
       if (adds && !block.is_last)
         add_part(padded(n_size) * block.rows, block.partial, d == 0, total);
     }
@@ -211,9 +211,9 @@ inline void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
   constexpr int panel_width = panel_width_in<Real>;
-  const std::ptrdiff_t few =
-      gemm_dx_few_rows_scratch_floats(m_size < few_rows ? m_size : few_rows, n_size);
-  if (m_size <= few_rows) return few;
+  const std::ptrdiff_t few = gemm_dx_small_batch_scratch_floats(
+      m_size < small_batch_rows ? m_size : small_batch_rows, n_size);
+  if (m_size <= small_batch_rows) return few;
   const std::ptrdiff_t by_panel =
       detail::parts_of_turned_depth<Real>(n_size).longest() * panel_width +
       detail::block_floats<Real>(m_size, n_size, detail::most_turned_depth<Real>, k_size);
@@ -233,9 +233,9 @@ template <class Real>
 inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
                     const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
                     const void* context, Real* scratch) {
-  if (m_size <= few_rows) {
-    gemm_dx_few_rows(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
-                     scratch);
+  if (m_size <= small_batch_rows) {
+    gemm_dx_small_batch(m_size, k_size, n_size, dy, dy_stride, panels, product_stride, run, context,
+                        scratch);
     return;
   }
   if (detail::turns_by_panel<Real>(m_size, n_size)) {
@@ -260,7 +260,7 @@ template <class Real>
 inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
                            basic_epilogue<Real> run, const void* context, Real* scratch,
-                           const basic_unfinished_sums<Real>& sums = {}) {
+                           const basic_partial_sums<Real>& sums = {}) {
   detail::multiply(k_size, m_size, n_size, basic_left_operand<Real>{x, 1, x_stride}, dy_panels,
                    panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
                    sums);
@@ -276,8 +276,7 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
 template <class Real>
 inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
                     const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,
-                    const void* context, Real* scratch,
-                    const basic_unfinished_sums<Real>& sums = {}) {
+                    const void* context, Real* scratch, const basic_partial_sums<Real>& sums = {}) {
   pack(m_size, n_size, dy, dy_stride, scratch);
   gemm_dw_packed(m_size, k_size, n_size, x, x_stride, scratch, m_size, run, context,
                  scratch + panels_floats(m_size, n_size), sums);

@@ -146,9 +146,9 @@ LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& ope
 
 template <int Vectors, class Rows, class Real = float>
 struct micro_kernels;
-template <int Vectors, int... I, class Real>
-struct micro_kernels<Vectors, std::integer_sequence<int, I...>, Real> {
-  static constexpr basic_micro_kernel<Real> table[] = {&multiply_tile<I + 1, Vectors, Real>...};
+template <int Vectors, int... Index, class Real>
+struct micro_kernels<Vectors, std::integer_sequence<int, Index...>, Real> {
+  static constexpr basic_micro_kernel<Real> table[] = {&multiply_tile<Index + 1, Vectors, Real>...};
 };
 
 }  // namespace detail

@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include <lamina/core/rows.hpp>
-#include <lamina/engine/common/row_maker.hpp>
+#include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
 namespace lamina::engine::cpu {
 
 using engine::minibatch_source;
-using engine::row_maker;
+using engine::row_allocator;
 using engine::sequence_rows;
 
 /// The rows of one run, by row domain of the program. Sequence i of a domain is its rows

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
-#include <lamina/engine/cpu/schedule/schedule_table.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/plan/outside_memory.hpp>
+#include <lamina/engine/cpu/schedule/schedule_table.hpp>
+#include <lamina/plan/external_buffers.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -29,8 +29,8 @@ class machine_memory {
   static constexpr int arrays_count = plan_type::memory.arrays;
   static constexpr int selected_count = plan_type::memory.selected_rows;
 
-  LAMINA_COLD explicit machine_memory(const outside_memory& outside)
-      : outside_(outside), fixed_(static_cast<std::size_t>(fixed_size)) {
+  LAMINA_COLD explicit machine_memory(const external_buffers& external)
+      : external_(external), fixed_(static_cast<std::size_t>(fixed_size)) {
     for (int i = 0; i < constants_count; ++i) constants_[i] = constant_table<P>::table.of[i];
     for (float*& begin : arena_begin_) begin = nowhere();
   }
@@ -72,8 +72,8 @@ class machine_memory {
   void feed(int data, const void* values) {
     feeds_[data] = values == nullptr ? nowhere() : const_cast<void*>(values);
     for (int a = 0; a < schedule::arguments; ++a)
-      if (schedule::table.slots[a].space == memory_space::feed &&
-          schedule::table.slots[a].offset == data)
+      if (schedule::table.slot_of[a].space == memory_space::feed &&
+          schedule::table.slot_of[a].offset == data)
         arguments_[a] = static_cast<float*>(feeds_[data]);
   }
 
@@ -83,7 +83,7 @@ class machine_memory {
 
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
-    if (rows > capacity_[domain]) make_room(domain, rows);
+    if (rows > capacity_[domain]) reserve_rows(domain, rows);
     rows_.count[domain] = rows;
     constants_[inverse_rows(domain)] = inverse_of(rows);
   }
@@ -97,9 +97,9 @@ class machine_memory {
     return offsets.data();
   }
 
-  run_context context(std::uint64_t seed, std::uint64_t step, const row_maker* maker) {
+  run_context context(std::uint64_t seed, std::uint64_t step, const row_allocator* allocator) {
     run_context c{rows_.count, rows_.offsets, rows_.first, seed, step, scratch_.data(),
-                  maker,       nullptr,       0,           0,    {},   schedule::convolutions()};
+                  allocator,   nullptr,       0,           0,    {},   schedule::convolutions()};
     if constexpr (keeps_filters) c.filters = &filters_;
     c.is_odd_run = is_odd_run_;
     return c;
@@ -126,9 +126,9 @@ class machine_memory {
       case memory_space::accumulator:
       case memory_space::gradient:
       case memory_space::updated:
-        return outside_.address_of(s);
+        return external_.address_of(s);
       case memory_space::numbers:
-        return outside_.leaves_updates ? nullptr : constant(s.offset);
+        return external_.leaves_updates ? nullptr : constant(s.offset);
       case memory_space::feed:
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::array:
@@ -180,13 +180,13 @@ class machine_memory {
     }
   };
 
-  LAMINA_COLD void make_room(int domain, int rows) {
+  LAMINA_COLD void reserve_rows(int domain, int rows) {
     all_or_nothing guard{this, domain, domain + 1, false};
     // Rows of another run are a little more or less.
-    const int room = rows <= 1 << 30 ? rows + rows / 4 : rows;
+    const int capacity = rows <= 1 << 30 ? rows + rows / 4 : rows;
     made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
-                         static_cast<std::size_t>(room));
-    capacity_[domain] = room;
+                         static_cast<std::size_t>(capacity));
+    capacity_[domain] = capacity;
     arena_begin_[domain] = made_[domain].data();
     place_arguments();
     find_scratch();
@@ -216,9 +216,9 @@ class machine_memory {
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a)
-      if (!bound_ || (schedule::table.slots[a].space != memory_space::frame &&
-                      schedule::table.slots[a].space != memory_space::view))
-        arguments_[a] = address_of(schedule::table.slots[a]);
+      if (!bound_ || (schedule::table.slot_of[a].space != memory_space::frame &&
+                      schedule::table.slot_of[a].space != memory_space::view))
+        arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
   // The scratch memory of kernels depends on the numbers of rows alone: those that are made are
   // never more than there is memory for.
@@ -248,7 +248,7 @@ class machine_memory {
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
 
-  outside_memory outside_;
+  external_buffers external_;
   aligned_buffer arena_, fixed_, scratch_;
   real constants_[at_least_one(constants_count)];
   void* feeds_[at_least_one(P::desc.count.data)] = {};

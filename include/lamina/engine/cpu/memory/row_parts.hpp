@@ -9,7 +9,7 @@
 #include <limits>
 
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/common/made_rows.hpp>
+#include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
 namespace lamina::engine::cpu {

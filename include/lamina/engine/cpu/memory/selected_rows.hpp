@@ -12,8 +12,8 @@
 #include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -37,7 +37,7 @@ class basic_selected_rows {
   void begin(int columns) {
     columns_ = columns;
     numbers_.clear();
-    std::fill(place_.begin(), place_.end(), 0);
+    std::fill(position_.begin(), position_.end(), 0);
   }
 
   /// Memory for so many rows, of this many columns: adding them, and sorted(), allocates nothing
@@ -48,7 +48,7 @@ class basic_selected_rows {
     if (wanted > values_.size()) grow(wanted);
     numbers_.reserve(rows);
     order_.reserve(rows);
-    while (place_.size() < 2 * (rows + 1)) rehash();
+    while (position_.size() < 2 * (rows + 1)) rehash();
   }
   /// How many rows there is memory for.
   std::size_t capacity() const { return numbers_.capacity(); }
@@ -73,8 +73,8 @@ class basic_selected_rows {
   /// what each sum rounds off.
   void add_carrying(int number, const Real* from, Real* rest) {
     const int before = size();
-    const int place = find_or_make(number);
-    Real *const to = row(place), *const off = rest + first_of(place);
+    const int position = find_or_make(number);
+    Real *const to = row(position), *const off = rest + first_of(position);
     if (size() > before) {
       for (int j = 0; j < columns_; ++j) to[j] = from[j], off[j] = 0;
       return;
@@ -106,16 +106,16 @@ class basic_selected_rows {
   std::ptrdiff_t first_of(int i) const { return static_cast<std::ptrdiff_t>(i) * padded(columns_); }
   // Open addressing: 0 is free, else one more than a row's place; at most half of it is in use.
   int find_or_make(int number) {
-    if (2 * (numbers_.size() + 1) > place_.size()) rehash();
-    const std::size_t mask = place_.size() - 1;
+    if (2 * (numbers_.size() + 1) > position_.size()) rehash();
+    const std::size_t mask = position_.size() - 1;
     std::size_t at = slot_of(number);
-    for (; place_[at] != 0; at = (at + 1) & mask)
-      if (numbers_[static_cast<std::size_t>(place_[at] - 1)] == number) return place_[at] - 1;
+    for (; position_[at] != 0; at = (at + 1) & mask)
+      if (numbers_[static_cast<std::size_t>(position_[at] - 1)] == number) return position_[at] - 1;
     // Memory first: a row that is counted is there.
     const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
     if (wanted > values_.size()) grow(2 * wanted);
     numbers_.push_back(number);
-    place_[at] = size();
+    position_[at] = size();
     return size() - 1;
   }
   void grow(std::size_t floats) {
@@ -127,19 +127,19 @@ class basic_selected_rows {
   std::size_t slot_of(int number) const {
     // Fibonacci hashing: numbers that follow each other are spread.
     const std::uint64_t mixed = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u;
-    return static_cast<std::size_t>(mixed >> 32) & (place_.size() - 1);
+    return static_cast<std::size_t>(mixed >> 32) & (position_.size() - 1);
   }
   void rehash() {
-    place_.assign(std::max<std::size_t>(64, 2 * place_.size()), 0);
+    position_.assign(std::max<std::size_t>(64, 2 * position_.size()), 0);
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       std::size_t at = slot_of(numbers_[i]);
-      while (place_[at] != 0) at = (at + 1) & (place_.size() - 1);
-      place_[at] = static_cast<int>(i) + 1;
+      while (position_[at] != 0) at = (at + 1) & (position_.size() - 1);
+      position_[at] = static_cast<int>(i) + 1;
     }
   }
 
   int columns_ = 0;
-  std::vector<int> numbers_, place_, order_;
+  std::vector<int> numbers_, position_, order_;
   aligned_buffer values_;
 };
 using selected_rows = basic_selected_rows<float>;

@@ -29,18 +29,18 @@ namespace engine::cpu {
 struct bfloat16_step_product {
   int depth, width;
   const float* panels = nullptr;
-  float* room;
+  float* memory;
 
   bfloat16_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int = 1)
       : depth(depth_of),
         width(width_of),
-        room(pieces.take(gemm_bfloat16_scratch_floats(rows, depth))) {}
+        memory(pieces.take(gemm_bfloat16_scratch_floats(rows, depth))) {}
   void take(const operand& weight) { panels = weight.row<const float>(0); }
   void run(int rows, const float* from, std::ptrdiff_t from_stride, float* to,
            std::ptrdiff_t to_stride, bool adds) const {
     const detail::plain_store store{to, to_stride, width, 1, adds};
     gemm_bfloat16(rows, depth, width, from, from_stride, panels, to_stride,
-                  &detail::plain_store::run, &store, room);
+                  &detail::plain_store::run, &store, memory);
   }
 };
 inline void take_gru_weight(const operand& weight, const float*, bfloat16_step_product& of_gates,
@@ -178,7 +178,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     if (v < 0) return -1;
     if (const int g = copying_group(v); g >= 0)
       v = plan_type::code.arguments[plan_type::code.groups[g].arguments];
-    const memory_slot slot = plan_type::memory.slots[v];
+    const memory_slot slot = plan_type::memory.slot_of[v];
     return slot.space == memory_space::parameter ? slot.offset : -1;
   }
 
@@ -206,7 +206,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
         const int at = code.arguments + a;
         const int pointer =
             bfloat16_pointer(parameters, k.layout, parameter_in(plan_type::code.arguments[at]));
-        t.schedule.slots[at] = {memory_space::parameter, 0, pointer};
+        t.schedule.slot_of[at] = {memory_space::parameter, 0, pointer};
         t.needs[pointer] = k.layout;
         redirected[at] = true;
       }

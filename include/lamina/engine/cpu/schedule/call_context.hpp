@@ -7,8 +7,8 @@
 #include <lamina/core/config.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/cpu/memory/domain_rows.hpp>
+#include <lamina/engine/cpu/memory/partial_sums.hpp>
 #include <lamina/engine/cpu/memory/tensor_array.hpp>
-#include <lamina/engine/cpu/memory/unfinished_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -43,7 +43,7 @@ struct run_context {
   std::uint64_t seed;
   std::uint64_t step;  // of training; random masks depend on it
   float* scratch;
-  const row_maker* maker;                    // null when all rows are fed
+  const row_allocator* allocator;            // null when all rows are fed
   const minibatch_source* source = nullptr;  // null when the program reads nothing
   int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
@@ -51,7 +51,7 @@ struct run_context {
   const conv_methods* convolutions = nullptr;  // what the program has besides the general way
   filter_memory* filters = nullptr;            // of one who does not train; null for others
   bool is_odd_run = false;                     // every second one of a machine
-  unfinished_sums sums_of_rows = {};  // of a group that is run a part of its rows at a time
+  partial_sums sums_of_rows = {};  // of a group that is run a part of its rows at a time
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
   /// Whether large weights are read from the end: the time before, they were not.
@@ -82,22 +82,24 @@ class call_context : public operator_call {
   /// that were fed must be as many.
   void set_rows(const operand& o, int rows) const { set_rows(o.domain, rows); }
   LAMINA_NOINLINE void set_rows(int domain, int rows) const {
-    if (run_.maker != nullptr && domain > 0)
-      run_.maker->set_rows(run_.maker->machine, domain, rows);
+    if (run_.allocator != nullptr && domain > 0)
+      run_.allocator->set_rows(run_.allocator->machine, domain, rows);
   }
   /// Whether rows of some domains are made while the program runs; else all were fed.
-  bool makes_rows() const { return run_.maker != nullptr; }
+  bool makes_rows() const { return run_.allocator != nullptr; }
   /// Memory for where the sequences of an output's domain begin and end, `sequences + 1` numbers;
   /// to be filled before set_rows() is called with the last of them.
   int* make_offsets(const operand& o, int sequences) const {
     return make_offsets(o.domain, sequences);
   }
   int* make_offsets(int domain, int sequences) const {
-    return run_.maker->make_offsets(run_.maker->machine, domain, sequences);
+    return run_.allocator->make_offsets(run_.allocator->machine, domain, sequences);
   }
   /// Whether the output is a view: the kernel tells where it lies.
   bool shows() const { return run_.view > 0; }
-  void show(void* data) const { run_.maker->show(run_.maker->machine, run_.view - 1, data); }
+  void show(void* data) const {
+    run_.allocator->show(run_.allocator->machine, run_.view - 1, data);
+  }
   /// Whether X stays where it lies as long as somebody may read what it is written to.
   bool refers() const { return run_.view < 0; }
 

@@ -6,12 +6,12 @@
 
 #include <type_traits>
 
-#include <lamina/engine/cpu/schedule/call_context.hpp>
-#include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
-#include <lamina/engine/cpu/vector/row_sums.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>
+#include <lamina/engine/cpu/vector/row_sums.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -82,16 +82,16 @@ LAMINA_INLINE double* doubles_in(double* memory) { return memory; }
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
                                std::ptrdiff_t stride, int columns,
-                               const basic_unfinished_sums<typename Runner::real>& parts = {}) {
+                               const basic_partial_sums<typename Runner::real>& parts = {}) {
   using Real = typename Runner::real;
   using vector = typename Runner::vector;
   constexpr int lanes = lanes_in<Real>;
-  alignas(64) double room[summed_columns];
+  alignas(64) double own_sums[summed_columns];
   alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
     // Unfinished sums have room for doubles.
-    double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : room;
+    double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : own_sums;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
     sum_rows(x + first, rows, stride, width, sums);
@@ -115,7 +115,7 @@ LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_con
 
 // The sums over rows that a run goes on with; in double none does (machine.hpp).
 template <class Real>
-LAMINA_INLINE basic_unfinished_sums<Real> sums_of_rows(const run_context& c) {
+LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
   if constexpr (std::is_same_v<Real, float>)
     return c.sums_of_rows;
   else

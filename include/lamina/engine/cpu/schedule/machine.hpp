@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <lamina/engine/common/first_update.hpp>
-#include <lamina/engine/cpu/schedule/block_runner.hpp>
 #include <lamina/engine/cpu/memory/machine_memory.hpp>
+#include <lamina/engine/cpu/schedule/block_runner.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
 namespace lamina::engine::cpu {
@@ -35,7 +35,7 @@ class machine {
   /// The operator of a program in double that computes in float alone; void where there is none.
   using refused = typename schedule::template called<schedule::in_float_alone>::type;
 
-  LAMINA_COLD explicit machine(const outside_memory& outside) : memory_(outside) { bind(1); }
+  LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
   /// Gets ready for these rows; allocates only when there was never need for as much memory. The
   /// offsets of sequences are read in place and must outlive the run.
@@ -90,21 +90,21 @@ class machine {
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
   /// Where variable V of the program lies.
   template <int V>
-  static constexpr const variable_place& place() {
-    return place_of_variable<P, V>;
+  static constexpr const variable_layout& layout() {
+    return layout_of_variable<P, V>;
   }
   /// The memory of variable V of the program, null if the plan never stores it.
   template <int V>
   float* address() {
-    return address(place<V>());
+    return address(layout<V>());
   }
-  float* address(const variable_place& place) { return memory_.address_of(place.slot); }
+  float* address(const variable_layout& layout) { return memory_.address_of(layout.slot); }
   /// The same for a variable that the program returns or names, or that persists; null for others.
-  static constexpr const variable_place* place(int variable) {
+  static constexpr const variable_layout* layout(int variable) {
     return variable_table<P>::find(variable);
   }
   float* address(int variable) {
-    const variable_place* const found = place(variable);
+    const variable_layout* const found = layout(variable);
     return found == nullptr ? nullptr : address(*found);
   }
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.

@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -75,7 +75,7 @@ struct tiled_schedule {
   const program_view* program;
   const schedule_entry* entries;
   const argument_info* info;
-  const memory_slot* slots;
+  const memory_slot* slot_of;
   const tiled_group* tiled;
   const bool* is_local;  // by argument: needed by groups of its run alone
   int groups;
@@ -112,8 +112,8 @@ LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_m
     own[a] = arguments[argument];
     if (own[a] == nullptr || info.rows >= 0) continue;
     if (s.is_local[argument]) {
-      own[a] =
-          memory.arena.data() + static_cast<std::ptrdiff_t>(s.slots[argument].offset) * memory.rows;
+      own[a] = memory.arena.data() +
+               static_cast<std::ptrdiff_t>(s.slot_of[argument].offset) * memory.rows;
       continue;
     }
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(lamina::parts_of_rows(info.rows)) *
@@ -229,7 +229,7 @@ struct tiled_groups {
         const group_code code = plan_type::code.groups[g];
         bool reads_sums = false;
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
-          const memory_slot& s = schedule::table.slots[a];
+          const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
           // Weights of bfloat16 have numbers of their own, and nobody changes them.
           if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
@@ -242,7 +242,7 @@ struct tiled_groups {
           has_sums = true;
           sums += sums_of(g);
           for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
-            const memory_slot& s = schedule::table.slots[a];
+            const memory_slot& s = schedule::table.slot_of[a];
             const int v = plan_type::code.arguments[a];
             if (const int i = changed_parameter(s); i >= 0) changed[i] = true;
             if (v >= 0 && schedule::table.info[a].rows >= 0) summed[v] = true;
@@ -274,7 +274,7 @@ struct tiled_groups {
     t.sums = std::max(t.sums, sums);
   }
   static constexpr bool is_of_batch(int argument) {
-    const memory_slot& s = schedule::table.slots[argument];
+    const memory_slot& s = schedule::table.slot_of[argument];
     return s.space == memory_space::arena && s.domain == batch::domain;
   }
   static constexpr int owner(int v) {
@@ -293,14 +293,14 @@ struct tiled_groups {
     constexpr int most = 1 << 17;  // of more the compiler would search for seconds: no tiles then
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
-      const memory_slot& left = plan_type::memory.slots[v];
+      const memory_slot& left = plan_type::memory.slot_of[v];
       if (left.space != memory_space::arena || !is_made_in(v, first, end) ||
           is_local(v, first, end))
         continue;
       compared += plan_type::lowered.count.variables;
       if (compared > most) return true;
       for (int u = 0; u < plan_type::lowered.count.variables; ++u) {
-        const memory_slot& read = plan_type::memory.slots[u];
+        const memory_slot& read = plan_type::memory.slot_of[u];
         if (read.space != memory_space::arena || plan_type::grouped.producer[owner(u)] >= first ||
             plan_type::same.last[owner(u)] < first)
           continue;
@@ -319,7 +319,7 @@ struct tiled_groups {
   static constexpr detail::tiled_schedule view = {&schedule::program,
                                                   schedule::table.entries,
                                                   schedule::table.info,
-                                                  schedule::table.slots,
+                                                  schedule::table.slot_of,
                                                   table.tiled,
                                                   table.is_local,
                                                   groups,

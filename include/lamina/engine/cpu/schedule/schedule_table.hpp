@@ -6,10 +6,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <lamina/engine/cpu/schedule/call_kernels.hpp>
-#include <lamina/engine/cpu/gemm/collect_kernels.hpp>
 #include <lamina/engine/cpu/conv/conv_methods.hpp>
+#include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
+#include <lamina/engine/cpu/schedule/call_kernels.hpp>
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>
 
@@ -162,7 +162,7 @@ struct schedule_table {
   struct table_type {
     schedule_entry entries[at_least_one(groups)];
     argument_info info[at_least_one(arguments)];
-    memory_slot slots[at_least_one(arguments)];
+    memory_slot slot_of[at_least_one(arguments)];
   };
 
   static constexpr table_type make() {
@@ -183,7 +183,7 @@ struct schedule_table {
                       d.feeds};
       if (i.runs >= 0) t.entries[g].run = nullptr, t.entries[g].group.rows = blocks_run++;
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
-        t.slots[a] = slot_of_argument<plan_type>(a);
+        t.slot_of[a] = slot_of_argument<plan_type>(a);
         t.info[a] = argument_info_of<plan_type>(a, parts);
       }
     }

@@ -16,7 +16,7 @@ namespace lamina::engine::cpu {
 /// Where a vector stands: the offset of its first element in every array of the group's shape, its
 /// row and its column; where it is a part of images its channel, or, if its elements are of
 /// several, the channel of each.
-struct place {
+struct element_position {
   std::ptrdiff_t offset;
   int row;
   int column;
@@ -38,39 +38,39 @@ struct operand_reader<ex::head_value, Real> {
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector head, const vector*,
-                                  const place&) {
+                                  const element_position&) {
     return head;
   }
 };
-template <int I, class Real>
-struct operand_reader<ex::load<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::load<Index>, Real> {
   using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
-  static constexpr int argument = I;
+  static constexpr int argument = Index;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
-                                  const place& at) {
-    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.offset);
+                                  const element_position& at) {
+    return vector::load_unaligned(numbers_at<Real>(a[Index]) + at.offset);
   }
 };
-template <int I, class Real>
-struct operand_reader<ex::row<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::row<Index>, Real> {
   using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = true, by_column = false;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
-                                  const place& at) {
-    return vector::load_unaligned(numbers_at<Real>(a[I]) + at.column);
+                                  const element_position& at) {
+    return vector::load_unaligned(numbers_at<Real>(a[Index]) + at.column);
   }
 };
-template <int I, class Real>
-struct operand_reader<ex::column<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::column<Index>, Real> {
   using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = true;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
-                                  const place& at) {
-    return vector(numbers_at<Real>(a[I])[static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+                                  const element_position& at) {
+    return vector(numbers_at<Real>(a[Index])[static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
   }
 };
 /// The numbers of the channels of a vector's elements.
@@ -80,36 +80,36 @@ LAMINA_NOINLINE inline vector_in<Real> gather_channels(const Real* numbers, cons
   for (int l = 0; l < lanes_in<Real>; ++l) all[l] = numbers[channels[l]];
   return vector_in<Real>::load_aligned(all);
 }
-template <int I, class Real>
-struct operand_reader<ex::channel<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::channel<Index>, Real> {
   using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
-  static constexpr int channels = I;
+  static constexpr int channels = Index;
   static LAMINA_INLINE vector get(float* const* a, const vector*, vector, const vector*,
-                                  const place& at) {
-    const Real* const numbers = numbers_at<Real>(a[I]);
+                                  const element_position& at) {
+    const Real* const numbers = numbers_at<Real>(a[Index]);
     return at.channels == nullptr ? vector(numbers[at.channel])
                                   : gather_channels(numbers, at.channels);
   }
 };
-template <int I, class Real>
-struct operand_reader<ex::scalar<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::scalar<Index>, Real> {
   using vector = vector_in<Real>;
-  static constexpr int scalar = I;
+  static constexpr int scalar = Index;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector* scalars, vector, const vector*,
-                                  const place&) {
-    return scalars[I];
+                                  const element_position&) {
+    return scalars[Index];
   }
 };
-template <int I, class Real>
-struct operand_reader<ex::numbers<I>, Real> {
+template <int Index, class Real>
+struct operand_reader<ex::numbers<Index>, Real> {
   using vector = vector_in<Real>;
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector*,
-                                  const place&) {
+                                  const element_position&) {
     return vector(Real(0));
   }
 };
@@ -119,7 +119,7 @@ struct operand_reader<ex::value<J>, Real> {
   static constexpr int scalar = -1;
   static constexpr bool by_row = false, by_column = false;
   static LAMINA_INLINE vector get(float* const*, const vector*, vector, const vector* values,
-                                  const place&) {
+                                  const element_position&) {
     return values[J];
   }
 };
@@ -159,7 +159,8 @@ struct one_statement<ex::let<Op, K, Store, In...>, Real> {
      ...);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector*, vector head,
-                                vector* values, int number, const place& at, update_step) {
+                                vector* values, int number, const element_position& at,
+                                update_step) {
     const vector v =
         pointwise_value<Op, K>(operand_reader<In, Real>::get(a, s, head, values, at)...);
     values[number] = v;
@@ -179,9 +180,9 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
   static constexpr int scalars = -1, stored = -1, channels = -1;
   static constexpr int numbers = static_cast<int>(Op::attributes.size());
   static constexpr bool by_row = false, by_column = false;
-  template <int I>
-  static LAMINA_INLINE const Real* first_of(float* const* a, ex::numbers<I>) {
-    return numbers_at<Real>(a[I]);
+  template <int Index>
+  static LAMINA_INLINE const Real* first_of(float* const* a, ex::numbers<Index>) {
+    return numbers_at<Real>(a[Index]);
   }
   template <class Other>
   static LAMINA_INLINE const Real* first_of(float* const*, Other) {
@@ -196,12 +197,12 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
     return Op::leaves_gradient(first) ? update_step::plain : update_step::prepared;
   }
   template <class Reader>
-  static LAMINA_INLINE void store(float* const* a, vector v, const place& at) {
+  static LAMINA_INLINE void store(float* const* a, vector v, const element_position& at) {
     if constexpr (requires { Reader::argument; })
       v.store_unaligned(numbers_at<Real>(a[Reader::argument]) + at.offset);
   }
   static LAMINA_INLINE void run(float* const* a, const vector* s, const vector* number, vector head,
-                                vector* values, int, const place& at, update_step step) {
+                                vector* values, int, const element_position& at, update_step step) {
     vector grad = operand_reader<Grad, Real>::get(a, s, head, values, at);
     if (step == update_step::elsewhere) return store<operand_reader<Param, Real>>(a, grad, at);
     vector param = operand_reader<Param, Real>::get(a, s, head, values, at);
@@ -265,9 +266,11 @@ struct statement_runner<expression::statements<S...>, Real> {
       at += detail::one_statement<S, Real>::numbers),
      ...);
   }
-  LAMINA_INLINE void operator()(vector head, const place& at) const { run(head, at, step); }
+  LAMINA_INLINE void operator()(vector head, const element_position& at) const {
+    run(head, at, step);
+  }
   /// The same for a `how` that is this runner's `step`: a constant leaves the other ways out.
-  LAMINA_INLINE void run(vector head, const place& at, detail::update_step how) const {
+  LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;
     ((detail::one_statement<S, Real>::run(arguments, scalar, number + first, head, values,

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/pool/pool2d/common_side.hpp>
 #include <lamina/engine/cpu/static/static_kernels.hpp>
+#include <lamina/operators/pool/pool2d/common_side.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 
@@ -177,7 +177,8 @@ struct static_call_kernel<pool2d> {
 template <>
 struct static_call_kernel<batch_norm_factor> {
   template <class Group>
-  requires(Group::arguments.of[0].place == Group::layout::nowhere) static void run(float* memory) {
+  requires(Group::arguments.of[0].position ==
+           Group::layout::nowhere) static void run(float* memory) {
     constexpr int variance = 4, factor = 9;
     const auto epsilon = static_cast<float>(Group::number(2));
     for (int i = 0; i < Group::arguments.of[factor].info.columns; ++i)

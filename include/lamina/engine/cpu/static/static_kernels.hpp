@@ -13,9 +13,9 @@
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/engine/cpu/static/static_layout.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cpu {
@@ -30,8 +30,8 @@ namespace detail {
 /// The address of argument A of a group.
 template <class Group, int A>
 LAMINA_INLINE float* address_in(float* memory) {
-  constexpr std::ptrdiff_t place = Group::arguments.of[A].place;
-  return place == Group::layout::nowhere ? nullptr : memory + place;
+  constexpr std::ptrdiff_t position = Group::arguments.of[A].position;
+  return position == Group::layout::nowhere ? nullptr : memory + position;
 }
 
 /// The addresses of all arguments.
@@ -210,17 +210,17 @@ struct static_call_kernel<concat> {
   }
 
  private:
-  template <class Group, int... I>
-  static void join(float* memory, std::integer_sequence<int, I...>) {
+  template <class Group, int... Index>
+  static void join(float* memory, std::integer_sequence<int, Index...>) {
     int column = 0;
-    ((copy<Group, I>(memory, column), column += Group::arguments.of[I].info.columns), ...);
+    ((copy<Group, Index>(memory, column), column += Group::arguments.of[Index].info.columns), ...);
   }
-  template <class Group, int I>
+  template <class Group, int Index>
   static LAMINA_INLINE void copy(float* memory, int column) {
-    constexpr argument_info from = Group::arguments.of[I].info;
+    constexpr argument_info from = Group::arguments.of[Index].info;
     constexpr argument_info to = Group::arguments.of[Group::count - 1].info;
     constexpr std::size_t size = static_cast<std::size_t>(size_of(from.type));
-    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, I>(memory));
+    const auto* x = reinterpret_cast<const char*>(detail::address_in<Group, Index>(memory));
     auto* y = reinterpret_cast<char*>(detail::address_in<Group, Group::count - 1>(memory)) +
               size * static_cast<std::size_t>(column);
     for (int i = 0; i < from.rows; ++i, x += from.stride * size, y += to.stride * size)

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/static/static_conv_shape.hpp>
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
@@ -36,7 +36,7 @@ struct static_layout {
   /// Nothing lies there.
   static constexpr std::ptrdiff_t nowhere = -1;
 
-  struct places {
+  struct positions {
     std::ptrdiff_t parameters[at_least_one(parameter_count)];
     std::ptrdiff_t data[at_least_one(data_count)];
     std::ptrdiff_t constants, fixed, arena, order, scratch, end;
@@ -86,7 +86,7 @@ struct static_layout {
       for (int a = 0; a < code.argument_count; ++a) {
         const int v = plan_type::code.arguments[code.arguments + a];
         if (v < 0) continue;
-        const memory_slot slot = plan_type::memory.slots[v];
+        const memory_slot slot = plan_type::memory.slot_of[v];
         if (slot.space != memory_space::parameter || slot.offset != i) continue;
         if (a != 1 || plan_type::grouped.groups[g].head != group_head::gemm) return false;
         found = true;
@@ -100,14 +100,14 @@ struct static_layout {
     return false;
   }
   static constexpr std::ptrdiff_t parameter_floats(int i) {
-    const parameter_place& d = parameter_table<P>::table.of[i];
+    const parameter_layout& d = parameter_table<P>::table.of[i];
     if constexpr (Weights::own_panels) {
       if (is_factor(i)) return Weights::panels_floats(d.rows, d.columns);
     }
     return static_cast<std::ptrdiff_t>(d.rows) * padded(d.columns);
   }
-  static constexpr places make() {
-    places p{};
+  static constexpr positions make() {
+    positions p{};
     std::ptrdiff_t at = 0;
     for (int i = 0; i < parameter_count; ++i) {
       p.parameters[i] = at;
@@ -132,10 +132,10 @@ struct static_layout {
     p.end = at + most + 4 * alignment_floats;
     return p;
   }
-  static constexpr places at = make();
+  static constexpr positions at = make();
 
   /// The place of a slot.
-  static constexpr std::ptrdiff_t place(memory_slot s) {
+  static constexpr std::ptrdiff_t position(memory_slot s) {
     if (s.space == memory_space::arena)
       return at.arena + static_cast<std::ptrdiff_t>(s.offset) * Rows;
     if (s.space == memory_space::fixed) return at.fixed + s.offset;
@@ -168,12 +168,12 @@ struct static_group {
     if (!Weights::own_panels || desc.head != group_head::gemm) return false;
     const int v = plan_type::code.arguments[code.arguments + 1];
     if (v < 0) return false;
-    const memory_slot slot = plan_type::memory.slots[v];
+    const memory_slot slot = plan_type::memory.slot_of[v];
     return slot.space == memory_space::parameter && layout::has_own_panels(slot.offset);
   }
 
   struct argument {
-    std::ptrdiff_t place;
+    std::ptrdiff_t position;
     argument_info info;
   };
   struct table {
@@ -185,9 +185,9 @@ struct static_group {
     for (int a = 0; a < count; ++a) {
       const int v = plan_type::code.arguments[code.arguments + a];
       t.of[a] = {layout::nowhere, argument_info_of<plan_type>(code.arguments + a, parts)};
-      if (is_constant(v)) t.of[a].place = layout::at.constants + constant_index(v);
+      if (is_constant(v)) t.of[a].position = layout::at.constants + constant_index(v);
       if (v < 0) continue;
-      t.of[a].place = layout::place(plan_type::memory.slots[v]);
+      t.of[a].position = layout::position(plan_type::memory.slot_of[v]);
       t.of[a].info.rows = layout::rows_of(t.of[a].info.rows);
     }
     return t;

@@ -15,33 +15,35 @@ using lane_sequence = std::make_integer_sequence<int, lanes_of<V>>;
 
 #if defined(__CUDACC__) && !defined(__clang__)
 // nvcc cannot give a pack of a built-in function's arguments to the host compiler.
-template <class V, int... I>
-V lanes_at(V a, V b, std::integer_sequence<int, I...>) {
+template <class V, int... Index>
+V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
   typename V::value_type from[2 * lanes_of<V>], to[lanes_of<V>];
   a.store_unaligned(from);
   b.store_unaligned(from + lanes_of<V>);
   int n = 0;
-  ((to[n++] = from[I]), ...);
+  ((to[n++] = from[Index]), ...);
   return V::load_unaligned(to);
 }
 #else
-template <class V, int... I>
-LAMINA_INLINE V lanes_at(V a, V b, std::integer_sequence<int, I...>) {
-  return V(__builtin_shufflevector(a.data, b.data, I...));
+template <class V, int... Index>
+LAMINA_INLINE V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
+  return V(__builtin_shufflevector(a.data, b.data, Index...));
 }
 #endif
 
-template <int First, class V, int... I>
-LAMINA_INLINE V every_second(V a, V b, std::integer_sequence<int, I...>) {
-  return lanes_at(a, b, std::integer_sequence<int, (First + 2 * I)...>{});
+template <int First, class V, int... Index>
+LAMINA_INLINE V every_second(V a, V b, std::integer_sequence<int, Index...>) {
+  return lanes_at(a, b, std::integer_sequence<int, (First + 2 * Index)...>{});
 }
-template <class V, int... I>
-LAMINA_INLINE V even_then_odd(V a, V b, std::integer_sequence<int, I...>) {
-  return lanes_at(a, b, std::integer_sequence<int, (2 * I + (2 * I >= lanes_of<V> ? 1 : 0))...>{});
+template <class V, int... Index>
+LAMINA_INLINE V even_then_odd(V a, V b, std::integer_sequence<int, Index...>) {
+  return lanes_at(
+      a, b, std::integer_sequence<int, (2 * Index + (2 * Index >= lanes_of<V> ? 1 : 0))...>{});
 }
-template <int First, class V, int... I>
-LAMINA_INLINE V taken_in_turn(V a, V b, std::integer_sequence<int, I...>) {
-  return lanes_at(a, b, std::integer_sequence<int, (First + I / 2 + I % 2 * lanes_of<V>)...>{});
+template <int First, class V, int... Index>
+LAMINA_INLINE V taken_in_turn(V a, V b, std::integer_sequence<int, Index...>) {
+  return lanes_at(a, b,
+                  std::integer_sequence<int, (First + Index / 2 + Index % 2 * lanes_of<V>)...>{});
 }
 }  // namespace detail
 

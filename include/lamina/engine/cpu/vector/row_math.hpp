@@ -231,7 +231,7 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
 
 /// y[j] = f(j), with f for a vector that begins at j and for one number.
 template <class Real = float, class F>
-LAMINA_INLINE void for_each_place(std::ptrdiff_t n, F&& f) {
+LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   constexpr int lanes = lanes_in<Real>;
   std::ptrdiff_t j = 0;
   for (; j + lanes <= n; j += lanes) f(j, vector_in<Real>(Real(0)));
@@ -269,19 +269,19 @@ inline void copy_elements(const operand& from, const operand& to) {
 
 /// An array without gaps between its rows: itself, or a copy in `room`, which is moved on.
 template <class Real>
-inline const Real* without_gaps(const operand& o, Real*& room) {
+inline const Real* without_gaps(const operand& o, Real*& scratch) {
   if (o.stride == o.columns || o.rows <= 1) return o.row<const Real>(0);
-  Real* const copy = room;
+  Real* const copy = scratch;
   for (int r = 0; r < o.rows; ++r)
     std::memcpy(copy + static_cast<std::ptrdiff_t>(r) * o.columns, o.row<const Real>(r),
                 static_cast<std::size_t>(o.columns) * sizeof(Real));
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
-  room += (size + alignment_floats - 1) / alignment_floats * alignment_floats;
+  scratch += (size + alignment_floats - 1) / alignment_floats * alignment_floats;
   return copy;
 }
 
 /// Numbers of room that `without_gaps` takes at most.
-inline std::ptrdiff_t room_without_gaps(const operand& o) {
+inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   if (o.stride == o.columns || o.rows <= 1) return 0;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;
   return (size + alignment_floats - 1) / alignment_floats * alignment_floats;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/device/algorithms.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 
 namespace lamina::engine::cuda {
 

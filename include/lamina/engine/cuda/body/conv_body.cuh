@@ -47,17 +47,19 @@ struct conv_body {
   }
 
  private:
-  static LAMINA_FN int places(const arguments& g) {
+  static LAMINA_FN int positions(const arguments& g) {
     return g.rows * g.conv.template to<Kind>().size.divisor();
   }
-  static LAMINA_FN int across(const arguments& g) { return tiles_for(places(g), Shape::columns); }
+  static LAMINA_FN int across(const arguments& g) {
+    return tiles_for(positions(g), Shape::columns);
+  }
   static LAMINA_FN int down(const arguments& g) {
     return tiles_for(g.conv.template to<Kind>().channels, Shape::rows);
   }
   using window_type = typename window_reader_of<Kind, ManyTaps>::type;
   static LAMINA_INLINE LAMINA_FN window_type windows(const arguments& g, int group, int terms) {
     const std::ptrdiff_t first = group * g.conv.template from<Kind>().floats();
-    return {g.conv, g.of[0] + first, g.left_stride, places(g), terms};
+    return {g.conv, g.of[0] + first, g.left_stride, positions(g), terms};
   }
   // Filters are rows [small channel][large channel][tap].
   static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
@@ -76,11 +78,11 @@ struct conv_body {
     if (channel >= to.channels) return;
     const int first = (group * to.channels + channel) * size.divisor();
     if (size.divisor() % pack_width == 0) {
-      if (q < places(g)) store(g, sums, part, first, q);
+      if (q < positions(g)) store(g, sums, part, first, q);
     } else {
       LAMINA_CUDA_UNROLL
       for (int j = 0; j < pack_width; ++j)
-        if (q + j < places(g)) store(g, lone_float{{sums.v[j]}}, part, first, q + j);
+        if (q + j < positions(g)) store(g, lone_float{{sums.v[j]}}, part, first, q + j);
     }
   }
   /// Runs the statements at place `q` of all images, of the channel that begins at column `first`.

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-#include <lamina/operators/conv/common.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/operators/conv/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -21,7 +21,7 @@ enum class conv_kind {
 inline constexpr int most_filter_sides = 31;
 
 /// An index into several volumes that lie behind each other: which one, and where in it.
-struct volume_place {
+struct volume_position {
   int number;
   int at[3];
 };
@@ -37,8 +37,8 @@ struct conv_volume {
       : channels(channel_count), side{d, h, w}, size(d * h * w), height(h), width(w) {}
   /// Floats of all channels of a group.
   LAMINA_INLINE LAMINA_FN int floats() const { return channels * size.divisor(); }
-  LAMINA_INLINE LAMINA_FN volume_place place(int i) const {
-    volume_place p;
+  LAMINA_INLINE LAMINA_FN volume_position position(int i) const {
+    volume_position p;
     p.number = size.divide(i);
     p.at[1] = width.divide(i);
     p.at[2] = i;
@@ -87,7 +87,7 @@ struct window_reader {
   const conv_geometry& c;
   const float* data;      // of the first image, at the first channel of the group
   std::ptrdiff_t stride;  // floats from image to image
-  int places, terms;
+  int positions, terms;
 
   // An element lies at the sum of the two offsets. Where the large image is made, the sum counts
   // places of the large image: it has to be whole strides.
@@ -100,17 +100,17 @@ struct window_reader {
     int at[3];
   };
   LAMINA_INLINE LAMINA_FN line_type line(int q) const {
-    const volume_place p = c.template to<Kind>().place(q < places ? q : 0);
+    const volume_position p = c.template to<Kind>().position(q < positions ? q : 0);
     line_type l{data + p.number * stride, {}};
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < 3; ++d)
       l.at[d] = Kind == conv_kind::forward ? p.at[d] * c.stride[d].divisor() - c.padding[d]
                                            : p.at[d] + c.padding[d];
-    if (q >= places) l.at[0] = outside;
+    if (q >= positions) l.at[0] = outside;
     return l;
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    const volume_place tap = c.taps.place(k < terms ? k : 0);
+    const volume_position tap = c.taps.position(k < terms ? k : 0);
     deep_type t{tap.number * c.template from<Kind>().size.divisor(), {}};
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < 3; ++d)
@@ -120,7 +120,7 @@ struct window_reader {
   }
   LAMINA_INLINE LAMINA_FN float get(const line_type& l, const deep_type& t) const {
     const conv_volume& from = c.template from<Kind>();
-    int place = 0;
+    int position = 0;
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < 3; ++d) {
       int i = l.at[d] + t.at[d];
@@ -131,9 +131,9 @@ struct window_reader {
         if (rest != 0) return 0.0f;
       }
       if (i >= from.side[d]) return 0.0f;
-      place = place * from.side[d] + i;
+      position = position * from.side[d] + i;
     }
-    return load_constant<lone_float>(l.image + t.channel + place).v[0];
+    return load_constant<lone_float>(l.image + t.channel + position).v[0];
   }
 };
 
@@ -146,7 +146,7 @@ struct masked_window_reader {
   const conv_geometry& c;
   const float* data;      // of the first image, at the first channel of the group
   std::ptrdiff_t stride;  // floats from image to image
-  int places, terms;
+  int positions, terms;
 
   struct line_type {
     const float* first;  // tap 0, wherever that lies
@@ -157,7 +157,7 @@ struct masked_window_reader {
     unsigned needs;  // one bit of each side
   };
   LAMINA_INLINE LAMINA_FN line_type line(int q) const {
-    const volume_place p = c.template to<Kind>().place(q < places ? q : 0);
+    const volume_position p = c.template to<Kind>().position(q < positions ? q : 0);
     int at = 0, first = 0;
     unsigned inside = 0;
     LAMINA_CUDA_UNROLL
@@ -166,10 +166,10 @@ struct masked_window_reader {
       inside |= taps_inside(d, p.at[d]) << first;
       first += c.taps.side[d];
     }
-    return {data + (p.number * stride + at), q < places ? ~inside : ~0u};
+    return {data + (p.number * stride + at), q < positions ? ~inside : ~0u};
   }
   LAMINA_INLINE LAMINA_FN deep_type deep(int k) const {
-    const volume_place tap = c.taps.place(k < terms ? k : 0);
+    const volume_position tap = c.taps.position(k < terms ? k : 0);
     int at = 0, first = 0;
     unsigned needs = 0;
     LAMINA_CUDA_UNROLL
@@ -189,9 +189,9 @@ struct masked_window_reader {
   LAMINA_INLINE LAMINA_FN int side(int d) const { return c.template from<Kind>().side[d]; }
   // A tap of a place of the large image is a place of the small image where their difference is
   // whole strides: both divisions leave the same remainder then, and quotients may be subtracted.
-  LAMINA_INLINE LAMINA_FN int origin(int d, int place) const {
-    return Kind == conv_kind::forward ? place * c.stride[d].divisor() - c.padding[d]
-                                      : c.stride[d].quotient(place + c.padding[d]);
+  LAMINA_INLINE LAMINA_FN int origin(int d, int position) const {
+    return Kind == conv_kind::forward ? position * c.stride[d].divisor() - c.padding[d]
+                                      : c.stride[d].quotient(position + c.padding[d]);
   }
   LAMINA_INLINE LAMINA_FN int step(int d, int tap) const {
     const int far = tap * c.dilation[d];
@@ -201,10 +201,10 @@ struct masked_window_reader {
   static LAMINA_INLINE LAMINA_FN unsigned bits_below(int n, int most) {
     return (1u << (n < 0 ? 0 : n < most ? n : most)) - 1;
   }
-  LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int place) const {
+  LAMINA_INLINE LAMINA_FN unsigned taps_inside(int d, int position) const {
     const int taps = c.taps.side[d];
     if (c.dilation[d] == 1 && (Kind == conv_kind::forward || c.stride[d].divisor() == 1)) {
-      const int at = origin(d, place);
+      const int at = origin(d, position);
       const int end = Kind == conv_kind::forward ? side(d) - at : at + 1;
       const int first = Kind == conv_kind::forward ? -at : at - side(d) + 1;
       return bits_below(end, taps) & ~bits_below(first, taps);
@@ -214,10 +214,10 @@ struct masked_window_reader {
     for (int tap = 0; tap < taps; ++tap) {
       bool inside = false;
       if constexpr (Kind == conv_kind::forward) {
-        const int i = place * c.stride[d].divisor() - c.padding[d] + tap * c.dilation[d];
+        const int i = position * c.stride[d].divisor() - c.padding[d] + tap * c.dilation[d];
         inside = i >= 0 && i < side(d);
       } else {
-        int rest = place + c.padding[d] - tap * c.dilation[d];
+        int rest = position + c.padding[d] - tap * c.dilation[d];
         if (rest >= 0) inside = c.stride[d].divide(rest) < side(d) && rest == 0;
       }
       bits |= (inside ? 1u : 0u) << tap;

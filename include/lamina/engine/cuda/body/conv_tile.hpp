@@ -18,7 +18,7 @@ inline constexpr conv_folds many_taps = 8;
 
 /// Which argument of a group or of a call is the filter or its gradient, and which attribute of the
 /// operator has the number of groups.
-struct filter_place {
+struct filter_point_stride {
   int argument, groups;
 };
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <limits>
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -36,11 +36,11 @@ struct element_loops {
     count = static_cast<int>(all);
   }
 
-  struct places {
+  struct positions {
     std::ptrdiff_t of[K];
   };
-  LAMINA_INLINE LAMINA_FN places at(int i) const {
-    places p{};
+  LAMINA_INLINE LAMINA_FN positions at(int i) const {
+    positions p{};
     for (int d = rank; d-- > 0;) {
       const int outer = extent[d].quotient(i), index = i - outer * extent[d].divisor();
       LAMINA_CUDA_UNROLL

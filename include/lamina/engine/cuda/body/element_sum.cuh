@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include <lamina/core/config.hpp>
-#include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
+#include <lamina/engine/cuda/device/algorithms.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -36,7 +36,7 @@ struct element_terms {
 };
 
 /// Stores a sum as it is ...
-struct whole_sum {
+struct all_reduce {
   double* to;
   LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }
 };

@@ -37,11 +37,11 @@ struct kept_shape {
   /// Threads that the calling one of a team stands for: one at a device, on the host more.
   template <class Team>
   static constexpr int lanes = threads / Team::threads;
-  struct place {
+  struct position {
     int gate, state;
   };
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN place place_of(const Team& team, int lane) {
+  static LAMINA_INLINE LAMINA_FN position place_of(const Team& team, int lane) {
     const int rank = lane * Team::threads + team.rank();
     return {rank / States, rank % States};
   }
@@ -50,7 +50,7 @@ struct kept_shape {
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < lanes<Team>; ++lane) {
-      const place p = place_of(team, lane);
+      const position p = place_of(team, lane);
       f(lane, p.gate, p.state);
     }
   }

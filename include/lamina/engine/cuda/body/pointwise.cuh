@@ -27,7 +27,7 @@ template <class S>
 struct pointwise_body {
   using runner = statement_runner<S>;
   using arguments = group_arguments<at_least_one(runner::arguments)>;
-  static constexpr bool by_place = runner::by_place;
+  static constexpr bool by_position = runner::by_position;
 
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const position& at) {
     for (int r = at.row; r < g.rows; r += at.rows) {

@@ -11,7 +11,7 @@ namespace lamina::engine::cuda {
 /// Seed and stream of an operator: the same numbers as on the CPU.
 struct random_source {
   std::uint64_t own_seed, stream;
-  const std::uint64_t* run_seed;  // at the place; null: own_seed
+  const std::uint64_t* run_seed;  // on the device; null: own_seed
 
   LAMINA_FN std::uint64_t seed() const { return run_seed != nullptr ? *run_seed : own_seed; }
 };

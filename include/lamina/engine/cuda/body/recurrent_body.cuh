@@ -3,11 +3,11 @@
 // by row, the states that each step began with, the gradient of their weights.
 #pragma once
 
-#include <lamina/operators/recurrent/common.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
+#include <lamina/operators/recurrent/common.hpp>
 
 namespace lamina::engine::cuda::detail {
 

@@ -11,7 +11,7 @@
 namespace lamina::engine::cuda {
 
 /// Where a pack stands: its first element in every array of the group's shape, its row and column.
-struct place {
+struct element_position {
   std::ptrdiff_t offset;
   int row, column;
   divider channel_size{};  // of images: elements of a channel, and how many channels there are
@@ -41,7 +41,7 @@ template <class Operand>
 struct operand_reader;
 
 struct array_reader {
-  static constexpr bool by_place = false, is_numbers = false;
+  static constexpr bool by_position = false, is_numbers = false;
   static constexpr int channels = -1;
 };
 template <>
@@ -49,72 +49,74 @@ struct operand_reader<ex::head_value> : array_reader {
   static constexpr int argument = -1;
   template <bool, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack& head, const Pack*,
-                                          const place&) {
+                                          const element_position&) {
     return head;
   }
 };
-template <int I>
-struct operand_reader<ex::load<I>> : array_reader {
-  static constexpr int argument = I;
+template <int Index>
+struct operand_reader<ex::load<Index>> : array_reader {
+  static constexpr int argument = Index;
   template <bool Constant, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
-                                          const place& at) {
+                                          const element_position& at) {
     if constexpr (Constant)
-      return load_constant<Pack>(a[I] + at.offset);
+      return load_constant<Pack>(a[Index] + at.offset);
     else
-      return load_pack<Pack>(a[I] + at.offset);
+      return load_pack<Pack>(a[Index] + at.offset);
   }
 };
-template <int I>
-struct operand_reader<ex::row<I>> : array_reader {
-  static constexpr int argument = I;
-  static constexpr bool by_place = true;
+template <int Index>
+struct operand_reader<ex::row<Index>> : array_reader {
+  static constexpr int argument = Index;
+  static constexpr bool by_position = true;
   template <bool Constant, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
-                                          const place& at) {
+                                          const element_position& at) {
     if constexpr (Constant)
-      return load_constant<Pack>(a[I] + at.column);
+      return load_constant<Pack>(a[Index] + at.column);
     else
-      return load_pack<Pack>(a[I] + at.column);
+      return load_pack<Pack>(a[Index] + at.column);
   }
 };
-template <int I>
-struct operand_reader<ex::column<I>> : array_reader {
-  static constexpr int argument = I;
-  static constexpr bool by_place = true;
+template <int Index>
+struct operand_reader<ex::column<Index>> : array_reader {
+  static constexpr int argument = Index;
+  static constexpr bool by_position = true;
   template <bool, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
-                                          const place& at) {
-    return filled<Pack>(a[I][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
+                                          const element_position& at) {
+    return filled<Pack>(a[Index][static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
   }
 };
-template <int I>
-struct operand_reader<ex::channel<I>> : array_reader {
-  static constexpr int argument = I, channels = I;
-  static constexpr bool by_place = true;
+template <int Index>
+struct operand_reader<ex::channel<Index>> : array_reader {
+  static constexpr int argument = Index, channels = Index;
+  static constexpr bool by_position = true;
   template <bool, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
-                                          const place& at) {
+                                          const element_position& at) {
     Pack r;
     LAMINA_CUDA_UNROLL
-    for (int j = 0; j < Pack::width; ++j) r.v[j] = a[I][at.channel(j)];
+    for (int j = 0; j < Pack::width; ++j) r.v[j] = a[Index][at.channel(j)];
     return r;
   }
 };
-template <int I>
-struct operand_reader<ex::scalar<I>> : array_reader {
-  static constexpr int argument = I;
+template <int Index>
+struct operand_reader<ex::scalar<Index>> : array_reader {
+  static constexpr int argument = Index;
   template <bool, class Pack>
-  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*, const place&) {
-    return filled<Pack>(*a[I]);
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const* a, const Pack&, const Pack*,
+                                          const element_position&) {
+    return filled<Pack>(*a[Index]);
   }
 };
-template <int I>
-struct operand_reader<ex::numbers<I>> : array_reader {
-  static constexpr int argument = I;
+template <int Index>
+struct operand_reader<ex::numbers<Index>> : array_reader {
+  static constexpr int argument = Index;
   static constexpr bool is_numbers = true;
   template <bool, class Pack>
-  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack*, const place&) {
+  static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack*,
+                                          const element_position&) {
     return filled<Pack>(0.0f);
   }
 };
@@ -123,7 +125,7 @@ struct operand_reader<ex::value<J>> : array_reader {
   static constexpr int argument = -1;
   template <bool, class Pack>
   static LAMINA_INLINE LAMINA_FN Pack get(float* const*, const Pack&, const Pack* values,
-                                          const place&) {
+                                          const element_position&) {
     return values[J];
   }
 };
@@ -142,19 +144,19 @@ struct one_statement;
 template <class Op, int K, int Store, class... In>
 struct one_statement<ex::let<Op, K, Store, In...>> {
   static constexpr int arguments = largest<Store, operand_reader<In>::argument...>() + 1;
-  static constexpr bool by_place = (operand_reader<In>::by_place || ...);
+  static constexpr bool by_position = (operand_reader<In>::by_position || ...);
   static constexpr int channels = largest<operand_reader<In>::channels...>();
   static constexpr bool updates = false;
   template <bool Constant, class Pack>
   static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values,
-                                          int number, const place& at) {
+                                          int number, const element_position& at) {
     values[number] =
         apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
   }
   // After all loads of the group: no statement reads from memory what another one writes there.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void store(float* const* a, const Pack* values, int number,
-                                            const place& at) {
+                                            const element_position& at) {
     if constexpr (Store >= 0) store_pack(a[Store] + at.offset, values[number]);
   }
 };
@@ -171,17 +173,18 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
       1;
   static constexpr int numbers_argument =
       largest<(operand_reader<In>::is_numbers ? operand_reader<In>::argument : -1)...>();
-  static constexpr bool by_place = false, updates = true;
+  static constexpr bool by_position = false, updates = true;
   static constexpr int channels = -1;
 
   template <class Reader, class Pack>
-  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const Pack& x, const place& at) {
+  static LAMINA_INLINE LAMINA_FN void put(float* const* a, const Pack& x,
+                                          const element_position& at) {
     if constexpr (!Reader::is_numbers && Reader::argument >= 0)
       store_pack(a[Reader::argument] + at.offset, x);
   }
   template <bool, class Pack>
   static LAMINA_INLINE LAMINA_FN void run(float* const* a, const Pack& head, Pack* values, int,
-                                          const place& at) {
+                                          const element_position& at) {
     const float* const number = a[numbers_argument];
     const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
     // Without numbers the trainer updates later: it wants the gradient itself.
@@ -199,7 +202,8 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     (put<operand_reader<In>>(a, state[i++], at), ...);
   }
   template <class Pack>
-  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int, const place&) {}
+  static LAMINA_INLINE LAMINA_FN void store(float* const*, const Pack*, int,
+                                            const element_position&) {}
 
  private:
   template <class Pack>
@@ -234,13 +238,13 @@ struct statement_runner<expression::statements<S...>> {
   /// An argument with one number a channel, or -1.
   static constexpr int channels = detail::largest<detail::one_statement<S>::channels...>();
   /// Whether row and column matter, and not only the offset.
-  static constexpr bool by_place = (detail::one_statement<S>::by_place || ... || false);
+  static constexpr bool by_position = (detail::one_statement<S>::by_position || ... || false);
   static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
 
   /// The loads may be of constant memory where the kernel writes nothing that it reads.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void run([[maybe_unused]] float* const* a, const Pack& head,
-                                          const place& at) {
+                                          const element_position& at) {
     Pack values[count + 1];
     int number = 0;
     ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),

@@ -9,11 +9,11 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/column_sums.cuh>
-#include <lamina/engine/cuda/device/device_graph.hpp>
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
+#include <lamina/engine/cuda/device/device_graph.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -61,7 +61,7 @@ class device_backend : public device_graph {
   device_backend& operator=(const device_backend&) = delete;
 
   /// Notes which group is launched next, for messages; the machine says which layer's it is.
-  void begin_group(const call_site& site) { operator_ = site.schema().type; }
+  void begin_group(const call_context& site) { operator_ = site.schema().type; }
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     operator_ = nullptr;

@@ -80,7 +80,7 @@ class backend_buffer {
   std::size_t size_ = 0;
 };
 
-/// Memory of the place.
+/// Device memory.
 template <class Backend>
 using device_buffer = backend_buffer<Backend, false>;
 /// Memory of the host that copies to and from a place start at.

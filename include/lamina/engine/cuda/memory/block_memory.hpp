@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/block_memory.hpp - what a machine at a place has besides for programs
+// lamina/engine/cuda/memory/block_memory.hpp - what a machine on a device has besides for programs
 // with loops and branches: numbers on the host, arrays of tensors, arrays of rows that operators
 // make.
 #pragma once
@@ -9,12 +9,12 @@
 #include <cstring>
 #include <vector>
 
+#include <lamina/engine/cuda/memory/device_tensor_array.hpp>
 #include <lamina/engine/cuda/schedule/host_table.hpp>
-#include <lamina/engine/cuda/memory/place_array.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Numbers of the host on their way to a place, each at a place of its own until the run is over.
+/// Numbers of the host on their way to a device, each at a place of its own until the run is over.
 template <class Backend>
 class sent_numbers {
  public:
@@ -58,19 +58,19 @@ class block_memory {
 
   LAMINA_COLD explicit block_memory(Backend& b) : backend_(b), sent_(b) {
     for (int i = 0; i < known::plan_type::memory.arrays; ++i)
-      arrays_.emplace_back(place_chunks<Backend>{&b});
+      arrays_.emplace_back(device_chunks<Backend>{&b});
     for (int d = 0; d < domains; ++d) made_.emplace_back(b), offsets_.emplace_back(b);
     for (int a = 0; a < schedule::arguments; ++a) {
       if (known::table.number[a] >= 0)
         on_host_[a] = reinterpret_cast<float*>(&numbers_[known::table.number[a]]);
-      else if (schedule::table.slots[a].space == memory_space::array)
-        on_host_[a] = reinterpret_cast<float*>(&array(schedule::table.slots[a].offset));
+      else if (schedule::table.slot_of[a].space == memory_space::array)
+        on_host_[a] = reinterpret_cast<float*>(&array(schedule::table.slot_of[a].offset));
     }
   }
 
   const void* array_address(int i) const { return &arrays_[static_cast<std::size_t>(i)]; }
-  place_array<Backend>& array(int i) { return arrays_[static_cast<std::size_t>(i)]; }
-  /// Where the host has arguments; null for what only the place has.
+  device_tensor_array<Backend>& array(int i) { return arrays_[static_cast<std::size_t>(i)]; }
+  /// Where the host has arguments; null for what only the device has.
   float* const* on_host() const { return on_host_; }
 
   /// Room for the rank table that group g makes, if it does: a row for each of its sequences.
@@ -109,21 +109,21 @@ class block_memory {
   }
 
   void begin_run() { sent_.clear(); }
-  /// Copies numbers to the place; they may be others right after.
+  /// Copies numbers to the device; they may be others right after.
   void send(void* to, const void* from, std::size_t bytes) {
     void* const kept = bytes > 0 ? backend_.staging_of_graph(bytes) : nullptr;
     if (kept == nullptr) return sent_.send(to, from, bytes);
     std::memcpy(kept, from, bytes);
     backend_.upload(to, kept, bytes);
   }
-  /// Where the sequences of a domain that is not fed begin, on the host and at the place.
+  /// Where the sequences of a domain that is not fed begin, on the host and on the device.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& made = host_offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
     if (made.size() < wanted) made.resize(wanted);
     return made.data();
   }
-  int* offsets_at_place(int domain, std::size_t bytes) {
+  int* offsets_on_device(int domain, std::size_t bytes) {
     auto& made = offsets_[static_cast<std::size_t>(domain)];
     if (bytes > made.size()) made.reserve(bytes + bytes / 4);
     return reinterpret_cast<int*>(made.data());
@@ -147,13 +147,13 @@ class block_memory {
   }
   int capacity(int domain) const { return capacity_[domain]; }
 
-  /// Sends what the host computed in a group to the place, where somebody there needs it.
-  void send(int first, int end, float* const* at_place) {
+  /// Sends what the host computed in a group to the device, where somebody there needs it.
+  void send(int first, int end, float* const* on_device) {
     for (int a = first; a < end; ++a)
       if (known::table.sent[a]) {
         const dtype type = schedule::table.info[a].type;
         backend_.template elements<detail::fill_body>(
-            {at_place[a], 1, divider(1), type, load_number(on_host_[a], type, 0), 1});
+            {on_device[a], 1, divider(1), type, load_number(on_host_[a], type, 0), 1});
       }
   }
 
@@ -165,7 +165,7 @@ class block_memory {
   }
 
   Backend& backend_;
-  std::vector<place_array<Backend>> arrays_;
+  std::vector<device_tensor_array<Backend>> arrays_;
   std::vector<device_buffer<Backend>> made_;  // by domain: arenas of those that are not fed
   std::vector<device_buffer<Backend>> offsets_;
   std::vector<int> host_offsets_[domains];

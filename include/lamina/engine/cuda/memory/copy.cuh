@@ -3,8 +3,8 @@
 // need: on the device weights lie in rows like everything else.
 #pragma once
 
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
@@ -14,7 +14,7 @@ template <>
 struct call_kernel<fill_constant> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     fill(b, c.output(0), c.number(2));
   }
 };
@@ -24,7 +24,7 @@ namespace detail {
 struct row_copy {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     copy_elements(b, c.input(0), c.output(0));
   }
 };
@@ -42,7 +42,7 @@ template <>
 struct call_kernel<rows_hand_over> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     hand_over_sequences(host_rows(c), c.input(0).domain, c.output(0).domain);
     if (const operand out = c.output(0)) copy_elements(b, c.input(0), out);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/memory/data_range.hpp - the data of a mini-batch and where its sequences
-// begin, in one range of memory: as they are gathered on the host, copied, and read at a place.
+// begin, in one range of memory: as they are gathered on the host, copied, and read on a device.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lamina::engine::cuda {
 
-/// The places of everything that is copied to the place for a run of program P, by its rows.
+/// The places of everything that is copied to the device for a run of program P, by its rows.
 template <class P>
 class data_range {
  public:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fed_data.hpp - the mini-batch of a run at a place.
+// lamina/engine/cuda/memory/fed_data.hpp - the mini-batch of a run on a device.
 #pragma once
 
 #include <cstddef>
 
-#include <lamina/engine/cuda/memory/data_range.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/memory/data_range.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -15,7 +15,7 @@ struct data_arguments {
   static constexpr int count = [] {
     int n = 0;
     for (int a = 0; a < Schedule::arguments; ++a)
-      n += Schedule::table.slots[a].space == memory_space::feed ? 1 : 0;
+      n += Schedule::table.slot_of[a].space == memory_space::feed ? 1 : 0;
     return n;
   }();
   struct list {
@@ -24,20 +24,20 @@ struct data_arguments {
   static constexpr list all = [] {
     list l{};
     for (int a = 0, n = 0; a < Schedule::arguments; ++a)
-      if (Schedule::table.slots[a].space == memory_space::feed) l.of[n++] = a;
+      if (Schedule::table.slot_of[a].space == memory_space::feed) l.of[n++] = a;
     return l;
   }();
 };
 
-/// The mini-batch of program P: gathered in one range of host memory, copied to one range at the
-/// place.
+/// The mini-batch of program P: gathered in one range of host memory, copied to one range on
+/// the device.
 template <class P, class Schedule, class Backend>
 class fed_data {
  public:
   using range_type = data_range<P>;
   static constexpr int domains = range_type::domains;
 
-  explicit fed_data(Backend& b) : backend_(b), gathered_(b), at_place_(b) {}
+  explicit fed_data(Backend& b) : backend_(b), gathered_(b), on_device_(b) {}
 
   /// Lays out the range for so many rows; returns its bytes.
   std::size_t bind(const int* rows) {
@@ -47,23 +47,23 @@ class fed_data {
   /// Makes room for it; returns whether its memory has moved.
   bool reserve() {
     const bool moved = gathered_.reserve(range_.size());
-    return at_place_.reserve(range_.size()) || moved;
+    return on_device_.reserve(range_.size()) || moved;
   }
   float* address(int data) const {
-    return reinterpret_cast<float*>(at_place_.data() + range_.data(data));
+    return reinterpret_cast<float*>(on_device_.data() + range_.data(data));
   }
   /// Sets the addresses of data among the arguments of the schedule, and, by domain, where
   /// sequences that are fed begin.
   void place(float** arguments, const int** offsets) const {
     using fed = data_arguments<Schedule>;
     for (int n = 0; n < fed::count; ++n)
-      arguments[fed::all.of[n]] = address(Schedule::table.slots[fed::all.of[n]].offset);
+      arguments[fed::all.of[n]] = address(Schedule::table.slot_of[fed::all.of[n]].offset);
     place_offsets(offsets);
   }
   void place_offsets(const int** offsets) const {
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
-        offsets[d] = reinterpret_cast<const int*>(at_place_.data() + range_.offsets(d));
+        offsets[d] = reinterpret_cast<const int*>(on_device_.data() + range_.offsets(d));
   }
 
   /// Gathers those data that are `given` (a bit each) on the host.
@@ -71,13 +71,13 @@ class fed_data {
               const int* const* offsets) {
     range_.gather(gathered_.data(), given, rows, data, offsets);
   }
-  void upload() { backend_.upload(at_place_.data(), gathered_.data(), range_.size()); }
+  void upload() { backend_.upload(on_device_.data(), gathered_.data(), range_.size()); }
 
  private:
   Backend& backend_;
   range_type range_;
   staging_buffer<Backend> gathered_;
-  device_buffer<Backend> at_place_;
+  device_buffer<Backend> on_device_;
 };
 
 }  // namespace lamina::engine::cuda

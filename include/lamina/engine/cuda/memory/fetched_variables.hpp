@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fetched_variables.hpp - copies on the host of arrays at a place that
+// lamina/engine/cuda/memory/fetched_variables.hpp - copies on the host of arrays on a device that
 // somebody looks at.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fixed_memory.hpp - memory of a place that stays where it is, however
+// lamina/engine/cuda/memory/fixed_memory.hpp - device memory that stays where it is, however
 // many rows the data have: constants, seed, what a run reports, variables with a fixed place.
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include <lamina/engine/cuda/schedule/call_arguments.cuh>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/schedule/call_arguments.cuh>
 #include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
@@ -25,7 +25,7 @@ constexpr int find_result_floats() {
   int end = 0;
   for (int n = 0; n < plan<P>::pinned.count; ++n) {
     const plan_variable& v = plan<P>::lowered.variables[plan<P>::pinned.ids[n]];
-    const memory_slot at = plan<P>::memory.slots[v.root];
+    const memory_slot at = plan<P>::memory.slot_of[v.root];
     if (at.space == memory_space::fixed && v.rows == 1 && v.columns == 1)
       end = std::max(end, at.offset + row_width(v));
   }
@@ -42,11 +42,11 @@ class fixed_memory {
   static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
-      : backend_(b), at_place_(b), numbers_(b), results_(b) {
+      : backend_(b), on_device_(b), numbers_(b), results_(b) {
     numbers_.reserve(numbers_bytes);
     results_.reserve(results_bytes);
-    at_place_.reserve(variables_at +
-                      static_cast<std::size_t>(plan<P>::memory.fixed_size) * sizeof(float));
+    on_device_.reserve(variables_at +
+                       static_cast<std::size_t>(plan<P>::memory.fixed_size) * sizeof(float));
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
 
@@ -59,8 +59,8 @@ class fixed_memory {
     std::memcpy(numbers_.data() + fault_offset, &none, sizeof(none));
     knows_results_ = false;
   }
-  std::size_t bytes_at_place() const { return at_place_.size(); }
-  void upload() { backend_.upload(at_place_.data(), numbers_.data(), numbers_bytes); }
+  std::size_t bytes_on_device() const { return on_device_.size(); }
+  void upload() { backend_.upload(on_device_.data(), numbers_.data(), numbers_bytes); }
   /// What a run has reported, once it was waited for.
   void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
   fault_word found_fault() {
@@ -70,7 +70,7 @@ class fixed_memory {
     return f;
   }
   /// A variable as the last run has left it, on the host; null if it did not come with the report,
-  /// or if the place may have another one by now.
+  /// or if the device may have another one by now.
   float* result(memory_slot of, std::size_t bytes) {
     const bool came = of.space == memory_space::fixed &&
                       static_cast<std::size_t>(of.offset) * sizeof(float) + bytes <=
@@ -80,7 +80,7 @@ class fixed_memory {
   }
   void forget_results() { knows_results_ = false; }
 
-  // At the place:
+  // On the device:
   float* constant(int i) const { return at<float>(0) + i; }
   const std::uint64_t* seed() const { return at<const std::uint64_t>(seed_offset); }
   fault_word* fault() const { return at<fault_word>(fault_offset); }
@@ -98,11 +98,11 @@ class fixed_memory {
           : variables_at - fault_offset + static_cast<std::size_t>(result_floats) * sizeof(float);
   template <class T>
   T* at(std::size_t offset) const {
-    return reinterpret_cast<T*>(at_place_.data() + offset);
+    return reinterpret_cast<T*>(on_device_.data() + offset);
   }
 
   Backend& backend_;
-  device_buffer<Backend> at_place_;
+  device_buffer<Backend> on_device_;
   staging_buffer<Backend> numbers_, results_;
   bool knows_results_ = false;
 };

@@ -8,16 +8,16 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/engine/cuda/memory/block_memory.hpp>
-#include <lamina/engine/cuda/schedule/countable_rows.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/memory/block_memory.hpp>
+#include <lamina/engine/cuda/memory/device_scalars.hpp>
 #include <lamina/engine/cuda/memory/fed_data.hpp>
 #include <lamina/engine/cuda/memory/fetched_variables.hpp>
 #include <lamina/engine/cuda/memory/fixed_memory.hpp>
-#include <lamina/engine/cuda/memory/place_numbers.hpp>
-#include <lamina/engine/cuda/schedule/schedule_table.hpp>
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
-#include <lamina/plan/outside_memory.hpp>
+#include <lamina/engine/cuda/schedule/index_range_check.hpp>
+#include <lamina/engine/cuda/schedule/schedule_table.hpp>
+#include <lamina/plan/external_buffers.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -34,9 +34,9 @@ class machine_memory {
   static constexpr bool has_blocks = schedule::has_blocks;
   static constexpr bool selects_rows = plan_type::memory.selected_rows > 0;
 
-  LAMINA_COLD machine_memory(Backend& b, const outside_memory& outside)
+  LAMINA_COLD machine_memory(Backend& b, const external_buffers& external)
       : backend_(b),
-        outside_(outside),
+        external_(external),
         fixed_(b),
         arena_(b),
         more_scratch_(b),
@@ -48,8 +48,8 @@ class machine_memory {
     // How much memory groups need depends on how many rows there are.
     if constexpr (selects_rows)
       for (int a = 0; a < schedule::arguments; ++a)
-        if (schedule::table.slots[a].space == memory_space::rows)
-          arguments_[a] = address_of(schedule::table.slots[a]);
+        if (schedule::table.slot_of[a].space == memory_space::rows)
+          arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
 
   const int* rows() const { return rows_; }
@@ -64,7 +64,7 @@ class machine_memory {
                                            : reinterpret_cast<float*>(more_scratch_.data());
   }
 
-  run_state state() {
+  run_context state() {
     reader_ = {this,
                [](void* m, void* to, const void* from, std::size_t n) {
                  of(m).numbers_.read(to, from, n);
@@ -80,7 +80,7 @@ class machine_memory {
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
   /// Group g, about to run.
-  call_site site(int g, const run_state& state) const {
+  call_context site(int g, const run_context& state) const {
     const auto& e = schedule::table.entries[g];
     return {schedule::program,
             arguments_ + e.first_argument,
@@ -92,7 +92,7 @@ class machine_memory {
   }
   /// Groups run one after the other: the largest part of the scratch memory serves all of them.
   std::ptrdiff_t needed_scratch(const int* rows) const {
-    const run_state at{rows, offsets_, first_row_, nullptr, nullptr, nullptr};
+    const run_context at{rows, offsets_, first_row_, nullptr, nullptr, nullptr};
     std::ptrdiff_t most = 0;
     for (int g = 0; g < schedule::groups; ++g)
       if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
@@ -114,7 +114,7 @@ class machine_memory {
   /// Finds a place for every array.
   void bind() {
     fits_ = false;
-    countable_.require(layout.fed, rows_);
+    index_range_.require(layout.fed, rows_);
     // There is no memory yet, but rows are all that tells how much is needed.
     bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
@@ -131,7 +131,7 @@ class machine_memory {
     }
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
-    const planned_memory planned(backend_, fixed_.bytes_at_place() + fed_.bind(rows_) + end);
+    const planned_memory planned(backend_, fixed_.bytes_on_device() + fed_.bind(rows_) + end);
     // What was recorded names places of the memory that is gone.
     moved = fed_.reserve() || moved;
     if (arena_.reserve(end) || moved) backend_.forget();
@@ -143,7 +143,7 @@ class machine_memory {
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
-  /// Where data of the mini-batch lie at the place.
+  /// Where data of the mini-batch lie on the device.
   const void* fed_data(int data) const { return fed_.address(data); }
   /// Gets ready for other rows of the domains that are fed, which rows() has already, while a run
   /// goes on: what lies in the arena is lost.
@@ -168,7 +168,7 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     fixed_.begin_run(seed);
   }
-  /// Gathers data and seed in the memory of the host that copies to the place read.
+  /// Gathers data and seed in the memory of the host that copies to the device read.
   void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     fed_.gather(given, rows_, feeds_, host_offsets_);
@@ -178,19 +178,19 @@ class machine_memory {
     fixed_.upload();
     fed_.upload();
   }
-  place_array<Backend>& array(int i) { return blocks_.array(i); }
+  device_tensor_array<Backend>& array(int i) { return blocks_.array(i); }
   auto& blocks() { return blocks_; }
   Backend& backend() { return backend_; }
   const int** host_offsets() { return host_offsets_; }
-  run_state context(std::uint64_t, std::uint64_t, const row_maker* maker) {
-    run_state s = state();
-    s.maker = maker;
+  run_context context(std::uint64_t, std::uint64_t, const row_allocator* allocator) {
+    run_context s = state();
+    s.allocator = allocator;
     return s;
   }
   /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
   void make_rows(int domain, int rows) {
-    countable_.require(domain, rows);
-    const planned_memory planned(backend_, fixed_.bytes_at_place() + arena_.size());
+    index_range_.require(domain, rows);
+    const planned_memory planned(backend_, fixed_.bytes_on_device() + arena_.size());
     rows_[domain] = rows;
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
     if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
@@ -203,11 +203,11 @@ class machine_memory {
     host_offsets_[domain] = made;
     return made;
   }
-  /// Copies to the place where the sequences of such a domain begin, as the host has it.
+  /// Copies to the device where the sequences of such a domain begin, as the host has it.
   void send_offsets(int domain) {
     const std::size_t bytes =
         static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
-    int* const to = blocks_.offsets_at_place(domain, bytes);
+    int* const to = blocks_.offsets_on_device(domain, bytes);
     offsets_[domain] = to;
     blocks_.send(to, host_offsets_[domain], bytes);
   }
@@ -223,13 +223,13 @@ class machine_memory {
   auto& fixed() { return fixed_; }
 
   /// Copies a variable to the host, as it lies.
-  LAMINA_COLD float* fetch(const variable_place& v) {
+  LAMINA_COLD float* fetch(const variable_layout& v) {
     if (float* const found = fixed_.result(v.slot, bytes_of(v))) return found;
     const float* const from = address_of(v.slot);
     return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
   /// The way back, of what fetch() gave.
-  LAMINA_COLD void store(const variable_place& v) {
+  LAMINA_COLD void store(const variable_layout& v) {
     const std::size_t bytes = bytes_of(v);
     fetched_.store(v.slot, fixed_.result(v.slot, bytes), address_of(v.slot), bytes);
   }
@@ -268,9 +268,9 @@ class machine_memory {
       case memory_space::accumulator:
       case memory_space::gradient:
       case memory_space::updated:
-        return outside_.address_of(s);
+        return external_.address_of(s);
       case memory_space::numbers:
-        return outside_.leaves_updates ? nullptr : fixed_.constant(s.offset);
+        return external_.leaves_updates ? nullptr : fixed_.constant(s.offset);
       case memory_space::feed:
         return fed_.address(s.offset);
       case memory_space::none:
@@ -283,7 +283,7 @@ class machine_memory {
  private:
   static machine_memory& of(void* self) { return *static_cast<machine_memory*>(self); }
   /// By domain: the rows that are fed, and as many made ones as have room.
-  void find_room(int* most) const {
+  void find_capacities(int* most) const {
     for (int d = 0; d < domains; ++d) {
       most[d] = rows_[d];
       if constexpr (has_blocks)
@@ -293,13 +293,13 @@ class machine_memory {
   /// Scratch memory for these rows; whether it has moved.
   bool reserve_more_scratch() {
     int most[domains];
-    find_room(most);
+    find_capacities(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
   bool select_rows() {  // memory for the gradients of rows; whether it has moved
     if constexpr (selects_rows) {
       int most[domains];
-      find_room(most);
+      find_capacities(most);
       return selected_.bind(rows_, most);
     }
     return false;
@@ -315,9 +315,9 @@ class machine_memory {
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a) {
-      const memory_space space = schedule::table.slots[a].space;
+      const memory_space space = schedule::table.slot_of[a].space;
       if (!bound_ || (space != memory_space::frame && space != memory_space::view))
-        arguments_[a] = address_of(schedule::table.slots[a]);
+        arguments_[a] = address_of(schedule::table.slot_of[a]);
     }
   }
   void send_inverse_rows(int domain) {
@@ -326,7 +326,7 @@ class machine_memory {
                                                    divider(1), dtype::float32,
                                                    rows > 0 ? 1.0 / rows : 0.0, 1});
   }
-  std::size_t bytes_of(const variable_place& v) const {
+  std::size_t bytes_of(const variable_layout& v) const {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
   }
@@ -338,10 +338,10 @@ class machine_memory {
   }
 
   Backend& backend_;
-  outside_memory outside_;
+  external_buffers external_;
   fixed_memory<P, Backend> fixed_;
   device_buffer<Backend> arena_, more_scratch_;
-  place_numbers<Backend> numbers_;
+  device_scalars<Backend> numbers_;
   cuda::fed_data<P, schedule, Backend> fed_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[at_least_one(data_count)] = {};
@@ -352,14 +352,14 @@ class machine_memory {
   std::int64_t first_row_[domains] = {};
   const int* host_offsets_[domains] = {};
   const int* offsets_[domains] = {};
-  place_reader reader_{};
+  device_reader reader_{};
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
   [[no_unique_address]] std::conditional_t<selects_rows, selected_rows_memory<P, Backend>,
                                            no_selected_rows>
       selected_;
-  countable_rows<schedule, domains> countable_;
+  index_range_check<schedule, domains> index_range_;
   bool bound_ = false;  // all arguments have had an address
   // Of a failed allocation, for the next run: whether there is memory for the rows that were set,
   // and whether rows that were made have another one, not all of which is there yet.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/selected_rows.cuh - gradients at a place of which only some rows are
+// lamina/engine/cuda/memory/selected_rows.cuh - gradients on a device of which only some rows are
 // there.
 //
 // How many rows there may be the host knows from the numbers that choose them, which are counted
@@ -8,8 +8,8 @@
 
 #include <cstddef>
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/plan/plan.hpp>
@@ -48,7 +48,7 @@ struct selected_rows_view {
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;
-  int count = 0, room = 0;  // rows, and how many there is memory for
+  int count = 0, capacity = 0;  // rows, and how many there is memory for
   int columns = 0, entries = 0;
 
   selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
@@ -77,7 +77,7 @@ class selected_rows_memory {
   /// There are as many rows of each domain now, and room for `most` is wanted. Returns whether the
   /// memory has moved.
   bool bind(const int* rows, const int* most) {
-    count_rows(most, &selected_rows::room);
+    count_rows(most, &selected_rows::capacity);
     count_rows(rows, &selected_rows::count);
     std::size_t floats = 0;
     for (const selected_rows& r : rows_) floats += numbers_size(r) + values_size(r);
@@ -93,10 +93,10 @@ class selected_rows_memory {
 
  private:
   static std::size_t numbers_size(const selected_rows& r) {
-    return static_cast<std::size_t>(padded(r.room));
+    return static_cast<std::size_t>(padded(r.capacity));
   }
   static std::size_t values_size(const selected_rows& r) {
-    return static_cast<std::size_t>(r.room) * static_cast<std::size_t>(padded(r.columns));
+    return static_cast<std::size_t>(r.capacity) * static_cast<std::size_t>(padded(r.columns));
   }
 
   /// `to` has a row for each number that chooses one, or those of `from` besides.
@@ -113,7 +113,7 @@ class selected_rows_memory {
     constexpr const program_desc& p = P::desc;
     table_type t{};
     const auto number = [&](int v) {
-      return p.variables[v].kind == variable_kind::selected_rows ? plan<P>::memory.slots[v].offset
+      return p.variables[v].kind == variable_kind::selected_rows ? plan<P>::memory.slot_of[v].offset
                                                                  : -1;
     };
     for (int v = 0; v < p.count.variables; ++v)

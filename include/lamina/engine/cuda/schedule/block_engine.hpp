@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/block_engine.hpp - loops and branches of a program at a place.
+// lamina/engine/cuda/schedule/block_engine.hpp - loops and branches of a program on a device.
 #pragma once
 
 #include <cstdint>
 
 #include <lamina/engine/common/block_runner.hpp>
-#include <lamina/engine/cuda/schedule/group_runner.hpp>
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
+#include <lamina/engine/cuda/schedule/group_runner.hpp>
 
 namespace lamina::engine::cuda {
 
-/// How blocks are run at a place: the host walks along the blocks and knows the address and the
+/// How blocks are run on a device: the host walks along the blocks and knows the address and the
 /// rows of every array; kernels follow in the order of the stream.
 template <class P, class Backend>
-struct place_block_engine {
+struct device_block_engine {
   using memory_type = machine_memory<P, Backend>;
   using schedule = schedule_table<P, Backend>;
-  using context_type = run_state;
-  using chunks = place_chunks<Backend>;
+  using context_type = run_context;
+  using chunks = device_chunks<Backend>;
   using known = host_table<P, Backend>;
 
-  static void run_group(memory_type& m, int g, const run_state& state) {
+  static void run_group(memory_type& m, int g, const run_context& state) {
     if (!known::table.here[g]) return group_runner<P, Backend>::run(m.backend(), m, g, state);
     m.blocks().make_ranks(g, m.rows());
     const auto& e = schedule::table.entries[g];
@@ -50,10 +50,10 @@ struct place_block_engine {
 
 /// Runs the blocks of program P.
 template <class P, class Backend>
-class place_block_runner : public engine::block_runner<P, place_block_engine<P, Backend>> {
+class device_block_runner : public engine::block_runner<P, device_block_engine<P, Backend>> {
  public:
-  explicit place_block_runner(Backend& b)
-      : engine::block_runner<P, place_block_engine<P, Backend>>(place_chunks<Backend>{&b}) {}
+  explicit device_block_runner(Backend& b)
+      : engine::block_runner<P, device_block_engine<P, Backend>>(device_chunks<Backend>{&b}) {}
 };
 
 }  // namespace lamina::engine::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/group_runner.hpp - launches a group of a schedule at a place.
+// lamina/engine/cuda/schedule/group_runner.hpp - launches a group of a schedule on a device.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ class group_runner {
  public:
   /// Launches group g. An error names the variable that the group writes, and so its layer.
   static void run(Backend& b, const machine_memory<P, Backend>& memory, int g,
-                  const run_state& state) {
+                  const run_context& state) {
     try {
-      const call_site c = memory.site(g, state);
+      const call_context c = memory.site(g, state);
       b.begin_group(c);
       schedule::table.entries[g].run(b, c);
       b.end_group();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/host_operators.hpp - which operators the host has a part in, where a
-// program runs at a place.
+// program runs on a device.
 #pragma once
 
 #include <lamina/plan/plan.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/host_table.hpp - what the host knows of a program with loops and
-// branches at a place: numbers and rank tables that it computes itself.
+// branches on a device: numbers and rank tables that it computes itself.
 #pragma once
 
 #include <lamina/engine/common/block_schedule.hpp>
@@ -30,7 +30,7 @@ struct host_table {
   struct table_type {
     bool here[at_least_one(schedule::groups)];   // by group: the host runs it
     bool inner[at_least_one(schedule::groups)];  // by group: it is of a loop or branch
-    bool sent[at_least_one(arguments)];          // a result of the host that the place needs
+    bool sent[at_least_one(arguments)];          // a result of the host that the device needs
     int number[at_least_one(arguments)];         // of a number on the host, or -1
     list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
     int words[at_least_one(blocks::loop_count)];

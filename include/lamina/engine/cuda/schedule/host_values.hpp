@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/host_values.hpp - what the host computes itself of a program with
-// loops and branches at a place: the numbers that these go by.
+// loops and branches on a device: the numbers that these go by.
 //
 // Counters, conditions that compare them and rank tables depend on constants and on the lengths of
 // sequences alone, which the host knows before any kernel runs. So it computes them in its own
@@ -12,7 +12,8 @@
 
 namespace lamina::engine::cuda {
 
-/// By plan variable of program P: whether the host computes it, and whether the place needs it too.
+/// By plan variable of program P: whether the host computes it, and whether the device needs it
+/// too.
 template <int Variables>
 struct host_values {
   bool computed[at_least_one(Variables)];

@@ -11,89 +11,89 @@
 
 #include <lamina/engine/cuda/body/after_product.cuh>
 #include <lamina/engine/cuda/body/column_sums.cuh>
-#include <lamina/engine/cuda/schedule/launch_group.hpp>
-#include <lamina/operators/activation/prelu_maxout/cuda.cuh>
-#include <lamina/operators/order/argsort/cuda.cuh>
-#include <lamina/operators/control/array/cuda.cuh>
-#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
-#include <lamina/operators/norm/batch_norm/cuda.cuh>
-#include <lamina/operators/decode/beam_search/cuda.cuh>
-#include <lamina/engine/cuda/body/collect.cuh>
-#include <lamina/operators/conv/cuda.cuh>
-#include <lamina/engine/cuda/memory/copy.cuh>
-#include <lamina/operators/loss/crf/cuda.cuh>
-#include <lamina/operators/loss/ctc/cuda.cuh>
-#include <lamina/operators/norm/cos_sim/cuda.cuh>
-#include <lamina/operators/random/dropout/cuda.cuh>
-#include <lamina/operators/recurrent/gru/cuda.cuh>
-#include <lamina/operators/norm/group_norm/cuda.cuh>
-#include <lamina/operators/shape/join/cuda.cuh>
-#include <lamina/operators/embedding/lookup_table/cuda.cuh>
-#include <lamina/operators/loss/row/cuda.cuh>
-#include <lamina/operators/recurrent/lstm/cuda.cuh>
-#include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
-#include <lamina/operators/matrix/matmul/cuda.cuh>
-#include <lamina/operators/reduce/mean/cuda.cuh>
-#include <lamina/operators/metric/classification/cuda.cuh>
-#include <lamina/operators/norm/layer_norm/cuda.cuh>
-#include <lamina/operators/region/patch/cuda.cuh>
-#include <lamina/operators/elementwise/cuda.cuh>
-#include <lamina/operators/pool/pool2d/cuda.cuh>
-#include <lamina/operators/control/print/cuda.cuh>
-#include <lamina/operators/shape/query/cuda.cuh>
-#include <lamina/operators/random/cuda.cuh>
-#include <lamina/operators/control/rank_table/cuda.cuh>
-#include <lamina/operators/control/read_minibatch/cuda.cuh>
-#include <lamina/operators/reduce/dimensions/cuda.cuh>
-#include <lamina/operators/region/roi_pool/cuda.cuh>
-#include <lamina/operators/shape/reshape/cuda.cuh>
-#include <lamina/operators/resize/cuda.cuh>
-#include <lamina/operators/region/roi_align/cuda.cuh>
-#include <lamina/operators/embedding/gather/cuda.cuh>
-#include <lamina/operators/embedding/selected_rows/cuda.cuh>
-#include <lamina/operators/sequence/pool/cuda.cuh>
-#include <lamina/operators/sequence/shape/cuda.cuh>
-#include <lamina/operators/metric/sequence/cuda.cuh>
-#include <lamina/operators/sequence/pad/cuda.cuh>
-#include <lamina/operators/sequence/conv/cuda.cuh>
-#include <lamina/operators/activation/softmax/cuda.cuh>
-#include <lamina/operators/control/split_merge/cuda.cuh>
-#include <lamina/operators/reduce/squared_l2/cuda.cuh>
-#include <lamina/operators/update/step/cuda.cuh>
-#include <lamina/operators/update/cuda.cuh>
-#include <lamina/operators/pool/pool3d/cuda.cuh>
+#include <lamina/engine/cuda/body/loop_weight_gradient.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/device/serial_backend.hpp>
+#include <lamina/engine/cuda/memory/copy.cuh>
+#include <lamina/engine/cuda/schedule/group_kernel.hpp>
+#include <lamina/operators/activation/prelu_maxout/cuda.cuh>
+#include <lamina/operators/activation/softmax/cuda.cuh>
+#include <lamina/operators/control/array/cuda.cuh>
 #include <lamina/operators/control/block/definition.hpp>
+#include <lamina/operators/control/print/cuda.cuh>
+#include <lamina/operators/control/rank_table/cuda.cuh>
+#include <lamina/operators/control/read_minibatch/cuda.cuh>
+#include <lamina/operators/control/split_merge/cuda.cuh>
+#include <lamina/operators/conv/cuda.cuh>
+#include <lamina/operators/decode/beam_search/cuda.cuh>
+#include <lamina/operators/elementwise/cuda.cuh>
+#include <lamina/operators/embedding/gather/cuda.cuh>
+#include <lamina/operators/embedding/lookup_table/cuda.cuh>
+#include <lamina/operators/embedding/selected_rows/cuda.cuh>
+#include <lamina/operators/loss/crf/cuda.cuh>
+#include <lamina/operators/loss/ctc/cuda.cuh>
+#include <lamina/operators/loss/row/cuda.cuh>
+#include <lamina/operators/matrix/matmul/cuda.cuh>
+#include <lamina/operators/metric/classification/cuda.cuh>
+#include <lamina/operators/metric/sequence/cuda.cuh>
+#include <lamina/operators/norm/batch_norm/cuda.cuh>
+#include <lamina/operators/norm/cos_sim/cuda.cuh>
+#include <lamina/operators/norm/group_norm/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
+#include <lamina/operators/order/argsort/cuda.cuh>
+#include <lamina/operators/pool/pool2d/cuda.cuh>
+#include <lamina/operators/pool/pool3d/cuda.cuh>
+#include <lamina/operators/random/cuda.cuh>
+#include <lamina/operators/random/dropout/cuda.cuh>
+#include <lamina/operators/recurrent/gru/cuda.cuh>
+#include <lamina/operators/recurrent/lstm/cuda.cuh>
+#include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
+#include <lamina/operators/reduce/dimensions/cuda.cuh>
+#include <lamina/operators/reduce/mean/cuda.cuh>
+#include <lamina/operators/reduce/squared_l2/cuda.cuh>
+#include <lamina/operators/region/patch/cuda.cuh>
+#include <lamina/operators/region/roi_align/cuda.cuh>
+#include <lamina/operators/region/roi_pool/cuda.cuh>
+#include <lamina/operators/resize/cuda.cuh>
+#include <lamina/operators/sequence/conv/cuda.cuh>
+#include <lamina/operators/sequence/pad/cuda.cuh>
+#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/shape/cuda.cuh>
+#include <lamina/operators/shape/join/cuda.cuh>
+#include <lamina/operators/shape/query/cuda.cuh>
+#include <lamina/operators/shape/reshape/cuda.cuh>
+#include <lamina/operators/update/cuda.cuh>
+#include <lamina/operators/update/step/cuda.cuh>
 
 namespace lamina::engine::cuda {
 
 template <class S>
-struct group_launch<expression::group_expression<group_head::pointwise, S>> {
+struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
   static constexpr bool exists = true;
   template <class Backend>
-  static void run(Backend& b, const call_site& c) {
+  static void run(Backend& b, const call_context& c) {
     using body = pointwise_body<S>;
     auto g = detail::arguments_of<body>(c);
     // One long row, unless it would be too long for its counters.
-    if (!body::by_place && g.rows < (1 << 30) / at_least_one(g.width))
+    if (!body::by_position && g.rows < (1 << 30) / at_least_one(g.width))
       g.width *= g.rows, g.rows = 1;
     b.template cells<body>(g);
   }
 };
 
 template <class S>
-struct group_launch<expression::group_expression<group_head::reduce_rows, S>> {
+struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
   static constexpr bool exists = true;
   template <class Backend>
-  static void run(Backend& b, const call_site& c) {
+  static void run(Backend& b, const call_context& c) {
     using finish = column_statements<S>;
     const finish statements{detail::arguments_of<finish>(c)};
     sum_columns(b, array_terms{c.arguments[0], c.info(0).stride}, statements,
                 statements.group.depth, statements.group.width, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return column_scratch<Backend>(1, c.run.rows_of(c.group.depth), padded(c.group.columns));
   }
 };
@@ -108,7 +108,7 @@ struct product_launch {
   using epilogue = epilogue_statements<S>;
 
   template <class Backend>
-  static void run(Backend& b, const call_site& c) {
+  static void run(Backend& b, const call_context& c) {
     product p = product_of(c);
     if constexpr (epilogue::exists) {
       p.to = c.arguments[epilogue::store];
@@ -122,14 +122,14 @@ struct product_launch {
     }
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     if constexpr (epilogue::exists) return Backend::product_workspace;
     return Backend::product_workspace +
            std::ptrdiff_t{c.run.rows_of(c.group.rows)} * padded(c.group.columns);
   }
 
  private:
-  static product product_of(const call_site& c) {
+  static product product_of(const call_context& c) {
     constexpr bool left_turned = Head == group_head::gemm_dw;
     constexpr bool right_turned = Head == group_head::gemm_dx;
     const int width = padded(c.group.columns);
@@ -149,13 +149,13 @@ struct product_launch {
 }  // namespace detail
 
 template <class S>
-struct group_launch<expression::group_expression<group_head::gemm, S>>
+struct group_kernel<expression::group_expression<group_head::gemm, S>>
     : detail::product_launch<group_head::gemm, S> {};
 template <class S>
-struct group_launch<expression::group_expression<group_head::gemm_dx, S>>
+struct group_kernel<expression::group_expression<group_head::gemm_dx, S>>
     : detail::product_launch<group_head::gemm_dx, S> {};
 template <class S>
-struct group_launch<expression::group_expression<group_head::gemm_dw, S>>
+struct group_kernel<expression::group_expression<group_head::gemm_dw, S>>
     : detail::product_launch<group_head::gemm_dw, S> {};
 
 /// A machine runs blocks itself; a table of kernels has a place for them.
@@ -164,18 +164,18 @@ inline constexpr bool is_block_operator = Op::block != block_rule::none;
 /// Operators that the host may compute (host_values.hpp), and those of them with a function of
 /// their own for that, `call_kernel<Op>::here`; for all others the host runs the kernel itself.
 template <class Op>
-inline constexpr bool may_be_host_operator = Op::host != host_rule::never ||
-                                             Op::kind == operator_kind::pointwise;
+inline constexpr bool may_be_host_operator =
+    Op::host != host_rule::never || Op::kind == operator_kind::pointwise;
 template <class Op>
-inline constexpr bool is_host_operator = may_be_host_operator<Op> && requires {
+inline constexpr bool is_host_operator = may_be_host_operator<Op>&& requires {
   &call_kernel<Op>::template here<serial_backend>;
 };
 
 template <class Op>
-struct group_launch<expression::call_expression<Op>> {
+struct group_kernel<expression::call_expression<Op>> {
   static constexpr bool launches = requires { call_kernel<Op>::launches; };
-  static constexpr bool on_place = launches || requires { &call_kernel<Op>::prepare; };
-  static constexpr bool exists = on_place || is_block_operator<Op> || is_host_operator<Op>;
+  static constexpr bool on_device = launches || requires { &call_kernel<Op>::prepare; };
+  static constexpr bool exists = on_device || is_block_operator<Op> || is_host_operator<Op>;
   static constexpr checked_input checked = [] {
     if constexpr (requires { call_kernel<Op>::checked; })
       return call_kernel<Op>::checked;
@@ -184,7 +184,7 @@ struct group_launch<expression::call_expression<Op>> {
   }();
   /// The call by the host itself, where its arguments are numbers that the host has.
   template <class Backend>
-  requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_site& c) {
+  requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_context& c) {
     if constexpr (is_host_operator<Op>) {
       call_kernel<Op>::here(b, c);
     } else {
@@ -193,8 +193,8 @@ struct group_launch<expression::call_expression<Op>> {
     }
   }
   template <class Backend>
-  static void run(Backend& b, const call_site& c) {
-    if constexpr (!on_place) {
+  static void run(Backend& b, const call_context& c) {
+    if constexpr (!on_device) {
       // Never called: the host runs it.
     } else if constexpr (launches) {
       call_kernel<Op>::launch(b, c);
@@ -208,19 +208,19 @@ struct group_launch<expression::call_expression<Op>> {
   }
   /// A call whose kernel is compiled for some tiles (conv_tile.hpp).
   template <class Backend, conv_folds Folds>
-  static void run_folded(Backend& b, const call_site& c) {
+  static void run_folded(Backend& b, const call_context& c) {
     call_kernel<Op>::template launch_folded<Backend, Folds>(b, c);
   }
   template <class Backend, conv_folds Folds>
-  requires requires(const call_site& c) {
+  requires requires(const call_context& c) {
     call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
   }
-  static std::ptrdiff_t folded_scratch(const call_site& c) {
+  static std::ptrdiff_t folded_scratch(const call_context& c) {
     return call_kernel<Op>::template folded_scratch<Backend, Folds>(c);
   }
   template <class Backend>
-  requires requires(const call_site& c) { call_kernel<Op>::template scratch<Backend>(c); }
-  static std::ptrdiff_t scratch(const call_site& c) {
+  requires requires(const call_context& c) { call_kernel<Op>::template scratch<Backend>(c); }
+  static std::ptrdiff_t scratch(const call_context& c) {
     return call_kernel<Op>::template scratch<Backend>(c);
   }
 };

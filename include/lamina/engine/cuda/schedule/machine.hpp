@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/machine.hpp - runs a schedule at a place: launches its groups in
+// lamina/engine/cuda/schedule/machine.hpp - runs a schedule on a device: launches its groups in
 // order, or replays them as one graph.
 #pragma once
 
@@ -11,16 +11,16 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/common/first_update.hpp>
-#include <lamina/engine/common/made_rows.hpp>
-#include <lamina/engine/cuda/schedule/block_engine.hpp>
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
+#include <lamina/engine/cuda/schedule/block_engine.hpp>
 #include <lamina/engine/cuda/schedule/run_key.hpp>
 
 namespace lamina::engine::cuda {
 
-/// Runs program P by a backend in float. Owns activations, gradients and copies of the data at the
-/// place, never parameters.
+/// Runs program P by a backend in float. Owns activations, gradients and copies of the data on
+/// the device, never parameters.
 template <class P, class Backend>
 class machine {
  public:
@@ -40,8 +40,8 @@ class machine {
   static_assert(check<computes_in_float<P>>,
                 "lamina: cuda: expected a program in float, found one in double");
 
-  LAMINA_COLD machine(Backend& b, const outside_memory& outside)
-      : backend_(b), memory_(b, outside), blocks_(b) {
+  LAMINA_COLD machine(Backend& b, const external_buffers& external)
+      : backend_(b), memory_(b, external), blocks_(b) {
     bind(1);
   }
 
@@ -70,7 +70,7 @@ class machine {
   /// Where layer::read_minibatch gets its data: a function that calls read_in().
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
   /// Goes on with these data, in the memory of the host, while a run goes on: waits for the groups
-  /// before, and copies the data to the place.
+  /// before, and copies the data to the device.
   template <class Rows>
   void read_in(const Rows& rows, const void* const* data) {
     memory_.fixed().download_results();
@@ -90,7 +90,7 @@ class machine {
   }
 
   /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
-  /// lamina::error for a label or index out of range and for what the place cannot do.
+  /// lamina::error for a label or index out of range and for what the device cannot do.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     reached_ = -1;
     try {
@@ -111,20 +111,21 @@ class machine {
   /// Copies a variable of the program to the host; null if the plan never stores it.
   template <int V>
   float* address() {
-    return address(place_of_variable<P, V, plan_type>);
+    return address(layout_of_variable<P, V, plan_type>);
   }
-  float* address(const variable_place& place) { return memory_.fetch(place); }
+  float* address(const variable_layout& layout) { return memory_.fetch(layout); }
   /// The same for a variable that the program returns or names, or that persists; null for others.
-  static constexpr const variable_place* place(int variable) {
+  static constexpr const variable_layout* layout(int variable) {
     return variable_table<P, plan_type>::find(variable);
   }
   float* address(int variable) {
-    const variable_place* const found = place(variable);
+    const variable_layout* const found = layout(variable);
     return found == nullptr ? nullptr : address(*found);
   }
-  /// Copies to the place what was changed at the address of a variable, before anything runs again.
-  void store(const variable_place& place) { memory_.store(place); }
-  /// The gradient of parameter i at the place, in rows as the device keeps it; null if none.
+  /// Copies to the device what was changed at the address of a variable, before anything runs
+  /// again.
+  void store(const variable_layout& layout) { memory_.store(layout); }
+  /// The gradient of parameter i on the device, in rows as the device keeps it; null if none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// That gradient where it is one of some rows only; null if it is not.
   const selected_rows* gradient_rows(int i) const {
@@ -148,7 +149,7 @@ class machine {
       const reached_group note{this};
       blocks_.run(memory_, given, seed, step);
     } else {
-      run_state state = memory_.state();
+      run_context state = memory_.state();
       state.given = given;
       for (int g = 0; g < schedule::groups; ++g)
         if ((schedule::table.entries[g].feeds & ~given) == 0)
@@ -188,8 +189,8 @@ class machine {
     const int g = static_cast<int>(f >> 32);
     int i = static_cast<int>(f & 0xffffffffu);
     const auto& e = schedule::table.entries[g];
-    const run_state state = memory_.state();
-    const call_site failed = memory_.site(g, state);
+    const run_context state = memory_.state();
+    const call_context failed = memory_.site(g, state);
     if (e.checked.from == chosen::length) fail_length(failed, e.checked.slot, i);
     if (e.checked.tell != nullptr) e.checked.tell(failed, i);
     argument_view numbers = failed.in(e.checked.slot);
@@ -232,7 +233,7 @@ class machine {
     throw error(message);
   }
 
-  [[noreturn]] LAMINA_COLD void fail_length(const call_site& failed, int slot, int i) {
+  [[noreturn]] LAMINA_COLD void fail_length(const call_context& failed, int slot, int i) {
     const operand x = failed.input(slot);
     const int most = failed.output(0).columns / at_least_one(x.columns);
     if constexpr (has_blocks) {
@@ -250,7 +251,7 @@ class machine {
   memory_type memory_;
   run_key<P, ranks> key_;  // of what is run
   int reached_ = -1;       // the group of the outermost block that the last run came to
-  [[no_unique_address]] std::conditional_t<has_blocks, place_block_runner<P, Backend>,
+  [[no_unique_address]] std::conditional_t<has_blocks, device_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;
 };

@@ -20,8 +20,8 @@ struct schedule_table {
   static constexpr int groups = plan_type::groups;
   static constexpr int arguments = plan_type::code.count.arguments;
   static constexpr const auto& program = call_program<P>::view;
-  using launch_function = void (*)(Backend&, const call_site&);
-  using scratch_function = std::ptrdiff_t (*)(const call_site&);
+  using launch_function = void (*)(Backend&, const call_context&);
+  using scratch_function = std::ptrdiff_t (*)(const call_context&);
   /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
@@ -50,9 +50,9 @@ struct schedule_table {
     using type = void;
   };
   template <class Group>
-  requires requires { group_launch<Group>::filter; }
+  requires requires { group_kernel<Group>::filter; }
   struct convolution_of<Group> {
-    using type = group_launch<Group>;
+    using type = group_kernel<Group>;
   };
   template <class Op>
   requires requires { call_kernel<Op>::filter; }
@@ -82,18 +82,18 @@ struct schedule_table {
   static constexpr kernel kernel_of() {
     kernel k{};
     if constexpr (Folds != 0) {
-      k.run = &group_launch<Group>::template run_folded<Backend, Folds>;
-      if constexpr (requires { &group_launch<Group>::template folded_scratch<Backend, Folds>; })
-        k.scratch = group_launch<Group>::template folded_scratch<Backend, Folds>;
-    } else if constexpr (group_launch<Group>::exists) {
-      k.run = &group_launch<Group>::template run<Backend>;
+      k.run = &group_kernel<Group>::template run_folded<Backend, Folds>;
+      if constexpr (requires { &group_kernel<Group>::template folded_scratch<Backend, Folds>; })
+        k.scratch = group_kernel<Group>::template folded_scratch<Backend, Folds>;
+    } else if constexpr (group_kernel<Group>::exists) {
+      k.run = &group_kernel<Group>::template run<Backend>;
       if constexpr (has_blocks)
-        if constexpr (requires { &group_launch<Group>::template run_here<Backend>; })
-          k.run_here = &group_launch<Group>::template run_here<Backend>;
-      if constexpr (requires { &group_launch<Group>::template scratch<Backend>; })
-        k.scratch = group_launch<Group>::template scratch<Backend>;
-      if constexpr (requires { group_launch<Group>::checked; })
-        k.checked = group_launch<Group>::checked;
+        if constexpr (requires { &group_kernel<Group>::template run_here<Backend>; })
+          k.run_here = &group_kernel<Group>::template run_here<Backend>;
+      if constexpr (requires { &group_kernel<Group>::template scratch<Backend>; })
+        k.scratch = group_kernel<Group>::template scratch<Backend>;
+      if constexpr (requires { group_kernel<Group>::checked; })
+        k.checked = group_kernel<Group>::checked;
     }
     return k;
   }
@@ -107,7 +107,7 @@ struct schedule_table {
   template <int... K>
   static constexpr int find_lacking(std::integer_sequence<int, K...>) {
     int first = -1;
-    (void)((!group_launch<distinct_group<K>>::exists && (first = K, true)) || ...);
+    (void)((!group_kernel<distinct_group<K>>::exists && (first = K, true)) || ...);
     return first;
   }
   /// The first distinct group that the backend has no kernel for; -1: it has one for each.
@@ -118,7 +118,7 @@ struct schedule_table {
   struct table_type {
     entry entries[at_least_one(groups)];
     argument_info info[at_least_one(arguments)];
-    memory_slot slots[at_least_one(arguments)];
+    memory_slot slot_of[at_least_one(arguments)];
   };
 
   /// A variable of the program that a group writes.
@@ -156,7 +156,7 @@ struct schedule_table {
           t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
       }
       for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
-        t.slots[a] = slot_of_argument<plan_type>(a);
+        t.slot_of[a] = slot_of_argument<plan_type>(a);
         t.info[a] = argument_info_of<plan_type>(a, parts);
       }
     }

@@ -5,8 +5,8 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
-#include <lamina/operators/norm/layer_norm/cuda.cuh>
 #include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/norm/layer_norm/cuda.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -53,7 +53,7 @@ struct prelu_slope_lines {
   }
 };
 
-inline prelu_arguments prelu_of(const call_site& c) {
+inline prelu_arguments prelu_of(const call_context& c) {
   const operand x = c.input(0);
   require_float(c, x);
   prelu_arguments a{};
@@ -103,14 +103,14 @@ struct maxout_slope_body {
     const float best = a.out[r * a.out_stride + j], slope = a.d[r * a.out_stride + j];
     bool given = false;
     for (int g = 0; g < a.groups; ++g) {
-      const bool takes = !given && (math::is_same(x[g * step], best) || g + 1 == a.groups);
-      to[g * step] = takes ? slope : 0.0f;
-      given = given || takes;
+      const bool receives = !given && (math::is_same(x[g * step], best) || g + 1 == a.groups);
+      to[g * step] = receives ? slope : 0.0f;
+      given = given || receives;
     }
   }
 };
 
-inline maxout_arguments maxout_of(const call_site& c, const operand& out) {
+inline maxout_arguments maxout_of(const call_context& c, const operand& out) {
   const operand x = c.input(0);
   require_float(c, x);
   maxout_arguments a{};
@@ -130,7 +130,7 @@ template <>
 struct call_kernel<prelu> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = c.output(0);
     auto a = detail::prelu_of(c);
     a.to = y.row<float>(0);
@@ -142,7 +142,7 @@ template <>
 struct call_kernel<gradient_of<prelu>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(2), dx = c.output(0), d_alpha = c.output(1);
     auto a = detail::prelu_of(c);
     a.d = detail::row_of(d);
@@ -163,7 +163,7 @@ template <>
 struct call_kernel<maxout> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = c.output(0);
     auto a = detail::maxout_of(c, y);
     a.to = y.row<float>(0);
@@ -175,7 +175,7 @@ template <>
 struct call_kernel<gradient_of<maxout>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     auto a = detail::maxout_of(c, out);

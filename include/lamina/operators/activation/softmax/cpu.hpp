@@ -8,8 +8,8 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -107,7 +107,7 @@ struct call_kernel<softmax> {
           detail::softmax_row(x, y, from.n);
           continue;
         }
-        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
           detail::softmax_line(x + i, from.step, y + i, to.step, from.n, like);
         });
       }
@@ -138,7 +138,7 @@ struct call_kernel<gradient_of<softmax>> {
             detail::softmax_slopes(y, d, g, y_lines.n);
           continue;
         }
-        for_each_place<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_position<Real>(y_lines.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           number total(Real(0));
           for (int k = 0; k < y_lines.n; ++k)

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/definition.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -55,13 +55,13 @@ LAMINA_FN inline float finite_ratio(float d, float p) {
   return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
 }
 
-inline void share_last_axis(const call_site& c, call_arguments& a) {
+inline void share_last_axis(const call_context& c, call_arguments& a) {
   if (c.integer(0) != -1 && a.in[0].columns != a.in[0].line)
     fail(c, {"expected the last dimension as axis"});
   c.share_lines(a, a.in[0]);
 }
 /// A line a team; whether labels are soft, and which number is none.
-inline void share_labelled(const call_site& c, call_arguments& a, const argument_view& lines) {
+inline void share_labelled(const call_context& c, call_arguments& a, const argument_view& lines) {
   a.integer[0] = c.integer(0);
   a.integer[1] = c.integer(1);
   c.share_lines(a, lines);
@@ -96,7 +96,7 @@ struct label_kernel {
 
 template <>
 struct call_kernel<softmax> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.input(0));
     detail::share_last_axis(c, a);
@@ -110,7 +110,7 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     detail::share_last_axis(c, a);
   }
@@ -130,7 +130,7 @@ struct call_kernel<gradient_of<softmax>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
     detail::share_labelled(c, a, a.in[0]);
@@ -148,7 +148,7 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.out[0]);
   }
@@ -179,7 +179,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
 
 template <>
 struct call_kernel<cross_entropy> : detail::label_kernel {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
     detail::share_labelled(c, a, a.in[0]);
@@ -193,7 +193,7 @@ struct call_kernel<cross_entropy> : detail::label_kernel {
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     detail::share_labelled(c, a, a.in[0]);
   }

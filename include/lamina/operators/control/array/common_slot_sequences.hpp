@@ -3,7 +3,7 @@
 // of an array of tensors belong to: for every engine.
 #pragma once
 
-#include <lamina/engine/common/made_rows.hpp>
+#include <lamina/engine/common/dynamic_rows.hpp>
 
 namespace lamina::engine {
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/control/array/common_dimension_steps.hpp>
 #include <lamina/operators/control/array/common_slot_sequences.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/engine/cpu/memory/row_parts.hpp>
-#include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -67,11 +67,11 @@ inline void show_slot(const call_context& c, const operand& array, int i, const 
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);
   if (n == out.rows) return c.show(slot.data);
-  operand room = slot;
-  room.data = array_of(array).room(floats_of(array, out.rows));
-  copy_block(slot, 0, room, 0, n);
-  clear_block(room, n, out.rows - n);
-  c.show(room.data);
+  operand memory = slot;
+  memory.data = array_of(array).allocate(floats_of(array, out.rows));
+  copy_block(slot, 0, memory, 0, n);
+  clear_block(memory, n, out.rows - n);
+  c.show(memory.data);
 }
 
 inline void write_slot(const operand& x, const operand& array, int i) {
@@ -87,7 +87,7 @@ inline void add_block(const operand& x, const operand& to, int n) {
   for (int r = 0; r < (whole ? 1 : n); ++r) {
     const Real* const from = x.row<const Real>(r);
     Real* const sum = to.row<Real>(r);
-    for_each_place<Real>(count, [&](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(count, [&](std::ptrdiff_t j, auto like) {
       store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
     });
   }

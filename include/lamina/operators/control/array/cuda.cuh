@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/cuda.cuh - arrays of tensors at a place: the host knows where
+// lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host knows where
 // slots lie, kernels move their rows.
 #pragma once
 
 #include <algorithm>
 
+#include <lamina/engine/cuda/body/row_map.cuh>
+#include <lamina/engine/cuda/memory/device_tensor_array.hpp>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/array/common_dimension_steps.hpp>
 #include <lamina/operators/control/array/common_slot_sequences.hpp>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
-#include <lamina/engine/cuda/memory/place_array.hpp>
-#include <lamina/engine/cuda/body/row_map.cuh>
-#include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -20,7 +20,7 @@ namespace detail {
 /// The array of tensors that an operand stands for.
 template <class Backend>
 auto& array_of(const operand& o) {
-  return *static_cast<place_array<Backend>*>(o.data);
+  return *static_cast<device_tensor_array<Backend>*>(o.data);
 }
 /// Slot i of an array, which has a value, as an operand.
 template <class Backend>
@@ -61,7 +61,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
 }
 /// Gives a domain the rows and sequences of a slot.
 template <class Array>
-void take_slot_rows(const call_site& c, int domain, const Array& from, int i) {
+void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);
   if (from.sequences(i) == 0 || has_sequences(h, domain, from, i))
     c.set_rows(domain, from.rows(i));
@@ -71,7 +71,7 @@ void take_slot_rows(const call_site& c, int domain, const Array& from, int i) {
 
 /// How many rows a slot and an operand share: where the rows of both are of steps one may have
 /// more, and what they do not share counts as zeros.
-inline int shared_rows(const call_site& c, const operand& slot, int i, const operand& o) {
+inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
   return std::min(slot.rows, o.rows);
@@ -80,14 +80,14 @@ inline int shared_rows(const call_site& c, const operand& slot, int i, const ope
 /// The rows of slot i, which has a value, as those of another operand: a copy, or where the slot
 /// lies.
 template <class Backend>
-void read_slot(Backend& b, const call_site& c, const operand& array, int i, operand out) {
+void read_slot(Backend& b, const call_context& c, const operand& array, int i, operand out) {
   const operand slot = slot_of<Backend>(array, i);
   const int n = shared_rows(c, slot, i, out);
   if (c.shows()) {
     if (n == out.rows) return c.show(slot.data);
     out = slot;
     out.rows = c.output(0).rows;
-    out.data = array_of<Backend>(array).room(slot_floats(array, out.rows));
+    out.data = array_of<Backend>(array).allocate(slot_floats(array, out.rows));
     c.show(out.data);
   }
   copy_rows(b, slot, out, n);
@@ -96,7 +96,7 @@ void read_slot(Backend& b, const call_site& c, const operand& array, int i, oper
 
 /// Adds n rows, of those that a map chooses, to those of another operand.
 template <class Backend>
-void add_rows(Backend& b, const call_site& c, const operand& x, const operand& to, int n,
+void add_rows(Backend& b, const call_context& c, const operand& x, const operand& to, int n,
               const row_map& map = {}) {
   require_float(c, x);
   move_rows<row_move::gather_add>(b, x, to, n, map);
@@ -108,7 +108,7 @@ template <>
 struct call_kernel<write_to_array> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const int i = c.index_in(1);
     if (c.refers() && x.stride == array.stride)
@@ -123,7 +123,7 @@ template <>
 struct call_kernel<write_to_array_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand from = c.input(2), dx = c.output(0);
     const int i = c.index_in(1);
     auto& array = detail::array_of<Backend>(from);
@@ -141,7 +141,7 @@ template <>
 struct call_kernel<read_from_array> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand from = c.input(0);
     const auto& array = detail::array_of<Backend>(from);
     const int i = c.index_in(1);
@@ -157,7 +157,7 @@ template <>
 struct call_kernel<read_from_array_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), to = c.output(0);
     const int i = c.index_in(0);
     if (!detail::array_of<Backend>(to).holds(i))
@@ -171,11 +171,11 @@ template <>
 struct call_kernel<lod_array_length> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void here(Backend&, const call_site& c) {
+  static void here(Backend&, const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = detail::array_of<Backend>(c.input(0)).size();
   }
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     fill(b, c.output(0), detail::array_of<Backend>(c.input(0)).size());
   }
 };
@@ -189,10 +189,10 @@ struct step_map {
   int steps, t;
   std::ptrdiff_t whole_stride, part_stride;
 
-  struct places {
+  struct positions {
     std::ptrdiff_t whole, part;
   };
-  LAMINA_INLINE LAMINA_FN places at(int i) const {
+  LAMINA_INLINE LAMINA_FN positions at(int i) const {
     int k = i, column = i;
     const int line = inner.divide(k), row = part_columns.divide(column);
     int in_whole = (line * steps + t) * inner.divisor() + k;
@@ -242,7 +242,7 @@ template <>
 struct call_kernel<tensor_to_tensor_array> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const detail::step_parts x(c, c.input(0), c.integer(0));
     const operand array = c.output(0);
     detail::array_of<Backend>(array).clear();
@@ -259,7 +259,7 @@ template <>
 struct call_kernel<tensor_array_to_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});
     const operand array = c.input(0);
     const auto& from = detail::array_of<Backend>(array);

@@ -10,7 +10,7 @@ namespace lamina::kernel {
 
 /// The index in slot I, which is not negative.
 template <class Real>
-std::size_t array_index(const kernel_context<Real>& ctx) {
+std::size_t array_index(const call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("I").flat(0);
   if (i < 0) ctx.fail("expected an index from 0 on, found " + std::to_string(i));
   return static_cast<std::size_t>(i);
@@ -22,7 +22,7 @@ inline bool holds(const std::vector<lod_tensor>& array, std::size_t i) {
 }
 
 template <class Real>
-void write_to_array_forward(kernel_context<Real>& ctx) {
+void write_to_array_forward(call_context<Real>& ctx) {
   std::vector<lod_tensor>& to = ctx.array_output("Out");
   const std::size_t i = array_index(ctx);
   if (i >= to.size()) to.resize(i + 1);
@@ -30,7 +30,7 @@ void write_to_array_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void write_to_array_gradient(kernel_context<Real>& ctx) {
+void write_to_array_gradient(call_context<Real>& ctx) {
   std::vector<lod_tensor>& from = ctx.array_of("Out@GRAD");
   const std::size_t i = array_index(ctx);
   if (holds(from, i))
@@ -41,7 +41,7 @@ void write_to_array_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void read_from_array_forward(kernel_context<Real>& ctx) {
+void read_from_array_forward(call_context<Real>& ctx) {
   const std::vector<lod_tensor>& from = ctx.array_of("X");
   const std::size_t i = array_index(ctx);
   if (!holds(from, i))
@@ -53,7 +53,7 @@ void read_from_array_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void read_from_array_gradient(kernel_context<Real>& ctx) {
+void read_from_array_gradient(call_context<Real>& ctx) {
   std::vector<lod_tensor>& to = ctx.array_output("X@GRAD");
   const std::size_t i = array_index(ctx);
   if (i >= to.size()) to.resize(i + 1);
@@ -67,7 +67,7 @@ void read_from_array_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void lod_array_length_forward(kernel_context<Real>& ctx) {
+void lod_array_length_forward(call_context<Real>& ctx) {
   ctx.give("Out",
            tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(ctx.array_of("X").size())));
 }
@@ -82,7 +82,7 @@ struct axis_extents {
 };
 
 template <class Real>
-void tensor_to_tensor_array_forward(kernel_context<Real>& ctx) {
+void tensor_to_tensor_array_forward(call_context<Real>& ctx) {
   std::vector<lod_tensor>& to = ctx.array_output("Out");
   tensor_shape shape = ctx.input("X").shape();
   const std::size_t axis = ctx.axis("axis", shape.size());
@@ -100,7 +100,7 @@ void tensor_to_tensor_array_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void tensor_array_to_tensor_forward(kernel_context<Real>& ctx) {
+void tensor_array_to_tensor_forward(call_context<Real>& ctx) {
   if (!ctx.flag("use_stack")) ctx.fail("expected use_stack, found that parts are to be joined");
   const std::vector<lod_tensor>& from = ctx.array_of("X");
   const variable_desc& desc = ctx.output_desc("Out");

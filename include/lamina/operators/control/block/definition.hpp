@@ -70,8 +70,8 @@ namespace detail {
 
 /// The variables outside of a block that its operators, from operator `first` on, read, and those
 /// that they write: what the operator that runs the block has as arguments.
-constexpr void outer_arguments(const program_builder& b, int inside, int first, growing<int>& reads,
-                               growing<int>& writes) {
+constexpr void outer_arguments(const program_builder& b, int inside, int first,
+                               constexpr_vector<int>& reads, constexpr_vector<int>& writes) {
   const int variables = b.variables.count;
   bool* read = new bool[static_cast<unsigned>(variables)];
   bool* written = new bool[static_cast<unsigned>(variables)];
@@ -80,11 +80,11 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first, 
     const operator_desc& op = b.operators.items[k];
     if (!is_inside(b, op.block, inside)) continue;
     for (int out = 0; out < 2; ++out) {
-      const slot_desc* slots = out == 0 ? op.schema->inputs : op.schema->outputs;
+      const slot_desc* slot_list = out == 0 ? op.schema->inputs : op.schema->outputs;
       const int slot_count = out == 0 ? op.schema->input_count : op.schema->output_count;
       bool* seen = out == 0 ? read : written;
       for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < slot_count; ++s) {
-        const int n = slots[s].duplicable ? b.arguments.items[at++] : 1;
+        const int n = slot_list[s].duplicable ? b.arguments.items[at++] : 1;
         for (int i = 0; i < n; ++i, ++at) {
           const int v = b.arguments.items[at];
           if (v < 0 || seen[v] || is_inside(b, b.variables.items[v].block, inside)) continue;
@@ -102,7 +102,7 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first, 
 /// recorded: with all that they read and write outside. To be pushed.
 constexpr operator_desc block_operator(program_builder& b, const operator_schema& schema, int block,
                                        int first, int condition, int scopes, int attributes) {
-  growing<int> reads, writes;
+  constexpr_vector<int> reads, writes;
   outer_arguments(b, block, first, reads, writes);
   operator_desc op = b.begin(schema);
   if (op.schema->facts.block == block_rule::loop) {

@@ -11,8 +11,8 @@
 #pragma once
 
 #include <lamina/layers/one_operator.hpp>
-#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/control/block/definition.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/program/rollback.hpp>
 
 namespace lamina::layer::detail {
@@ -48,7 +48,7 @@ struct carried_handle {
 struct recorded_body {
   int block = -1;
   int first = 0;
-  growing<carried_handle> carried{};
+  constexpr_vector<carried_handle> carried{};
 
   constexpr bool writes(const variable_handle& h) const {
     for (int i = 0; i < carried.count; ++i)

@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/control/block/layer.hpp>
-#include <lamina/operators/elementwise/compare/layer.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/elementwise/compare/layer.hpp>
 
 namespace lamina::layer {
 
@@ -107,8 +107,8 @@ struct outputs_of<std::tuple<V...>> {
     std::apply([&](const auto&... v) { ((to[i++] = v.id), ...); }, from);
   }
   static constexpr std::tuple<V...> handles(program_builder& b, const int* from) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<V...>{V{&b, from[I]}...};
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::tuple<V...>{V{&b, from[Index]}...};
     }
     (std::index_sequence_for<V...>());
   }

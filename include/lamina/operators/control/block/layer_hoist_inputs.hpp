@@ -11,10 +11,10 @@
 #include <initializer_list>
 
 #include <lamina/layers/layer_helper.hpp>
+#include <lamina/operators/control/array/definition_step_array.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
-#include <lamina/operators/control/rank_table/definition.hpp>
-#include <lamina/operators/control/array/definition_step_array.hpp>
 
 namespace lamina::layer::detail {
 
@@ -32,7 +32,7 @@ class input_hoister {
     for (int k = first_; k < end_ && !any; ++k) any = is_cut(b_.operators[k]);
     if (!any) return;
     find_writers();
-    growing<operator_desc> made;
+    constexpr_vector<operator_desc> made;
     made.reserve(3 * (end_ - first_));
     for (int k = first_; k < end_; ++k)
       if (!hoist(b_.operators[k], made)) made.push(b_.operators[k]);
@@ -57,9 +57,9 @@ class input_hoister {
     return op.block == body_ && op.schema == &schema_of<read_from_array>();
   }
   template <class F>
-  constexpr void each(int at, const slot_desc* slots, int count, F&& f) const {
+  constexpr void each(int at, const slot_desc* slot_list, int count, F&& f) const {
     for (int s = 0; s < count; ++s)
-      for (int n = slots[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
+      for (int n = slot_list[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
         if (b_.arguments[at] >= 0) f(b_.arguments[at]);
   }
   constexpr void find_writers() {
@@ -84,7 +84,7 @@ class input_hoister {
   }
 
   /// Records what operator `op` computes before the loop, and reads it in its place.
-  constexpr bool hoist(const operator_desc& op, growing<operator_desc>& made) {
+  constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
     const bool product = op.schema == &schema_of<lamina::mul>();
     if (op.block != body_ || op.role != op_role::forward ||
         !(product || op.schema == &schema_of<lookup_table>()))
@@ -168,7 +168,7 @@ class input_hoister {
 
   /// Leaves out arrays of steps of known inputs, and what reads them, where nobody reads the
   /// result.
-  constexpr void drop_unread(growing<operator_desc>& made, int block) const {
+  constexpr void drop_unread(constexpr_vector<operator_desc>& made, int block) const {
     const int variables = b_.variables.count;
     bool* read = new bool[static_cast<unsigned>(variables) + 1];
     for (int v = 0; v < variables; ++v) read[v] = false;

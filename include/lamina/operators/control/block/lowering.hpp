@@ -3,9 +3,9 @@
 // instruction that stands for all of a block, and nothing for what an iteration merely hands over.
 #pragma once
 
-#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/pool/pool2d/lowering.hpp>
 
 namespace lamina {
@@ -113,7 +113,7 @@ struct block_lowering : pool_lowering {
   struct collected_sum {
     int sum, xs, ds;
   };
-  growing<collected_sum> products{};
+  constexpr_vector<collected_sum> products{};
 
   /// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. Where it
   /// is only added to an array, whose slots count as zeros beyond their rows, it is that itself.

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <lamina/operators/control/print/common.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/control/print/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -15,7 +15,7 @@ template <>
 struct call_kernel<print> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     operand in = c.input(0);
     if (const operand out = c.output(0)) copy_elements(b, in, out);
     if (!prints_now(c)) return;

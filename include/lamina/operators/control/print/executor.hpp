@@ -18,7 +18,7 @@ namespace lamina::kernel {
 /// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
 /// first_n times.
 template <class Real>
-void print_forward(kernel_context<Real>& ctx) {
+void print_forward(call_context<Real>& ctx) {
   const tensor in = ctx.input("In");
   const int first_n = ctx.integer("first_n", -1), summarize = ctx.integer("summarize", -1);
   const std::string phase = ctx.text("print_phase");

@@ -2,10 +2,10 @@
 // lamina/operators/control/rank_table/cpu.hpp - sequences of different length step by step.
 #pragma once
 
-#include <lamina/operators/control/rank_table/common.hpp>
 #include <lamina/operators/control/array/cpu.hpp>
-#include <lamina/operators/fill/cpu.hpp>
+#include <lamina/operators/control/rank_table/common.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/fill/cpu.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -176,7 +176,7 @@ struct call_kernel<last_rnn_memory_gradient> {
       }
       const Real* const from = d.row<const Real>(table.index(r));
       Real* const sum = slot_of(array, t).row<Real>(r);
-      for_each_place<Real>(d.columns, [&](std::ptrdiff_t j, auto like) {
+      for_each_position<Real>(d.columns, [&](std::ptrdiff_t j, auto like) {
         store(sum + j, decltype(like)(load(sum + j, like) + load(from + j, like)));
       });
     }

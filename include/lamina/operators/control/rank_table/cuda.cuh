@@ -3,28 +3,29 @@
 // host ranks them, so it knows all rows before any kernel runs.
 #pragma once
 
-#include <lamina/operators/control/rank_table/common.hpp>
+#include <lamina/engine/cuda/body/row_scatter.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/array/cuda.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
-#include <lamina/engine/cuda/body/row_places.cuh>
-#include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/control/rank_table/common.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/fill/definition.hpp>
 
 namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A table on the host, and where its rows lie at the place.
+/// A table on the host, and where its rows lie on the device.
 struct placed_table {
   rank_table on_host;
-  operand at_place;
+  operand on_device;
 
-  placed_table(const call_site& c, int slot) : on_host(c.on_host(slot)), at_place(c.input(slot)) {}
+  placed_table(const call_context& c, int slot)
+      : on_host(c.on_host(slot)), on_device(c.input(slot)) {}
   row_map ranks(int first = 0) const {
     row_map m;
     m.first = first;
-    m.ranks = at_place.row<const std::int64_t>(0);
-    m.rank_step = at_place.stride;
+    m.ranks = on_device.row<const std::int64_t>(0);
+    m.rank_step = on_device.stride;
     return m;
   }
 };
@@ -34,7 +35,7 @@ struct step_rows {
   rank_table table;
   const int* begins;
 
-  step_rows(const call_site& c, int slot, int domain)
+  step_rows(const call_context& c, int slot, int domain)
       : table(c.on_host(slot)), begins(c.run.host_offsets[domain]) {}
   /// Step t of the sequence of rank r, in rows of the mini-batch: offsets may be a larger one's.
   int row(int t, int r) const { return begins[table.index(r)] - begins[0] + t; }
@@ -45,7 +46,7 @@ struct step_rows {
 template <>
 struct call_kernel<lod_rank_table> {
   template <class Backend>
-  static void here(Backend&, const call_site& c) {
+  static void here(Backend&, const call_context& c) {
     const operand table = c.output(0);
     const int* const offsets = c.run.host_offsets[c.input(0).domain];
     rank_sequences(table, table.rows, [&](int i) { return offsets[i + 1] - offsets[i]; });
@@ -59,11 +60,11 @@ template <>
 struct call_kernel<max_sequence_len> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void here(Backend&, const call_site& c) {
+  static void here(Backend&, const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
   }
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     fill(b, c.output(0), rank_table(c.on_host(0)).steps());
   }
 };
@@ -72,20 +73,20 @@ template <>
 struct call_kernel<lod_tensor_to_array> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const detail::step_rows steps(c, 1, x.domain);
     detail::array_of<Backend>(array).clear();
-    row_places places(x);
+    row_scatter positions(x);
     for (int t = 0; t < steps.table.steps(); ++t) {
       const operand step = detail::new_slot<Backend>(array, t, steps.table.alive(t));
-      for (int r = 0; r < step.rows; ++r) places.set(steps.row(t, r), step, r);
+      for (int r = 0; r < step.rows; ++r) positions.set(steps.row(t, r), step, r);
     }
-    places.spread(b, c);
+    positions.spread(b, c);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    return row_places::scratch(c);
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return row_scatter::scratch(c);
   }
 };
 
@@ -93,24 +94,24 @@ template <>
 struct call_kernel<array_to_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
     const detail::step_rows steps(c, 1, out.domain);
     const auto& from = detail::array_of<Backend>(array);
-    row_places places(out);
+    row_scatter positions(out);
     for (int t = 0; t < steps.table.steps(); ++t) {
       if (!from.holds(t)) continue;
       const int n = steps.table.alive(t);
       const operand step = detail::slot_of<Backend>(array, t);
       if (step.rows != n)
         fail(c, {"expected ", n, " rows at index ", t, " of the array, found ", step.rows});
-      for (int r = 0; r < n; ++r) places.set(steps.row(t, r), step, r);
+      for (int r = 0; r < n; ++r) positions.set(steps.row(t, r), step, r);
     }
-    places.collect(b, c);
+    positions.collect(b, c);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    return row_places::scratch(c);
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return row_scatter::scratch(c);
   }
 };
 
@@ -118,7 +119,7 @@ template <>
 struct call_kernel<shrink_rnn_memory> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int n = detail::placed_table(c, 2).on_host.alive(c.index_in(1));
     const int from = c.input(0).domain, levels = levels_of(c, from);
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
@@ -140,7 +141,7 @@ template <>
 struct call_kernel<gradient_of<shrink_rnn_memory>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     if (d.rows > dx.rows) fail(c, {"expected at most ", dx.rows, " rows, found ", d.rows});
@@ -153,7 +154,7 @@ template <>
 struct call_kernel<reorder_lod_tensor_by_rank> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const detail::placed_table table(c, 1);
     const int n = table.on_host.count();
     const int levels = levels_below(c, c.input(0).domain, table.on_host.domain());
@@ -167,7 +168,7 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
     move_rows<row_move::gather>(b, c.input(0), c.output(0), n, detail::placed_table(c, 1).ranks());
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };
@@ -176,7 +177,7 @@ template <>
 struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     const detail::placed_table table(c, 0);
@@ -188,7 +189,7 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
     move_rows<row_move::scatter>(b, d, dx, d.rows, order.send(c));
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };
@@ -219,23 +220,23 @@ template <>
 struct call_kernel<last_rnn_memory> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
     const rank_table table(c.on_host(1));
     const auto& from = detail::array_of<Backend>(array);
-    row_places places(out);
+    row_scatter positions(out);
     detail::each_length(table, [&](int first, int end, int t) {
       if (!from.holds(t) || from.rows(t) < end)
         fail(c, {"expected a row for sequence ", table.index(end - 1), " at index ", t,
                  " of the array, found none"});
       const operand last = detail::slot_of<Backend>(array, t);
-      for (int r = first; r < end; ++r) places.set(table.index(r), last, r);
+      for (int r = first; r < end; ++r) positions.set(table.index(r), last, r);
     });
-    places.collect(b, c);
+    positions.collect(b, c);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
-    return row_places::scratch(c);
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return row_scatter::scratch(c);
   }
 };
 
@@ -243,7 +244,7 @@ template <>
 struct call_kernel<last_rnn_memory_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), array = c.output(0);
     const detail::placed_table table(c, 0);
     detail::each_length(table.on_host, [&](int first, int end, int t) {
@@ -261,7 +262,7 @@ template <>
 struct call_kernel<fill_constant_batch_size_like> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     c.set_rows(c.output(0).domain, c.input(0).rows);
     fill(b, c.output(0), c.number(2));
   }

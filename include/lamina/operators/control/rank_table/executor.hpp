@@ -16,7 +16,7 @@ struct rank_table {
   lod above;                               // of the sequences
 
   template <class Real>
-  explicit rank_table(const kernel_context<Real>& ctx) : above(ctx.lod("RankTable")) {
+  explicit rank_table(const call_context<Real>& ctx) : above(ctx.lod("RankTable")) {
     const auto items = ctx.integers("RankTable");
     for (std::size_t i = 0; i < items.size() / 2; ++i) {
       index.push_back(static_cast<std::size_t>(items.flat(2 * i)));
@@ -47,7 +47,7 @@ inline lod stacked(const lod& above, const lod& below) {
 }
 
 template <class Real>
-void lod_rank_table_forward(kernel_context<Real>& ctx) {
+void lod_rank_table_forward(call_context<Real>& ctx) {
   const lod& sequences = ctx.lod("X");
   std::vector<std::size_t> order(sequences.sequences());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -64,13 +64,13 @@ void lod_rank_table_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void max_sequence_len_forward(kernel_context<Real>& ctx) {
+void max_sequence_len_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   ctx.give("Out", tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(table.steps())));
 }
 
 template <class Real>
-void lod_tensor_to_array_forward(kernel_context<Real>& ctx) {
+void lod_tensor_to_array_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const lod sequences = table.sequences();
   const masked_parts rows(ctx.input("X").shape()[0], {}, 0);
@@ -85,7 +85,7 @@ void lod_tensor_to_array_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void array_to_lod_tensor_forward(kernel_context<Real>& ctx) {
+void array_to_lod_tensor_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const lod sequences = table.sequences();
   const std::vector<lod_tensor>& from = ctx.array_of("X");
@@ -115,7 +115,7 @@ void array_to_lod_tensor_forward(kernel_context<Real>& ctx) {
 
 /// The first parts of X, one for each sequence that is longer than I.
 template <class Real>
-void shrink_rnn_memory_forward(kernel_context<Real>& ctx) {
+void shrink_rnn_memory_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const masked_parts parts(ctx.input("X").shape()[0], ctx.lod("X"), 0);
   const std::size_t n = table.alive(array_index(ctx));
@@ -129,7 +129,7 @@ void shrink_rnn_memory_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 template <class Real>
-void shrink_rnn_memory_gradient(kernel_context<Real>& ctx) {
+void shrink_rnn_memory_gradient(call_context<Real>& ctx) {
   auto dx = zeros<Real>(ctx.input("X").shape());
   const auto& d = ctx.real("Out@GRAD");
   for (std::size_t i = 0; i < d.size(); ++i) dx.flat(i) = d.flat(i);
@@ -138,7 +138,7 @@ void shrink_rnn_memory_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void reorder_lod_tensor_by_rank_forward(kernel_context<Real>& ctx) {
+void reorder_lod_tensor_by_rank_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const masked_parts parts(ctx.input("X").shape()[0], ctx.lod("X"), table.above.levels());
   if (parts.count() != table.index.size())
@@ -149,7 +149,7 @@ void reorder_lod_tensor_by_rank_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 template <class Real>
-void reorder_lod_tensor_by_rank_gradient(kernel_context<Real>& ctx) {
+void reorder_lod_tensor_by_rank_gradient(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const masked_parts parts(ctx.input("Out@GRAD").shape()[0], ctx.lod("Out@GRAD"), 0);
   std::vector<std::size_t> rank(table.index.size());
@@ -160,7 +160,7 @@ void reorder_lod_tensor_by_rank_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void last_rnn_memory_forward(kernel_context<Real>& ctx) {
+void last_rnn_memory_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const std::vector<lod_tensor>& from = ctx.array_of("X");
   const variable_desc& desc = ctx.output_desc("Out");
@@ -183,7 +183,7 @@ void last_rnn_memory_forward(kernel_context<Real>& ctx) {
   ctx.set_lod("Out", table.above);
 }
 template <class Real>
-void last_rnn_memory_gradient(kernel_context<Real>& ctx) {
+void last_rnn_memory_gradient(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const auto& d = ctx.real("Out@GRAD");
   std::vector<lod_tensor>& to = ctx.array_output("X@GRAD");
@@ -202,7 +202,7 @@ void last_rnn_memory_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void fill_constant_batch_size_like_forward(kernel_context<Real>& ctx) {
+void fill_constant_batch_size_like_forward(call_context<Real>& ctx) {
   tensor_shape shape;
   for (const int d : ctx.integer_list("shape"))
     shape.push_back(d < 0 ? ctx.input("Input").shape()[0] : static_cast<std::size_t>(d));

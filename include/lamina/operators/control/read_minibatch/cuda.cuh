@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/cuda.cuh - mini-batches that a program at a place asks
+// lamina/operators/control/read_minibatch/cuda.cuh - mini-batches that a program on a device asks
 // for.
 #pragma once
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
 namespace lamina::engine::cuda {
 
 /// The host knows whether another mini-batch follows, so that it walks along the loop without a
-/// look at the place, unless an operator there writes to the same variable.
+/// look on the device, unless an operator there writes to the same variable.
 template <>
 struct call_kernel<read_minibatch> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void here(Backend& b, const call_site& c) {
+  static void here(Backend& b, const call_context& c) {
     const bool more = next(c);
     keep_fields(b, c, c.others);
     *static_cast<bool*>(c.output(1).data) = more;
   }
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const bool more = next(c);
     keep_fields(b, c, c.arguments);
     fill(b, c.output(1), more ? 1 : 0);
   }
 
  private:
-  static bool next(const call_site& c) {
+  static bool next(const call_context& c) {
     const minibatch_source* const source = c.run.source;
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
   }
   /// Copies those fields that the gradient of a loop reads, which lie in a frame; the operator has
-  /// no inputs, so field i is argument i at the place.
+  /// no inputs, so field i is argument i on the device.
   template <class Backend>
-  static void keep_fields(Backend& b, const call_site& c, float* const* at_place) {
+  static void keep_fields(Backend& b, const call_context& c, float* const* on_device) {
     const int* const fields = c.program().arguments + c.op()->outputs + 1;
     for (int i = 0; i < c.output_count(0); ++i) {
       operand to = c.output(0, i);
-      to.data = at_place[i];
+      to.data = on_device[i];
       if (!to || to.rows == 0) continue;
       operand from = to;
       from.data = const_cast<void*>(

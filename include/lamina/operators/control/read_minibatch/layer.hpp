@@ -76,9 +76,9 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
   static_assert(sizeof...(Field) > 0 && sizeof...(Field) <= 10,
                 "lamina: read_minibatch: a sample has one to ten fields");
   program_builder& b = *loop.builder;
-  const auto fields = [&]<int... I>(std::integer_sequence<int, I...>) {
+  const auto fields = [&]<int... Index>(std::integer_sequence<int, Index...>) {
     return std::tuple{
-        detail::read_field<detail::field_name(Name, I), Field>::record(loop, line)...};
+        detail::read_field<detail::field_name(Name, Index), Field>::record(loop, line)...};
   }
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Field))>{});
   // Values of one iteration, so that its gradient finds them as they were.

@@ -3,9 +3,9 @@
 // common.
 #pragma once
 
+#include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
-#include <lamina/operators/control/array/definition.hpp>
 
 namespace lamina {
 
@@ -126,7 +126,7 @@ class rnn_recorder {
   step_numbers now_;
 
  private:
-  growing<stored_memory> memories_{};
+  constexpr_vector<stored_memory> memories_{};
 };
 
 /// The results of a step as a tuple.

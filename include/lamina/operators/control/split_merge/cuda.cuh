@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/split_merge/cuda.cuh - rows by a mask, variables by number. How many
-// rows a mask chooses is known at the place only: the host waits for this number once per branch.
+// rows a mask chooses is known on the device only: the host waits for this number once per branch.
 #pragma once
 
 #include <lamina/engine/cuda/body/chosen_elements.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -16,18 +16,18 @@ struct mask_sides {
   chosen_elements of[2];
 
   template <class Backend>
-  mask_sides(Backend& b, const call_site& c) {
+  mask_sides(Backend& b, const call_context& c) {
     scratch_parts parts(c.run.scratch);
     for (int side = 0; side < 2; ++side)
       of[side] = chosen_elements::of(b, c.in(1), side == 0, parts);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return 2 * chosen_elements::scratch<Backend>(c.in(1));
   }
   /// How many rows hold, which the host waits for.
   template <class Backend>
-  static int count_true(Backend& b, const call_site& c) {
+  static int count_true(Backend& b, const call_context& c) {
     int n = 0;
     if (c.input(1).rows == 0) return n;
     scratch_parts parts(c.run.scratch);
@@ -48,7 +48,7 @@ template <>
 struct call_kernel<split_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int n = c.input(1).rows, from = c.input(0).domain;
     const int levels = levels_below_mask(c, from, c.integer(0));
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
@@ -71,13 +71,13 @@ struct call_kernel<split_lod_tensor> {
     }
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:
   template <class Backend>
-  static void split_sequences(Backend& b, const call_site& c, int levels) {
+  static void split_sequences(Backend& b, const call_context& c, int levels) {
     const std::vector<std::int64_t> mask = values_of(c, 1);
     for (int side = 0; side < 2; ++side)
       if (is_given(c.output(side)))
@@ -92,7 +92,7 @@ template <>
 struct call_kernel<merge_lod_tensor> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int n = c.input(1).rows;
     if (const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0)); levels > 0)
       return merge_sequences(b, c, levels);
@@ -114,14 +114,14 @@ struct call_kernel<merge_lod_tensor> {
     }
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::mask_sides::scratch<Backend>(c) + row_order::scratch(c);
   }
 
  private:
   /// Inputs 3 and 2 are the sides of false and true.
   template <class Backend>
-  static void merge_sequences(Backend& b, const call_site& c, int levels) {
+  static void merge_sequences(Backend& b, const call_context& c, int levels) {
     const host_rows h(c);
     const std::vector<std::int64_t> mask = values_of(c, 1);
     int domains[2], entries[2] = {0, 0};
@@ -151,14 +151,14 @@ struct call_kernel<merge_lod_tensor> {
         move_rows<row_move::scatter>(b, from, out, order.size(), order.send(c));
     }
   }
-  [[noreturn]] LAMINA_COLD static void fail_rows(const call_site& c, int found, int expected) {
+  [[noreturn]] LAMINA_COLD static void fail_rows(const call_context& c, int found, int expected) {
     fail(c, {"expected ", expected, " rows for the entries of the mask, found ", found});
   }
 };
 
 namespace detail {
 
-/// Rows that are copied where a number at the place is `wanted`, and left as they are elsewhere.
+/// Rows that are copied where a number on the device is `wanted`, and left as they are elsewhere.
 struct chosen_rows_body {
   struct arguments {
     const void* from;
@@ -179,7 +179,7 @@ struct chosen_rows_body {
 
 /// An output becomes an input of the same rows, if the mask says so.
 template <class Backend>
-void take_whole(Backend& b, const call_site& c, int in, int out, int number) {
+void take_whole(Backend& b, const call_context& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)
     c.set_rows(c.output(0, out).domain, c.input(0, in).rows);
   const operand x = c.input(0, in), y = c.output(0, out);
@@ -195,7 +195,7 @@ template <>
 struct call_kernel<select_input> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     for (int i = 0; i < c.input_count(0); ++i) detail::take_whole(b, c, i, 0, i);
   }
 };
@@ -204,7 +204,7 @@ template <>
 struct call_kernel<select_output> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     for (int i = 0; i < c.output_count(0); ++i)
       if (is_given(c.output(0, i))) detail::take_whole(b, c, 0, i, i);
   }

@@ -54,7 +54,7 @@ inline lod_tensor chosen_parts(const tensor& x, const masked_parts& parts,
 }
 
 template <class Real>
-void split_lod_tensor_forward(kernel_context<Real>& ctx) {
+void split_lod_tensor_forward(call_context<Real>& ctx) {
   const tensor& x = ctx.input("X");
   const auto mask = ctx.input("Mask").template cast<bool>();
   const masked_parts parts(x.shape()[0], ctx.lod("X"),
@@ -75,19 +75,19 @@ void split_lod_tensor_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void merge_lod_tensor_forward(kernel_context<Real>& ctx) {
+void merge_lod_tensor_forward(call_context<Real>& ctx) {
   const auto mask = ctx.input("Mask").template cast<bool>();
   const std::size_t level = static_cast<std::size_t>(ctx.integer("level"));
-  const char* slots[] = {"InFalse", "InTrue"};
+  const char* slot_list[] = {"InFalse", "InTrue"};
   masked_parts parts[2];
   std::size_t below = 0;
   std::size_t width = 1;
   tensor_shape shape = ctx.output_shape("Out");
   for (std::size_t d = 1; d < shape.size(); ++d) width *= shape[d];
   for (int s = 0; s < 2; ++s) {
-    if (!ctx.has(slots[s])) continue;
-    parts[s] = masked_parts(ctx.input(slots[s]).shape()[0], ctx.lod(slots[s]), 0);
-    below = ctx.lod(slots[s]).levels();
+    if (!ctx.has(slot_list[s])) continue;
+    parts[s] = masked_parts(ctx.input(slot_list[s]).shape()[0], ctx.lod(slot_list[s]), 0);
+    below = ctx.lod(slot_list[s]).levels();
   }
   lod sequences = ctx.lod("X");
   if (sequences.levels() != level + below) {
@@ -113,11 +113,11 @@ void merge_lod_tensor_forward(kernel_context<Real>& ctx) {
   std::vector<std::pair<std::size_t, std::size_t>> from[2];  // rows of Out and of the input
   for (std::size_t i = 0; i < mask.size(); ++i) {
     const int s = mask.flat(i) ? 1 : 0;
-    if (!ctx.has(slots[s])) continue;
+    if (!ctx.has(slot_list[s])) continue;
     const std::size_t n = next[s]++;
     if (n + 1 >= parts[s].begin.size() ||
         parts[s].begin[n + 1] - parts[s].begin[n] != whole.begin[i + 1] - whole.begin[i])
-      ctx.fail(std::string("expected rows of '") + ctx.input_name(slots[s]) +
+      ctx.fail(std::string("expected rows of '") + ctx.input_name(slot_list[s]) +
                "' for each entry of '" + ctx.input_name("Mask") + "', found " +
                std::to_string(parts[s].begin.back()) + " rows");
     for (std::size_t r = 0; r < whole.begin[i + 1] - whole.begin[i]; ++r)
@@ -127,7 +127,7 @@ void merge_lod_tensor_forward(kernel_context<Real>& ctx) {
     xt::xarray<T> to = zero;
     for (int s = 0; s < 2; ++s) {
       if (from[s].empty()) continue;
-      const xt::xarray<T>& in = ctx.input(slots[s]).template as<T>();
+      const xt::xarray<T>& in = ctx.input(slot_list[s]).template as<T>();
       for (const auto& [row, source] : from[s])
         for (std::size_t c = 0; c < width; ++c)
           to.flat(row * width + c) = in.flat(source * width + c);
@@ -138,7 +138,7 @@ void merge_lod_tensor_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void select_input_forward(kernel_context<Real>& ctx) {
+void select_input_forward(call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("Mask").flat(0);
   ctx.require_range("Mask", i, 0, ctx.count("X"));
   ctx.set_lod("Out", ctx.lod("X", static_cast<int>(i)));
@@ -146,7 +146,7 @@ void select_input_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void select_output_forward(kernel_context<Real>& ctx) {
+void select_output_forward(call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("Mask").flat(0);
   ctx.require_range("Mask", i, 0, ctx.output_count("Out"));
   ctx.set_lod("Out", ctx.lod("X"), static_cast<int>(i));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <lamina/engine/common/made_rows.hpp>
+#include <lamina/engine/common/dynamic_rows.hpp>
 
 namespace lamina::engine {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <lamina/core/math.hpp>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
+#include <lamina/operators/control/array/cuda.cuh>
 #include <lamina/operators/decode/beam_search/common.hpp>
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
-#include <lamina/operators/control/array/cuda.cuh>
-#include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -101,7 +101,7 @@ template <>
 struct call_kernel<beam_search> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const host_rows h(c);
     const operand scores = c.input(3);
     require_float(c, scores);
@@ -142,7 +142,7 @@ struct call_kernel<beam_search> {
     write(c, c.output(2), selected, [](const beam_candidate<float>& one) { return one.parent; });
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const int domain = c.input(3).domain;
     const int sources = c.rows_in(domain_above(c, domain, levels_of(c, domain) - c.integer(0)));
     return static_cast<std::ptrdiff_t>(detail::beam_scratch{static_cast<std::size_t>(sources),
@@ -151,7 +151,7 @@ struct call_kernel<beam_search> {
   }
 
  private:
-  static void require_rows(const call_site& c, const operand& scores) {
+  static void require_rows(const call_context& c, const operand& scores) {
     const operand ids = c.input(0), before = c.input(1), candidates = c.input(2);
     if (ids.rows != scores.rows || before.rows != scores.rows ||
         (candidates && (candidates.rows != scores.rows || candidates.columns != scores.columns)))
@@ -160,14 +160,14 @@ struct call_kernel<beam_search> {
   }
   /// Waits for the best candidates of all sources, and how many of them count.
   template <class Backend>
-  static void search(Backend& b, const call_site& c, const std::vector<int>& first,
+  static void search(Backend& b, const call_context& c, const std::vector<int>& first,
                      std::vector<beam_candidate<float>>& best, std::vector<int>& kept) {
     const std::size_t sources = first.size() - 1,
                       beam_size = static_cast<std::size_t>(c.integer(1));
     const detail::beam_scratch at{sources, beam_size};
-    const place_reader& place = *c.run.reader;
-    place.write(place.machine, c.run.scratch + at.first(), first.data(),
-                first.size() * sizeof(int));
+    const device_reader& device = *c.run.reader;
+    device.write(device.machine, c.run.scratch + at.first(), first.data(),
+                 first.size() * sizeof(int));
     detail::beam_search_lines::arguments a{};
     a.pre_ids = c.in(0);
     a.pre_scores = c.in(1);
@@ -184,11 +184,11 @@ struct call_kernel<beam_search> {
     b.template lines<team_lines<detail::beam_search_lines>>(a);
     best.resize(sources * beam_size);
     kept.resize(sources);
-    place.read(place.machine, best.data(), a.best, best.size() * sizeof(beam_candidate<float>));
-    place.read(place.machine, kept.data(), a.kept, kept.size() * sizeof(int));
+    device.read(device.machine, best.data(), a.best, best.size() * sizeof(beam_candidate<float>));
+    device.read(device.machine, kept.data(), a.kept, kept.size() * sizeof(int));
   }
   template <class Of>
-  static void write(const call_site& c, const operand& to,
+  static void write(const call_context& c, const operand& to,
                     const std::vector<beam_candidate<float>>& selected, const Of& of) {
     if (!to || selected.empty()) return;
     std::vector<decltype(of(selected[0]))> rows(selected.size() *
@@ -205,7 +205,7 @@ namespace detail {
 class slot_values {
  public:
   template <class Backend>
-  void read(const call_site& c, const operand& ids, const operand& scores) {
+  void read(const call_context& c, const operand& ids, const operand& scores) {
     for (int t = 0; t < array_of<Backend>(ids).size(); ++t) {
       ids_.push_back(read_slot(c, slot_of<Backend>(ids, t)));
       scores_.push_back(read_slot(c, slot_of<Backend>(scores, t)));
@@ -226,7 +226,7 @@ class slot_values {
     dtype type;
     std::ptrdiff_t stride;
   };
-  static slot read_slot(const call_site& c, const operand& o) {
+  static slot read_slot(const call_context& c, const operand& o) {
     const std::size_t bytes = static_cast<std::size_t>(o.rows) *
                               static_cast<std::size_t>(o.stride) *
                               static_cast<std::size_t>(size_of(o.type));
@@ -244,7 +244,7 @@ template <>
 struct call_kernel<beam_search_decode> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend&, const call_site& c) {
+  static void launch(Backend&, const call_context& c) {
     const host_rows h(c);
     const operand ids = c.input(0), scores = c.input(1);
     require_float(c, scores);
@@ -265,9 +265,9 @@ struct call_kernel<beam_search_decode> {
       if (id) found[static_cast<std::size_t>(row * id.stride)] = token;
       if (score) of_found[static_cast<std::size_t>(row * score.stride)] = of_token;
     });
-    const place_reader& place = *c.run.reader;
-    place.write(place.machine, id.data, found.data(), found.size() * sizeof(std::int64_t));
-    place.write(place.machine, score.data, of_found.data(), of_found.size() * sizeof(float));
+    const device_reader& device = *c.run.reader;
+    device.write(device.machine, id.data, found.data(), found.size() * sizeof(std::int64_t));
+    device.write(device.machine, score.data, of_found.data(), of_found.size() * sizeof(float));
   }
 };
 

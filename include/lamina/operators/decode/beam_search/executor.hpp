@@ -41,7 +41,7 @@ void keep_best(std::vector<beam_candidate<Real>>& best, const beam_candidate<Rea
 }
 
 template <class Real>
-void beam_search_forward(kernel_context<Real>& ctx) {
+void beam_search_forward(call_context<Real>& ctx) {
   const auto before = ctx.integers("pre_ids");
   const auto& before_scores = ctx.real("pre_scores");
   const auto& scores = ctx.real("scores");
@@ -121,7 +121,7 @@ struct beam_hypothesis {
 /// Throws unless each step has as many ids as scores, and one sequence for each row of the step
 /// before.
 template <class Real>
-void require_steps(const kernel_context<Real>& ctx, const std::vector<lod_tensor>& ids,
+void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>& ids,
                    const std::vector<lod_tensor>& scores) {
   if (ids.empty() || ids.size() != scores.size())
     ctx.fail("expected as many steps in '" + ctx.input_name("Scores") + "' as in '" +
@@ -175,7 +175,7 @@ std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& 
 }
 
 template <class Real>
-void beam_search_decode_forward(kernel_context<Real>& ctx) {
+void beam_search_decode_forward(call_context<Real>& ctx) {
   const std::vector<lod_tensor>&ids = ctx.array_of("Ids"), &scores = ctx.array_of("Scores");
   require_steps(ctx, ids, scores);
   const std::size_t most = static_cast<std::size_t>(ctx.integer("beam_size", 1));

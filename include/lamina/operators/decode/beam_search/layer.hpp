@@ -44,19 +44,19 @@ constexpr auto search_step(variable<std::int64_t, R, 1> pre_ids, variable<T, R, 
 /// the int32 rows [-1] that they continue have rows nested_tokens<"beam">, hypotheses of each
 /// sample, continuations of each hypothesis: as pre_ids of the next step may have. Fluid:
 /// layers.beam_search of level 0.
-template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class I,
+template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class Index,
           class Q, int... C, class V, class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,
-                           variable<I, Q, C...> ids, variable<V, P, D...> scores, int beam_size,
+                           variable<Index, Q, C...> ids, variable<V, P, D...> scores, int beam_size,
                            int end_id, const options<beam_search_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
   constexpr bool fits = is_tokens<R> && detail::is_real<U> && sizeof...(D) == 1 &&
                         __is_same(variable<T, R, A...>, variable<std::int64_t, R, 1>) &&
                         __is_same(variable<U, S, B...>, variable<U, R, 1>) &&
-                        __is_same(variable<I, Q, C...>, variable<std::int64_t, R, D...>) &&
+                        __is_same(variable<Index, Q, C...>, variable<std::int64_t, R, D...>) &&
                         __is_same(variable<V, P, D...>, variable<U, R, D...>);
   static_assert(check<fits, gets_type<variable<T, R, A...>, variable<U, S, B...>,
-                                      variable<I, Q, C...>, variable<V, P, D...>>>,
+                                      variable<Index, Q, C...>, variable<V, P, D...>>>,
                 "lamina: beam_search: an int64 id and a score for each of the same hypotheses, and "
                 "as many candidates as scores");
   require_one_program(pre_ids, pre_scores, line);

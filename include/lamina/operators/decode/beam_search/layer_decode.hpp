@@ -20,12 +20,12 @@ struct beam_search_decode_attr {
 /// selected in each step, behind the first ids. Gives int64 and scores [-1, 1] with rows
 /// nested_tokens<"found">: hypotheses of each sample, the best first, and tokens of each. Fluid:
 /// layers.beam_search_decode.
-template <fixed_string Name, class I, class R, int... A, class T, class S, int... B>
-constexpr auto beam_search_decode(tensor_array<I, R, A...> ids, tensor_array<T, S, B...> scores,
+template <fixed_string Name, class Index, class R, int... A, class T, class S, int... B>
+constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array<T, S, B...> scores,
                                   int beam_size, int end_id,
-                                  const options<beam_search_decode_attr, I>& attr = {},
+                                  const options<beam_search_decode_attr, Index>& attr = {},
                                   int line = __builtin_LINE()) {
-  using id = variable<I, R, A...>;
+  using id = variable<Index, R, A...>;
   using score = variable<T, S, B...>;
   constexpr bool fits = R::lod_level == 2 && detail::is_real<T> &&
                         __is_same(id, variable<std::int64_t, R, 1>) &&

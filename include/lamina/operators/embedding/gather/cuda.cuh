@@ -40,7 +40,7 @@ struct scatter_lines {
     for (int j = team.rank(); j < a.size; j += team.size()) {
       const std::ptrdiff_t to = key * a.table_step + j;
       if (a.overwrites)
-        copy_element(a.to, a.entry(a.places[end - 1]) + j, a.table, to, a.bytes);
+        copy_element(a.to, a.entry(a.positions[end - 1]) + j, a.table, to, a.bytes);
       else if (a.type == dtype::float32)
         static_cast<float*>(a.table)[to] = sum<float>(a, i, end, j);
       else if (is_floating(a.type))
@@ -55,7 +55,7 @@ struct scatter_lines {
   static LAMINA_INLINE LAMINA_FN T sum(const arguments& a, int begin, int end, int j) {
     T all = 0;
     for (int k = begin; k < end; ++k) {
-      const std::ptrdiff_t at = a.entry(a.places[k]) + j;
+      const std::ptrdiff_t at = a.entry(a.positions[k]) + j;
       if constexpr (__is_same(T, std::int64_t))
         all += load_integer(a.to, a.type, at);
       else if constexpr (__is_same(T, float))
@@ -90,7 +90,7 @@ struct scatter_update_slope_lines {
     const int key = a.keys[i];
     if (key == a.entries) return;
     const bool replaced = a.overwrites && i + 1 < a.lines && a.keys[i + 1] == key;
-    float* const to = static_cast<float*>(a.to) + a.entry(a.places[i]);
+    float* const to = static_cast<float*>(a.to) + a.entry(a.positions[i]);
     for (int j = team.rank(); j < a.size; j += team.size())
       to[j] = replaced ? 0.0f : a.slope[key * a.slope_step + j];
   }
@@ -124,7 +124,7 @@ struct multiplex_body {
 };
 
 template <bool Gradient, class Backend>
-void choose_rows(Backend& b, const call_site& c, int which, int choices, const operand& from,
+void choose_rows(Backend& b, const call_context& c, int which, int choices, const operand& from,
                  const operand& to) {
   b.template elements<multiplex_body<Gradient>>(
       {c.in(0), from.data, to.data, from.stride, to.stride, divider(to.columns), which, choices,
@@ -138,7 +138,7 @@ struct call_kernel<scatter> {
   static constexpr checked_input checked{1, "index", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     copy_elements(b, c.input(0), out);
@@ -148,11 +148,11 @@ struct call_kernel<scatter> {
     b.template lines<team_lines<detail::scatter_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 
-  static detail::entry_update_arguments entries(const call_site& c, const operand& table,
+  static detail::entry_update_arguments entries(const call_context& c, const operand& table,
                                                 const operand& updates, int ids = 1) {
     detail::entry_update_arguments a{};
     static_cast<detail::entry_arguments&>(a) = detail::entries_of(c, c.input(ids), table, updates);
@@ -165,7 +165,7 @@ template <>
 struct call_kernel<gradient_of<scatter>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand slope = c.input(2), dx = c.output(0), du = c.output(1);
     if (!dx && !du) return;
     require_float(c, slope);
@@ -182,7 +182,7 @@ struct call_kernel<gradient_of<scatter>> {
     b.template lines<team_lines<detail::scatter_update_slope_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::entry_sum_scratch<Backend>(c.input(0).rows * c.input(0).columns);
   }
 };
@@ -190,10 +190,10 @@ struct call_kernel<gradient_of<scatter>> {
 template <>
 struct call_kernel<multiplex> {
   static constexpr checked_input checked{
-      .slot = 0, .what = "id", .count = [](const call_site& c) { return c.input_count(1); }};
+      .slot = 0, .what = "id", .count = [](const call_context& c) { return c.input_count(1); }};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     const int choices = c.input_count(1);
@@ -205,7 +205,7 @@ template <>
 struct call_kernel<gradient_of<multiplex>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int choices = c.output_count(0);
     for (int i = 0; i < choices; ++i)
       if (const operand dx = c.output(0, i))

@@ -30,13 +30,13 @@ constexpr extents gathered(const extents& x, const extents& index) {
 
 /// y[i] = x[index[i]]: rows of dimension 0 of x, one for each number of `index`, which has one
 /// column or none. Fluid: gather.
-template <class T, class R, int... D, class I, class S, int... E>
-constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
+template <class T, class R, int... D, class Index, class S, int... E>
+constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
                       const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  using numbers = variable<I, S, E...>;
+  using numbers = variable<Index, S, E...>;
   constexpr extents which = whole_shape<numbers>;
-  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) &&
+  constexpr bool fits = (__is_same(Index, std::int64_t) || __is_same(Index, std::int32_t)) &&
                         whole_shape<in>.rank > 0 &&
                         (which.rank == 1 || (which.rank == 2 && which.at[1] == 1));
   static_assert(check<fits, expects_type<variable<std::int64_t, S, 1>>, gets_type<numbers>>,
@@ -54,15 +54,15 @@ constexpr auto gather(variable<T, R, D...> x, variable<I, S, E...> index,
 /// x with other entries of dimension 0: y[ids[i]] = updates[i], of equal ids the last one; without
 /// `overwrite` their sum. `ids` has one column or none, and updates[i] the shape of an entry of x.
 /// Fluid: scatter.
-template <class T, class R, int... D, class I, class S, int... E, class U, class Q, int... F>
-constexpr auto scatter(variable<T, R, D...> x, variable<I, S, E...> ids,
+template <class T, class R, int... D, class Index, class S, int... E, class U, class Q, int... F>
+constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
                        variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},
                        int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  using numbers = variable<I, S, E...>;
+  using numbers = variable<Index, S, E...>;
   using given = variable<U, Q, F...>;
   constexpr extents which = whole_shape<numbers>;
-  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) &&
+  constexpr bool fits = (__is_same(Index, std::int64_t) || __is_same(Index, std::int32_t)) &&
                         __is_same(T, U) && __is_same(S, Q) && whole_shape<in>.rank > 0 &&
                         (which.rank == 1 || (which.rank == 2 && which.at[1] == 1)) &&
                         whole_shape<given> == detail::gathered(whole_shape<in>, which);

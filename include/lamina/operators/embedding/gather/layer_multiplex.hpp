@@ -15,12 +15,12 @@ struct multiplex_attr {
 
 /// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)` with one whole number a row, 0 for the
 /// first variable. Fluid: multiplex.
-template <class V, std::size_t N, class I>
-constexpr auto multiplex(const V (&inputs)[N], I ids, const options<multiplex_attr, V>& attr = {},
-                         int line = __builtin_LINE()) {
-  constexpr bool fits = has_rows<typename V::rows_type> && one_id_a_row<I> &&
-                        __is_same(typename V::rows_type, typename I::rows_type);
-  static_assert(check<fits, gets_type<V>, gets_type<I>>,
+template <class V, std::size_t N, class Index>
+constexpr auto multiplex(const V (&inputs)[N], Index ids,
+                         const options<multiplex_attr, V>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool fits = has_rows<typename V::rows_type> && one_id_a_row<Index> &&
+                        __is_same(typename V::rows_type, typename Index::rows_type);
+  static_assert(check<fits, gets_type<V>, gets_type<Index>>,
                 "lamina: multiplex: one whole number for each row of the inputs");
   program_builder& b = *ids.builder;
   for (const V& x : inputs) require_one_program(ids, x, line);

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include <lamina/operators/embedding/lookup_table/common.hpp>
-#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/engine/cpu/gemm/sweep.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
 
 namespace lamina::engine::cpu {
 

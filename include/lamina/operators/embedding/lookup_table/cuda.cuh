@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <limits>
 
-#include <lamina/operators/embedding/lookup_table/common.hpp>
-#include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
-#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/engine/cuda/device/algorithms.hpp>
+#include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -28,7 +28,7 @@ struct entry_arguments {
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *places;  // of the numbers as they are, or in order
+  int *keys, *positions;  // of the numbers as they are, or in order
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
@@ -83,14 +83,14 @@ struct entry_sum_lines {
     for (int j = team.rank(); j < a.size; j += team.size()) {
       float sum = 0;
       for (int k = i; adds && k < a.lines && a.keys[k] == key; ++k)
-        sum += from[a.entry(a.places[k]) + j];
+        sum += from[a.entry(a.positions[k]) + j];
       to[j] = sum;
     }
   }
 };
 
 /// Arrays and sizes: the entries are rows of `table`.
-inline entry_arguments entries_of(const call_site& c, const operand& ids, const operand& table,
+inline entry_arguments entries_of(const call_context& c, const operand& ids, const operand& table,
                                   const operand& array) {
   entry_arguments a{};
   const entry_layout t(table);
@@ -126,7 +126,7 @@ struct entry_order {
   void run(Backend& b, entry_arguments& a) const {
     b.run_algorithm(sort, parts.rest());
     a.keys = sort.sorted_keys;
-    a.places = sort.sorted_numbers;
+    a.positions = sort.sorted_numbers;
   }
 };
 template <class Backend>
@@ -138,7 +138,7 @@ std::ptrdiff_t entry_sum_scratch(int n) {
 /// Puts the numbers that choose entries in order, and where they stand; the numbers to `sorted`, if
 /// it is given.
 template <class Key, class Backend, class Arguments>
-void sort_entries(Backend& b, const call_site& c, Arguments& a, int* sorted = nullptr) {
+void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted = nullptr) {
   entry_order order(c.run.scratch, a.lines, a.entries);
   if (sorted != nullptr) order.sort.sorted_keys = sorted;
   b.run_algorithm(algorithm::tabulate<Key>{a, order.sort.keys, a.lines});
@@ -149,7 +149,7 @@ void sort_entries(Backend& b, const call_site& c, Arguments& a, int* sorted = nu
 /// table = for each entry, the sum of the entries of `to` whose numbers chose it; with `sorted` a
 /// sum for the first of each of these numbers, which go there.
 template <bool Selected, class Backend>
-void add_entries(Backend& b, const call_site& c, entry_arguments a, int* sorted = nullptr) {
+void add_entries(Backend& b, const call_context& c, entry_arguments a, int* sorted = nullptr) {
   if (a.lines == 0) return;
   sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
@@ -161,7 +161,7 @@ void clear(Backend& b, const operand& to) {
       algorithm::fill<float>{to.row<float>(0), 0, static_cast<int>(to.rows * to.stride)});
 }
 template <class Backend>
-void add_entries_to(Backend& b, const call_site& c, const entry_arguments& a,
+void add_entries_to(Backend& b, const call_context& c, const entry_arguments& a,
                     const operand& table) {
   require_float(c, table);
   clear(b, table);
@@ -175,7 +175,7 @@ struct call_kernel<lookup_table> {
   static constexpr checked_input checked{1, "id", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand table = c.input(0);
     require_float(c, table);
     auto a = detail::entries_of(c, c.input(1), table, c.output(0));
@@ -187,7 +187,7 @@ template <>
 struct call_kernel<gradient_of<lookup_table>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dw = c.output(0);
     if (!dw) return;
     auto a = detail::entries_of(c, c.input(1), dw, c.input(2));
@@ -195,7 +195,7 @@ struct call_kernel<gradient_of<lookup_table>> {
     detail::add_entries_to(b, c, a, dw);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };
@@ -205,7 +205,7 @@ struct call_kernel<gather> {
   static constexpr checked_input checked{1, "index", chosen::row};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     b.template lines<team_lines<detail::entry_lines>>(
         detail::entries_of(c, c.input(1), c.input(0), c.output(0)));
   }
@@ -214,12 +214,12 @@ template <>
 struct call_kernel<gradient_of<gather>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (dx) detail::add_entries_to(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };

@@ -16,7 +16,7 @@ namespace lamina::kernel {
 
 /// Out[i] = table[ids[i]]; zeros where the id is `padding`.
 template <class Real>
-xt::xarray<Real> rows_of(const kernel_context<Real>& ctx, const xt::xarray<Real>& table,
+xt::xarray<Real> rows_of(const call_context<Real>& ctx, const xt::xarray<Real>& table,
                          const char* slot, std::int64_t padding, tensor_shape shape) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
   const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
@@ -32,7 +32,7 @@ xt::xarray<Real> rows_of(const kernel_context<Real>& ctx, const xt::xarray<Real>
 }
 /// The way back: table[ids[i]] += rows[i]; one entry may be added up from very many.
 template <class Real>
-void add_rows(const kernel_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
+void add_rows(const call_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
               std::int64_t padding, xt::xarray<double>& table) {
   const xt::xarray<std::int64_t> ids = ctx.integers(slot);
   const std::size_t width = table.size() / std::max<std::size_t>(table.shape()[0], 1);
@@ -47,18 +47,18 @@ void add_rows(const kernel_context<Real>& ctx, const xt::xarray<Real>& rows, con
 }
 
 template <class Real>
-std::int64_t padding_of(const kernel_context<Real>& ctx) {
+std::int64_t padding_of(const call_context<Real>& ctx) {
   return static_cast<std::int64_t>(ctx.attribute("padding_idx", -1));
 }
 template <class Real>
-void lookup_table_forward(kernel_context<Real>& ctx) {
+void lookup_table_forward(call_context<Real>& ctx) {
   const auto& table = ctx.real("W");
   tensor_shape shape = ctx.input("Ids").shape();
   shape.back() = table.shape()[1];
   ctx.give("Out", rows_of<Real>(ctx, table, "Ids", padding_of(ctx), shape));
 }
 template <class Real>
-void lookup_table_gradient(kernel_context<Real>& ctx) {
+void lookup_table_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("W@GRAD")) return;
   auto dw = zeros<double>(ctx.output_shape("W@GRAD"));
   add_rows<Real>(ctx, ctx.real("Out@GRAD"), "Ids", padding_of(ctx), dw);
@@ -72,14 +72,14 @@ void lookup_table_gradient(kernel_context<Real>& ctx) {
 
 /// Out[i] = X[Index[i]].
 template <class Real>
-void gather_forward(kernel_context<Real>& ctx) {
+void gather_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   tensor_shape shape = shape_of(x);
   shape[0] = ctx.input("Index").size();
   ctx.give("Out", rows_of<Real>(ctx, x, "Index", -1, shape));
 }
 template <class Real>
-void gather_gradient(kernel_context<Real>& ctx) {
+void gather_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   auto dx = zeros<double>(ctx.output_shape("X@GRAD"));
   add_rows<Real>(ctx, ctx.real("Out@GRAD"), "Index", -1, dx);
@@ -88,7 +88,7 @@ void gather_gradient(kernel_context<Real>& ctx) {
 
 /// Out = X with Updates[i] as entry Ids[i], the last of several, or their sum.
 template <class Real>
-void scatter_forward(kernel_context<Real>& ctx) {
+void scatter_forward(call_context<Real>& ctx) {
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
   const bool overwrite = ctx.flag("overwrite");
   ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
@@ -112,7 +112,7 @@ void scatter_forward(kernel_context<Real>& ctx) {
   }));
 }
 template <class Real>
-void scatter_gradient(kernel_context<Real>& ctx) {
+void scatter_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
   const std::size_t width = d.size() / std::max<std::size_t>(d.shape()[0], 1);
@@ -133,7 +133,7 @@ void scatter_gradient(kernel_context<Real>& ctx) {
 
 /// Out[i] = X[Ids[i]][i].
 template <class Real>
-void multiplex_forward(kernel_context<Real>& ctx) {
+void multiplex_forward(call_context<Real>& ctx) {
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
   ctx.give("Out", ctx.input("X", 0).visit([&]<class T>(const xt::xarray<T>& first) {
     xt::xarray<T> out = first;
@@ -147,7 +147,7 @@ void multiplex_forward(kernel_context<Real>& ctx) {
   }));
 }
 template <class Real>
-void multiplex_gradient(kernel_context<Real>& ctx) {
+void multiplex_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");
   const std::size_t width = d.size() / std::max<std::size_t>(ids.size(), 1);
@@ -161,7 +161,7 @@ void multiplex_gradient(kernel_context<Real>& ctx) {
 
 /// Out[i, X[i]] = 1.
 template <class Real>
-void one_hot_forward(kernel_context<Real>& ctx) {
+void one_hot_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("X");
   const int depth = ctx.integer("depth", 1);
   tensor_shape shape = shape_of(x);
@@ -177,7 +177,7 @@ void one_hot_forward(kernel_context<Real>& ctx) {
 
 /// The k largest of each row, largest first; of equal ones the first. NaN is above all numbers.
 template <class Real>
-void top_k_forward(kernel_context<Real>& ctx) {
+void top_k_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   tensor_shape shape = shape_of(x);
   const std::size_t n = shape.back(), k = static_cast<std::size_t>(ctx.integer("k", 1));
@@ -189,8 +189,9 @@ void top_k_forward(kernel_context<Real>& ctx) {
   std::vector<std::size_t> order(n);
   for (std::size_t r = 0; r * n < x.size(); ++r) {
     std::iota(order.begin(), order.end(), std::size_t{0});
-    sort_stably(
-        order, [&](std::size_t a, std::size_t b) { return math::is_above(x.flat(r * n + a), x.flat(r * n + b)); });
+    sort_stably(order, [&](std::size_t a, std::size_t b) {
+      return math::is_above(x.flat(r * n + a), x.flat(r * n + b));
+    });
     for (std::size_t j = 0; j < k; ++j) {
       out.flat(r * k + j) = x.flat(r * n + order[j]);
       indices.flat(r * k + j) = static_cast<std::int64_t>(order[j]);
@@ -201,7 +202,7 @@ void top_k_forward(kernel_context<Real>& ctx) {
 }
 /// The gradients go to where the elements came from.
 template <class Real>
-void top_k_gradient(kernel_context<Real>& ctx) {
+void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   const auto& d = ctx.real("Out@GRAD");
   const auto indices = ctx.integers("Indices");
@@ -214,7 +215,7 @@ void top_k_gradient(kernel_context<Real>& ctx) {
 
 /// The part of the rows of Indices that hold their Label; a score that is NaN is no hit.
 template <class Real>
-void accuracy_forward(kernel_context<Real>& ctx) {
+void accuracy_forward(call_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");
   const std::size_t k = indices.shape().back(), rows = label.size();
   if (indices.size() != rows * k)
@@ -240,7 +241,7 @@ void accuracy_forward(kernel_context<Real>& ctx) {
 /// Counts each row by its score in steps of 1 / num_thresholds, then adds up the trapezoids under
 /// the curve from the highest score down.
 template <class Real>
-void auc_forward(kernel_context<Real>& ctx) {
+void auc_forward(call_context<Real>& ctx) {
   const auto& predict = ctx.real("Predict");
   const auto label = ctx.integers("Label");
   auto positive = ctx.integers("StatPos"), negative = ctx.integers("StatNeg");

@@ -2,8 +2,8 @@
 // lamina/operators/embedding/lookup_table/layer.hpp - rows of a trained table by number.
 #pragma once
 
-#include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/loss/cross_entropy/layer.hpp>
 
 namespace lamina::layer {
 
@@ -21,10 +21,11 @@ struct embedding_attr {
 /// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
 /// is_sparse a training step costs what the rows cost that it reads, whatever the dictionary's
 /// size. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
-template <int Size, int Width, class T = float, class I, class R, int... D>
-constexpr auto embedding(variable<I, R, D...> ids, const options<embedding_attr, I>& attr = {},
+template <int Size, int Width, class T = float, class Index, class R, int... D>
+constexpr auto embedding(variable<Index, R, D...> ids,
+                         const options<embedding_attr, Index>& attr = {},
                          int line = __builtin_LINE()) {
-  using in = variable<I, R, D...>;
+  using in = variable<Index, R, D...>;
   constexpr bool fits = __is_same(in, detail::label_of<in>);
   static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>, gets_type<in>>,
                 "lamina: embedding: the ids are int64 and their last dimension is 1");

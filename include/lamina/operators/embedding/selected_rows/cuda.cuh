@@ -3,9 +3,9 @@
 // rows are there, their sums, and updates by them.
 #pragma once
 
-#include <lamina/operators/embedding/lookup_table/cuda.cuh>
-#include <lamina/operators/elementwise/cuda.cuh>
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
+#include <lamina/operators/elementwise/cuda.cuh>
+#include <lamina/operators/embedding/lookup_table/cuda.cuh>
 #include <lamina/operators/update/cuda.cuh>
 
 namespace lamina::engine::cuda {
@@ -14,7 +14,7 @@ template <>
 struct call_kernel<lookup_table_rows_gradient> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     const selected_rows& rows = rows_of(out);
@@ -25,7 +25,7 @@ struct call_kernel<lookup_table_rows_gradient> {
     detail::add_entries<true>(b, c, a, rows.numbers);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };
@@ -37,12 +37,13 @@ struct selected_keys_body {
   struct arguments {
     selected_rows_view from;
     const float* base;
-    int *keys, *places;
+    int *keys, *positions;
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     a.keys[i] = a.from.counts(i) ? a.from.numbers[i] : a.from.entries;
-    a.places[i] = static_cast<int>((a.from.values + i * a.from.stride - a.base) / alignment_floats);
+    a.positions[i] =
+        static_cast<int>((a.from.values + i * a.from.stride - a.base) / alignment_floats);
   }
 };
 
@@ -107,7 +108,7 @@ template <>
 struct call_kernel<selected_rows_sum> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     detail::sum_selected_rows(
@@ -115,9 +116,9 @@ struct call_kernel<selected_rows_sum> {
         rows_of(out), c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand out = c.output(0);
-    return out ? detail::entry_sum_scratch<Backend>(rows_of(out).room) : 0;
+    return out ? detail::entry_sum_scratch<Backend>(rows_of(out).capacity) : 0;
   }
 };
 
@@ -125,7 +126,7 @@ template <>
 struct call_kernel<mixed_rows_sum> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     detail::clear(b, out);
@@ -310,7 +311,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     const float* const number = c.arguments[2 + update::states];
     // Without numbers the update is somebody else's, who takes the rows as they are.
@@ -319,7 +320,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
                               c.arguments + 2, number, param.rows, param.columns, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return rows_update_scratch<update>(c.at_position(0).rows);
   }
 };

@@ -80,7 +80,7 @@ inline Real log_sum_of(const Real* x, int n) {
   if (most == -std::numeric_limits<Real>::infinity()) return most;
   vector_in<Real> sums(Real(0));
   Real sum = 0;
-  for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+  for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
     using number = decltype(like);
     const number e = math::exp_in_sum(number(load(x + j, like) - number(most)));
     if constexpr (__is_same(number, Real))
@@ -101,7 +101,7 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
   const Real most = in.largest(row);
   if (most == in.none) return most;
   const Real* const x = in.x(row);
-  for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+  for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
     using number = decltype(like);
     number value = load(in.w(0) + j, like);
     if (before != nullptr) {
@@ -129,9 +129,9 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
 template <class Real>
 LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores<Real>& in,
                                          int begin, int end, Real d, const operand& dx,
-                                         const operand& dw, Real* alpha, Real* room) {
+                                         const operand& dw, Real* alpha, Real* memory) {
   const int n = in.tags;
-  Real *const behind = room, *const row = behind + n, *const pairs = row + n;
+  Real *const behind = memory, *const row = behind + n, *const pairs = row + n;
   const auto before = [&](int r) { return alpha + static_cast<std::ptrdiff_t>(r - begin) * n; };
   for (int r = begin; r < end; ++r)
     log_step_forward(c, in, r, r > begin ? before(r - 1) : nullptr, before(r));
@@ -210,10 +210,10 @@ struct call_kernel<linear_chain_crf> {
   static void run(const call_context& c) {
     const detail::tag_scores<Real> in(c, c.input(2));
     const int n = in.tags;
-    Real* room = numbers_at<Real>(c.scratch());
-    const operand alpha = detail::array_or_scratch(c.output(0), in.emission, room);
-    const operand e = detail::array_or_scratch(c.output(1), in.emission, room);
-    const operand w = detail::array_or_scratch(c.output(2), in.transition, room);
+    Real* memory = numbers_at<Real>(c.scratch());
+    const operand alpha = detail::array_or_scratch(c.output(0), in.emission, memory);
+    const operand e = detail::array_or_scratch(c.output(1), in.emission, memory);
+    const operand w = detail::array_or_scratch(c.output(2), in.transition, memory);
     const operand cost = c.output(3);
     for (int i = 0; i < n + 2; ++i)
       for (int j = 0; j < n; ++j)
@@ -237,7 +237,7 @@ struct call_kernel<linear_chain_crf> {
         } else if (products_hold) {
           total += by_products<Real>(c, n, begin, end, alpha, e, w) - path;
         } else {
-          total += by_logarithms(c, in, begin, end, alpha, room) - path;
+          total += by_logarithms(c, in, begin, end, alpha, memory) - path;
         }
       }
       *cost.row<Real>(s) = static_cast<Real>(total);
@@ -270,9 +270,9 @@ struct call_kernel<linear_chain_crf> {
   template <class Real>
   LAMINA_NOINLINE static double by_logarithms(const call_context& c,
                                               const detail::tag_scores<Real>& in, int begin,
-                                              int end, const operand& alpha, Real* room) {
+                                              int end, const operand& alpha, Real* memory) {
     const int n = in.tags;
-    Real *now = room, *before = room + n;
+    Real *now = memory, *before = memory + n;
     double total = 0;
     for (int r = begin; r < end; ++r, std::swap(now, before)) {
       total += detail::log_step_forward(c, in, r, r > begin ? before : nullptr, now);

@@ -360,7 +360,7 @@ struct crf_path_lines {
   }
 };
 
-inline crf_arguments crf_of(const call_site& c) {
+inline crf_arguments crf_of(const call_context& c) {
   const operand x = c.input(0);
   require_float(c, x);
   require_float(c, c.input(1));
@@ -381,14 +381,14 @@ inline crf_arguments crf_of(const call_site& c) {
 }
 
 /// Memory for sums that are logarithms, and whether they are.
-inline void take_logs(scratch_rows& room, int rows, int tags) {
-  room.take(rows, tags);
-  room.take(1, 1);
+inline void take_logs(scratch_rows& memory, int rows, int tags) {
+  memory.take(rows, tags);
+  memory.take(1, 1);
 }
 template <class Backend>
-void take_logs(Backend& b, crf_arguments& a, scratch_rows& room) {
-  a.logs = room.take(a.rows, a.tags);
-  a.holds = reinterpret_cast<int*>(room.take(1, 1).data);
+void take_logs(Backend& b, crf_arguments& a, scratch_rows& memory) {
+  a.logs = memory.take(a.rows, a.tags);
+  a.holds = reinterpret_cast<int*>(memory.take(1, 1).data);
   crf_arguments one = a;
   one.lines = 1;
   one.width = a.count;

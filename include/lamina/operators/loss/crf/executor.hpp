@@ -96,7 +96,7 @@ struct tag_chain {
 
 /// Calls `f(chain, sequence, first row)` for each sequence with rows.
 template <class Real, class F>
-void each_chain(const kernel_context<Real>& ctx, F f) {
+void each_chain(const call_context<Real>& ctx, F f) {
   const auto& x = ctx.real("Emission");
   const auto& w = ctx.real("Transition");
   const lod& sequences = ctx.lod("Emission");
@@ -119,7 +119,7 @@ void each_chain(const kernel_context<Real>& ctx, F f) {
 }
 /// One label a row, each a tag.
 template <class Real>
-xt::xarray<std::int64_t> tag_labels(const kernel_context<Real>& ctx) {
+xt::xarray<std::int64_t> tag_labels(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Emission").shape();
   auto label = ctx.integers("Label");
   if (label.size() != shape[0])
@@ -131,7 +131,7 @@ xt::xarray<std::int64_t> tag_labels(const kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void linear_chain_crf_forward(kernel_context<Real>& ctx) {
+void linear_chain_crf_forward(call_context<Real>& ctx) {
   const auto label = tag_labels(ctx);
   const lod sequences = ctx.lod("Emission");
   auto alpha = zeros<Real>(ctx.input("Emission").shape());
@@ -164,7 +164,7 @@ void linear_chain_crf_forward(kernel_context<Real>& ctx) {
 
 /// Expected minus found: the probability of each tag and each pair of tags, less the labels'.
 template <class Real>
-void linear_chain_crf_gradient(kernel_context<Real>& ctx) {
+void linear_chain_crf_gradient(call_context<Real>& ctx) {
   const auto label = tag_labels(ctx);
   const auto& d = ctx.real("LogLikelihood@GRAD");
   auto dx = zeros<Real>(ctx.input("Emission").shape());
@@ -195,7 +195,7 @@ void linear_chain_crf_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void crf_decoding_forward(kernel_context<Real>& ctx) {
+void crf_decoding_forward(call_context<Real>& ctx) {
   auto path = zeros<std::int64_t>({ctx.input("Emission").shape()[0], 1});
   each_chain(ctx, [&](const tag_chain<Real>& c, std::size_t, std::size_t at) {
     const std::vector<std::size_t> best = c.best();

@@ -33,12 +33,12 @@ constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
 /// Parameter: transitions [tags + 2, tags], rows start, end, then from tag to tag. Fluid:
 /// layers.linear_chain_crf, which calls the cost the log-likelihood. A transition is forbidden by
 /// -10000 or minus infinity; a label that has no path costs infinity and has no gradient.
-template <class T, class R, int... D, class I, class S, int... E>
-constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<I, S, E...> label,
+template <class T, class R, int... D, class Index, class S, int... E>
+constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E...> label,
                                 const options<crf_attr, T>& attr = {},
                                 int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  using given = variable<I, S, E...>;
+  using given = variable<Index, S, E...>;
   constexpr bool fits =
       detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
   static_assert(check<fits, gets_type<in, given>>,

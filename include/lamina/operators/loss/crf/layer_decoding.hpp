@@ -33,11 +33,11 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, 
 }
 
 /// 1 where the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
-template <class T, class R, int... D, class I, class S, int... E>
-constexpr auto crf_decoding(variable<T, R, D...> input, variable<I, S, E...> label,
+template <class T, class R, int... D, class Index, class S, int... E>
+constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...> label,
                             const options<crf_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  using given = variable<I, S, E...>;
+  using given = variable<Index, S, E...>;
   constexpr bool fits =
       detail::is_emission(static_cast<in*>(nullptr)) && one_id_a_row<given> && __is_same(R, S);
   static_assert(check<fits, gets_type<in, given>>,

@@ -11,10 +11,10 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/core/padding.hpp>
-#include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -30,8 +30,8 @@ class ctc_paths {
   static constexpr int margin = alignment_floats;
   static constexpr Real none = ctc_none;
 
-  ctc_paths(const call_context& c, Real* room)
-      : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), room_(room) {}
+  ctc_paths(const call_context& c, Real* memory)
+      : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), memory_(memory) {}
 
   /// Numbers of memory for sequences of at most so many rows and labels.
   static std::ptrdiff_t floats(int rows, int labels) {
@@ -49,11 +49,11 @@ class ctc_paths {
     states_ = 2 * labels.length(s) + 1;
     width_ = 2 * margin + (states_ + margin - 1) / margin * margin;
     block_ = ctc_block(rows_count_);
-    Real* at = room_;
+    Real* at = memory_;
     class_ = reinterpret_cast<std::int32_t*>(at), at += states_;
     most_ = at, at += rows_count_;
     log_sum_ = at, at += rows_count_;
-    at += (margin - (at - room_) % margin) % margin;
+    at += (margin - (at - memory_) % margin) % margin;
     const auto next_row = [&at, this] {
       Real* const row = at + margin;
       std::fill_n(at, width_, none);
@@ -160,7 +160,7 @@ class ctc_paths {
   // The sums over the beginnings up to row t, that row's own factor included.
   void step_forward(int t, const Real* before, Real* now) {
     take_probabilities(t);
-    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+    for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
       store(now + s, decltype(like)(log_sum(load(before + s, like), load(before + s - 1, like),
                                             load(before + s - 2, like) + load(skip_ + s, like)) +
                                     load(p_ + s, like)));
@@ -177,10 +177,10 @@ class ctc_paths {
     }
     take_probabilities(t + 1);
     // p becomes what follows each state, its own factor included.
-    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+    for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
       store(p_ + s, decltype(like)(load(p_ + s, like) + load(behind + s, like)));
     });
-    for_each_place<Real>(states_, [&](std::ptrdiff_t s, auto like) {
+    for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
       store(now + s, decltype(like)(log_sum(load(p_ + s, like), load(p_ + s + 1, like),
                                             load(p_ + s + 2, like) + load(skip_ + s + 2, like))));
     });
@@ -195,7 +195,7 @@ class ctc_paths {
   const call_context& c_;
   operand logits_, label_;
   int blank_;
-  Real* room_;
+  Real* memory_;
   int begin_ = 0, rows_count_ = 0, states_ = 1, block_ = 1;
   std::ptrdiff_t width_ = 0;
   std::int32_t* class_ = nullptr;  // of each state

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <lamina/core/math.hpp>
-#include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -20,7 +20,7 @@ struct ctc_arguments {
   // Of each row: its largest logit, and the log of the sum of e^(logit - most). They stay apart: a
   // large number that all logits share takes no digits from the logarithm.
   float* totals;
-  float* room;  // rows of states
+  float* memory;  // rows of states
   int rows_of_state;
   int classes, blank;
   bool by_times;
@@ -36,7 +36,7 @@ struct ctc_arguments {
 struct ctc_paths {
   const ctc_arguments& a;
   int begin, length, first_label, states, block;
-  float* room;
+  float* memory;
 
   LAMINA_INLINE LAMINA_FN ctc_paths(const ctc_arguments& given, int s)
       : a(given),
@@ -45,11 +45,11 @@ struct ctc_paths {
         first_label(a.labels.begin(s)),
         states(2 * (a.labels.end(s) - first_label) + 1),
         block(ctc_block(length)),
-        room(a.room + (2 * static_cast<std::ptrdiff_t>(first_label) + s) * a.rows_of_state) {}
+        memory(a.memory + (2 * static_cast<std::ptrdiff_t>(first_label) + s) * a.rows_of_state) {}
 
   /// The first rows of blocks, the others of one block; sums over ends; rows that are not kept.
   LAMINA_INLINE LAMINA_FN float* row(int i) const {
-    return room + static_cast<std::ptrdiff_t>(i) * states;
+    return memory + static_cast<std::ptrdiff_t>(i) * states;
   }
   LAMINA_INLINE LAMINA_FN float* kept(int t) const { return row(t / block); }
   LAMINA_INLINE LAMINA_FN float* in_block(int t) const {
@@ -244,7 +244,7 @@ struct call_kernel<warpctc> {
                                          "another than the blank, and enough rows of scores"};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand logits = c.input(0), label = c.input(1);
     require_float(c, logits);
     detail::ctc_arguments a{};
@@ -260,10 +260,10 @@ struct call_kernel<warpctc> {
     a.label = view_of_operand(label);
     a.gradient = c.output(0);
     a.loss = c.output(1);
-    detail::scratch_rows room(c.run.scratch);
-    a.totals = room.take(1, 2 * logits.rows).data;
+    detail::scratch_rows memory(c.run.scratch);
+    a.totals = memory.take(1, 2 * logits.rows).data;
     a.rows_of_state = detail::ctc_paths::rows_needed(logits.rows);
-    a.room = room.take(a.rows_of_state, 2 * label.rows + a.rows.count).data;
+    a.memory = memory.take(a.rows_of_state, 2 * label.rows + a.rows.count).data;
     a.fault = c.run.fault;
     a.group = c.number_of_group;
     if (const operand gradient = c.output(0)) fill(b, gradient, 0);
@@ -273,13 +273,13 @@ struct call_kernel<warpctc> {
     if (a.lines > 0) b.template lines<team_lines<detail::ctc_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const int rows = c.input(0).rows;
-    detail::scratch_rows room(nullptr);
-    room.take(1, 2 * rows);
-    room.take(detail::ctc_paths::rows_needed(rows),
-              2 * c.input(1).rows + c.sequences(c.input(0).domain).count);
-    return room.used();
+    detail::scratch_rows memory(nullptr);
+    memory.take(1, 2 * rows);
+    memory.take(detail::ctc_paths::rows_needed(rows),
+                2 * c.input(1).rows + c.sequences(c.input(0).domain).count);
+    return memory.used();
   }
 };
 
@@ -287,7 +287,7 @@ template <>
 struct call_kernel<gradient_of<warpctc>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     detail::ctc_arguments a{};

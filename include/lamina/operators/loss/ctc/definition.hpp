@@ -23,7 +23,7 @@ struct warpctc : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr std::uint32_t gradient_outputs = 1;
   static constexpr std::uint32_t gradient_of_outputs = 2;
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
 };
 
 /// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to

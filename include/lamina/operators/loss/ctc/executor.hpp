@@ -53,7 +53,7 @@ struct label_paths {
 
 /// The paths of sequence i; throws where its label has no path.
 template <class Real>
-label_paths<Real> paths_of(const kernel_context<Real>& ctx, std::size_t i) {
+label_paths<Real> paths_of(const call_context<Real>& ctx, std::size_t i) {
   const auto& logits = ctx.real("Logits");
   const auto label = ctx.integers("Label");
   const lod &rows = ctx.lod("Logits"), &labels = ctx.lod("Label");
@@ -89,7 +89,7 @@ label_paths<Real> paths_of(const kernel_context<Real>& ctx, std::size_t i) {
 }
 
 template <class Real>
-void warpctc_forward(kernel_context<Real>& ctx) {
+void warpctc_forward(call_context<Real>& ctx) {
   const lod rows = ctx.lod("Logits");
   const tensor_shape shape = ctx.input("Logits").shape();
   if (ctx.lod("Label").sequences() != rows.sequences())
@@ -124,7 +124,7 @@ void warpctc_forward(kernel_context<Real>& ctx) {
   ctx.set_lod("Loss", rows.above());
 }
 template <class Real>
-void warpctc_gradient(kernel_context<Real>& ctx) {
+void warpctc_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("Logits@GRAD")) return;
   const lod& rows = ctx.lod("Logits");
   const auto& d = ctx.real("Loss@GRAD");
@@ -139,7 +139,7 @@ void warpctc_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void ctc_align_forward(kernel_context<Real>& ctx) {
+void ctc_align_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("Input");
   const lod sequences = ctx.lod("Input");
   std::vector<std::int64_t> kept;

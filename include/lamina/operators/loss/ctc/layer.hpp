@@ -19,11 +19,11 @@ struct warpctc_attr {
 /// with rows tokens<"b", Parent>, classes other than the blank. Gives [-1, 1] with rows Parent. A
 /// sequence with too few rows for its label is an error at run time; where logits of minus infinity
 /// leave its label no path, it costs infinity and has no gradient. Fluid: layers.warpctc.
-template <class T, class R, int... D, class I, class S, int... E>
-constexpr auto warpctc(variable<T, R, D...> input, variable<I, S, E...> label,
+template <class T, class R, int... D, class Index, class S, int... E>
+constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> label,
                        const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  using given = variable<I, S, E...>;
+  using given = variable<Index, S, E...>;
   constexpr bool fits = detail::is_real<T> && sizeof...(D) == 1 && is_tokens<R> && is_tokens<S> &&
                         one_id_a_row<given> && __is_same(parent_rows<R>, parent_rows<S>);
   static_assert(check<fits, gets_type<in, given>>,

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <lamina/layers/row_ids.hpp>
-#include <lamina/operators/metric/classification/layer.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/metric/classification/layer.hpp>
 
 namespace lamina::layer {
 
@@ -25,14 +25,15 @@ struct ctc_greedy_decoder_attr {
 /// The classes of each row as labels, equal neighbours merged, then blanks dropped:
 /// `ctc_align<"labels">(classes)`. Ids [-1, 1] with rows tokens<"a", Parent> give rows
 /// tokens<"labels", Parent>. Fluid: ctc_align.
-template <fixed_string Name, class I, class R, int... D>
-constexpr auto ctc_align(variable<I, R, D...> input, const options<ctc_align_attr, I>& attr = {}) {
-  using in = variable<I, R, D...>;
+template <fixed_string Name, class Index, class R, int... D>
+constexpr auto ctc_align(variable<Index, R, D...> input,
+                         const options<ctc_align_attr, Index>& attr = {}) {
+  using in = variable<Index, R, D...>;
   static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
                 "lamina: ctc_align: the input is sequences of one whole number a row");
   program_builder& b = *input.builder;
   layer_helper layer(b, "ctc_align", attr.name);
-  const auto y = layer.template output<variable<I, tokens<Name, parent_rows<R>>, 1>>();
+  const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();
   detail::without_gradient(layer, y.id);
   b.add_operator(schema_of<lamina::ctc_align>(), {input.id}, {y.id},
                  b.attribute_list(attr.blank, attr.merge_repeated));

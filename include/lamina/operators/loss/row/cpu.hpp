@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/operators/loss/row/common.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/loss/row/common.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -209,7 +209,7 @@ struct call_kernel<gradient_of<cos_sim>> {
       }
       if (dx) {
         Real* const to = dx.row<Real>(r);
-        for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           store(to + j, number((load(b + j, like) * number(iy) -
                                 load(a + j, like) * number(ix) * number(cos)) *
@@ -218,7 +218,7 @@ struct call_kernel<gradient_of<cos_sim>> {
       }
       if (dy) {
         Real* const to = dy.row<Real>(s);
-        for_each_place<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(x.columns, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           store(to + j, number(load(to + j, like) + (load(a + j, like) * number(ix) -
                                                      load(b + j, like) * number(iy) * number(cos)) *

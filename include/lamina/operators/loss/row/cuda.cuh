@@ -4,10 +4,10 @@
 #pragma once
 
 #include <lamina/core/math.hpp>
-#include <lamina/operators/loss/row/common.hpp>
 #include <lamina/engine/cuda/body/element_sum.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/loss/row/common.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 #include <lamina/optimizer/clip.hpp>
 
@@ -145,7 +145,7 @@ template <>
 struct call_kernel<smooth_l1_loss> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(1);
     require_float(c, x);
     if (x.rows == 0 || !out) return;
@@ -162,7 +162,7 @@ template <>
 struct call_kernel<gradient_of<smooth_l1_loss>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand diff = c.input(2);
     if (diff.rows == 0) return;
     detail::smooth_l1_arguments a{};
@@ -179,7 +179,7 @@ template <>
 struct call_kernel<kldiv_loss> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     const kldiv_reduction how = kldiv_reduction_of(c);
@@ -191,7 +191,7 @@ struct call_kernel<kldiv_loss> {
     sum_terms(b, a.count, a, scaled_sum{out.row<float>(0), kldiv_factor(how, x)}, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     return sum_scratch<detail::kldiv_arguments, scaled_sum, Backend>(x.rows * x.columns);
   }
@@ -200,7 +200,7 @@ template <>
 struct call_kernel<gradient_of<kldiv_loss>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
     if (!dx) return;
     const kldiv_reduction how = kldiv_reduction_of(c);
@@ -218,7 +218,7 @@ template <>
 struct call_kernel<bpr_loss> {
   static constexpr checked_input checked{1, "label"};
   static constexpr int ignored = -100;
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     require_float(c, c.input(0));
     c.share_lines(a, a.in[0]);
@@ -242,7 +242,7 @@ struct call_kernel<bpr_loss> {
 };
 template <>
 struct call_kernel<gradient_of<bpr_loss>> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 1);
     c.share_lines(a, a.out[0]);
   }
@@ -271,7 +271,7 @@ template <>
 struct call_kernel<label_smooth> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), prior = c.input(1), out = c.output(0);
     require_float(c, x);
     const float epsilon = static_cast<float>(c.number(0));
@@ -286,7 +286,7 @@ template <>
 struct call_kernel<gradient_of<label_smooth>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (dx)
       b.template elements<detail::label_smooth_body>(
@@ -299,22 +299,22 @@ template <>
 struct call_kernel<clip_to_norm> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     double* const squares = reinterpret_cast<double*>(c.run.scratch);
     float* const factor = c.run.scratch + 2;
     const int n = x.rows * x.columns;
-    sum_terms(b, n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, whole_sum{squares},
+    sum_terms(b, n, terms{x.row<const float>(0), x.stride, divider(x.columns)}, all_reduce{squares},
               c.run.scratch + found);
     b.template lines<team_lines<detail::norm_scale_lines>>(
         {squares, factor, static_cast<float>(c.number(0)), 1, 1, 1});
     b.template elements<detail::scaled_body>({x, out, divider(x.columns), factor, n});
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
-    return found + sum_scratch<terms, whole_sum, Backend>(x.rows * x.columns);
+    return found + sum_scratch<terms, all_reduce, Backend>(x.rows * x.columns);
   }
 
  private:

@@ -7,14 +7,14 @@
 #include <cmath>
 #include <limits>
 
-#include <lamina/operators/norm/layer_norm/executor.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
+#include <lamina/operators/norm/layer_norm/executor.hpp>
 
 namespace lamina::kernel {
 
 /// The label of a row, checked against the number of classes; -1 for a row that is ignored.
 template <class Real>
-std::int64_t label_of(const kernel_context<Real>& ctx, const xt::xarray<std::int64_t>& labels,
+std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64_t>& labels,
                       std::size_t row, std::size_t classes) {
   const std::int64_t label = labels.flat(row);
   if (label == ctx.integer("ignore_index", -100)) return -1;
@@ -24,7 +24,7 @@ std::int64_t label_of(const kernel_context<Real>& ctx, const xt::xarray<std::int
 
 /// The labels of all rows must be one a row.
 template <class Real>
-xt::xarray<std::int64_t> labels_of(const kernel_context<Real>& ctx, std::size_t rows) {
+xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
   xt::xarray<std::int64_t> labels = ctx.integers("Label");
   if (labels.size() != rows)
     ctx.fail("expected " + std::to_string(rows) + " labels in variable '" +
@@ -40,7 +40,7 @@ inline tensor_shape cost_shape(tensor_shape shape) {
 
 /// Y = -log X[label], or -sum label * log X; the logarithm is clipped to +-1e20.
 template <class Real>
-void cross_entropy_forward(kernel_context<Real>& ctx) {
+void cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const matrix m(shape_of(x), x.dimension() - 1);
   const auto log_of = [](Real p) {
@@ -70,7 +70,7 @@ Real finite_ratio(Real d, Real p) {
 
 /// dx = -dy * label / x, with the label as a distribution.
 template <class Real>
-void cross_entropy_gradient(kernel_context<Real>& ctx) {
+void cross_entropy_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
   const matrix m(shape_of(x), x.dimension() - 1);
@@ -92,7 +92,7 @@ void cross_entropy_gradient(kernel_context<Real>& ctx) {
 
 /// Softmax, and Loss = log sum e^(x - max) - (x - max)[label], or that weighted by soft labels.
 template <class Real>
-void softmax_with_cross_entropy_forward(kernel_context<Real>& ctx) {
+void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Logits");
   const matrix m(shape_of(x), x.dimension() - 1);
   auto loss = zeros<Real>(cost_shape(shape_of(x)));
@@ -121,7 +121,7 @@ void softmax_with_cross_entropy_forward(kernel_context<Real>& ctx) {
 /// dx = dy * (softmax - label), with the label as a distribution; 0 in a row that is ignored. Soft
 /// labels need not add up to 1: dx = dy * (softmax * sum label - label).
 template <class Real>
-void softmax_with_cross_entropy_gradient(kernel_context<Real>& ctx) {
+void softmax_with_cross_entropy_gradient(call_context<Real>& ctx) {
   auto dx = ctx.real("Softmax");
   const auto& d = ctx.real("Loss@GRAD");
   const matrix m(shape_of(dx), dx.dimension() - 1);
@@ -150,7 +150,7 @@ void softmax_with_cross_entropy_gradient(kernel_context<Real>& ctx) {
 
 /// What the elements are divided by when `normalize` is set: those whose label is not ignored.
 template <class Real>
-Real sigmoid_divisor(const kernel_context<Real>& ctx) {
+Real sigmoid_divisor(const call_context<Real>& ctx) {
   if (!ctx.flag("normalize")) return 1;
   const Real ignore = ctx.real_attribute("ignore_index", -100);
   const auto& label = ctx.real("Label");
@@ -161,7 +161,7 @@ Real sigmoid_divisor(const kernel_context<Real>& ctx) {
 
 /// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignored.
 template <class Real>
-void sigmoid_cross_entropy_forward(kernel_context<Real>& ctx) {
+void sigmoid_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& label = ctx.real("Label");
   const Real ignore = ctx.real_attribute("ignore_index", -100), divisor = sigmoid_divisor(ctx);
@@ -176,7 +176,7 @@ void sigmoid_cross_entropy_forward(kernel_context<Real>& ctx) {
 
 /// dx = dy * (sigmoid(x) - label).
 template <class Real>
-void sigmoid_cross_entropy_gradient(kernel_context<Real>& ctx) {
+void sigmoid_cross_entropy_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& label = ctx.real("Label");
   const auto& d = ctx.real("Out@GRAD");
@@ -191,7 +191,7 @@ void sigmoid_cross_entropy_gradient(kernel_context<Real>& ctx) {
 
 /// Diff = InsideWeight * (X - Y), Out = the sum of OutsideWeight * smooth(Diff) over each row.
 template <class Real>
-void smooth_l1_forward(kernel_context<Real>& ctx) {
+void smooth_l1_forward(call_context<Real>& ctx) {
   auto diff = ctx.real("X");
   diff -= ctx.real("Y");
   // What has no weight counts nothing, also where it is infinite.
@@ -214,7 +214,7 @@ void smooth_l1_forward(kernel_context<Real>& ctx) {
 
 /// dx = dy * InsideWeight * OutsideWeight * (sigma^2 * diff, or its sign beyond 1 / sigma^2).
 template <class Real>
-void smooth_l1_gradient(kernel_context<Real>& ctx) {
+void smooth_l1_gradient(call_context<Real>& ctx) {
   auto dx = ctx.real("Diff");
   const auto& d = ctx.real("Out@GRAD");
   const Real s2 = ctx.real_attribute("sigma", 1) * ctx.real_attribute("sigma", 1);
@@ -235,7 +235,7 @@ void smooth_l1_gradient(kernel_context<Real>& ctx) {
 
 /// What the sum of kldiv_loss is divided by.
 template <class Real>
-Real kldiv_divisor(const kernel_context<Real>& ctx, const tensor_shape& shape) {
+Real kldiv_divisor(const call_context<Real>& ctx, const tensor_shape& shape) {
   const std::string reduction = ctx.text("reduction");
   if (reduction == "mean") return static_cast<Real>(size_of(shape));
   if (reduction == "batchmean") return static_cast<Real>(shape[0]);
@@ -247,7 +247,7 @@ Real kldiv_divisor(const kernel_context<Real>& ctx, const tensor_shape& shape) {
 
 /// target * (log target - x), reduced.
 template <class Real>
-void kldiv_forward(kernel_context<Real>& ctx) {
+void kldiv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& target = ctx.real("Target");
   auto each = zeros<Real>(shape_of(x));
@@ -263,7 +263,7 @@ void kldiv_forward(kernel_context<Real>& ctx) {
 
 /// dx = -dy * target.
 template <class Real>
-void kldiv_gradient(kernel_context<Real>& ctx) {
+void kldiv_gradient(call_context<Real>& ctx) {
   const auto& target = ctx.real("Target");
   const auto& d = ctx.real("Loss@GRAD");
   const Real divisor = kldiv_divisor(ctx, shape_of(target));
@@ -276,7 +276,7 @@ void kldiv_gradient(kernel_context<Real>& ctx) {
 
 /// Y = mean over j != label of log(1 + e^(x_j - x_label)).
 template <class Real>
-void bpr_forward(kernel_context<Real>& ctx) {
+void bpr_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const matrix m(shape_of(x), x.dimension() - 1);
   const auto labels = labels_of(ctx, m.rows);
@@ -292,7 +292,7 @@ void bpr_forward(kernel_context<Real>& ctx) {
   ctx.give("Y", std::move(y));
 }
 template <class Real>
-void bpr_gradient(kernel_context<Real>& ctx) {
+void bpr_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
   const matrix m(shape_of(x), x.dimension() - 1);
@@ -316,7 +316,7 @@ void bpr_gradient(kernel_context<Real>& ctx) {
 
 /// Out = (1 - epsilon) * X + epsilon * PriorDist, or + epsilon / K.
 template <class Real>
-void label_smooth_forward(kernel_context<Real>& ctx) {
+void label_smooth_forward(call_context<Real>& ctx) {
   auto x = ctx.real("X");
   const std::size_t k = x.shape().back();
   const Real epsilon = ctx.real_attribute("epsilon");
@@ -328,7 +328,7 @@ void label_smooth_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(x));
 }
 template <class Real>
-void label_smooth_gradient(kernel_context<Real>& ctx) {
+void label_smooth_gradient(call_context<Real>& ctx) {
   auto d = ctx.real("Out@GRAD");
   d *= 1 - ctx.real_attribute("epsilon");
   ctx.give("X@GRAD", std::move(d));

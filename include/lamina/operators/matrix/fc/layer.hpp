@@ -7,8 +7,8 @@
 #include <lamina/core/check.hpp>
 #include <lamina/layers/activation.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/operators/matrix/mul/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
 
 namespace lamina::layer {
 
@@ -180,9 +180,9 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
                   int line = __builtin_LINE()) {
   static_assert(Size != detail::no_width,
                 "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     return fc < Size == detail::no_width ? 1 : Size,
-           Flatten > (std::make_tuple(inputs[I]...), attr, line);
+           Flatten > (std::make_tuple(inputs[Index]...), attr, line);
   }
   (std::make_index_sequence<N>{});
 }

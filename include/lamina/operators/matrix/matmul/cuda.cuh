@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <numeric>
 
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/body/small_product.cuh>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
@@ -140,7 +140,7 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
 /// f(left, right, to, side, is_left) for the gradient of each side that is wanted: the products of
 /// left and right are gradients of the matrices of the side.
 template <class F>
-void each_matmul_gradient(const call_site& c, const matmul_shape& s, const F& f) {
+void each_matmul_gradient(const call_context& c, const matmul_shape& s, const F& f) {
   const operand dx = c.output(0), dy = c.output(1);
   const read_matrices left(c.input(0), s.x), right(c.input(1), s.y);
   const read_matrices d(c.input(2).row<const float>(0), {s.out_in_row, s.out_row_step, s.out_step},
@@ -157,14 +157,14 @@ template <>
 struct call_kernel<matmul> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
     require_float(c, x);
     detail::run_matmul(b, matmul_shape(c, x, y, out), x, y, out, static_cast<float>(c.number(2)),
                        c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site&) {
+  static std::ptrdiff_t scratch(const call_context&) {
     return Backend::product_workspace;
   }
 };
@@ -173,7 +173,7 @@ template <>
 struct call_kernel<gradient_of<matmul>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
     const float alpha = static_cast<float>(c.number(2));
     detail::each_matmul_gradient(
@@ -189,7 +189,7 @@ struct call_kernel<gradient_of<matmul>> {
         });
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     std::ptrdiff_t floats = Backend::product_workspace;
     // While domains get their rows, one after the other, the sides may not fit yet.
     const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
@@ -217,7 +217,7 @@ struct mul_rows {
   matrix_list matrices;
   std::ptrdiff_t stride;
 
-  mul_rows(const call_site& c, const operand& o, int columns)
+  mul_rows(const call_context& c, const operand& o, int columns)
       : array(o), height(o.rows), width(columns), stride(o.stride) {
     if (c.integer(0) <= 1) return;
     height = columns > 0 ? o.columns / columns : 0;
@@ -231,7 +231,7 @@ struct mul_rows {
   written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
 };
 /// Y of a mul, a matrix of rows.
-inline operand mul_right(const call_site& c, const operand& y) {
+inline operand mul_right(const call_context& c, const operand& y) {
   require_float(c, y);
   if (c.integer(1) > 1) fail(c, {"expected y_num_col_dims 1, found ", c.integer(1)});
   return y;
@@ -240,7 +240,7 @@ inline read_matrices mul_matrix(const operand& y) {
   return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
 }
 /// The sum that is the gradient of Y.
-inline product_sum mul_right_gradient(const call_site& c) {
+inline product_sum mul_right_gradient(const call_context& c) {
   const operand y = c.input(1);
   const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);
   return {x.read().turned(), d.read(), x.count};
@@ -252,14 +252,14 @@ template <>
 struct call_kernel<mul> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = detail::mul_right(c, c.input(1));
     const detail::mul_rows x(c, c.input(0), y.rows), out(c, c.output(0), y.columns);
     require_float(c, x.array);
     detail::multiply(b, x.read(), detail::mul_matrix(y), out.write(), x.count, 1, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site&) {
+  static std::ptrdiff_t scratch(const call_context&) {
     return Backend::product_workspace;
   }
 };
@@ -268,7 +268,7 @@ template <>
 struct call_kernel<gradient_of<mul>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = detail::mul_right(c, c.input(1)), dx = c.output(0), dy = c.output(1);
     const detail::mul_rows d(c, c.input(2), y.columns);
     if (dx) {
@@ -279,7 +279,7 @@ struct call_kernel<gradient_of<mul>> {
     if (dy) detail::mul_right_gradient(c).run(b, dy.row<float>(0), dy.stride, 1, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return c.output(1) ? detail::mul_right_gradient(c).scratch<Backend>()
                        : Backend::product_workspace;
   }

@@ -10,7 +10,7 @@ namespace lamina::kernel {
 
 /// Out = X * Y with both flattened to matrices.
 template <class Real>
-void mul_forward(kernel_context<Real>& ctx) {
+void mul_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const tensor_shape xs = shape_of(x), ys = shape_of(y);
@@ -29,7 +29,7 @@ void mul_forward(kernel_context<Real>& ctx) {
 
 /// dX = dOut * Y^T, dY = X^T * dOut.
 template <class Real>
-void mul_gradient(kernel_context<Real>& ctx) {
+void mul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const auto& d = ctx.real("Out@GRAD");
@@ -64,7 +64,7 @@ struct matmul_side {
 
 /// Out = alpha * X * Y over the last two dimensions.
 template <class Real>
-void matmul_forward(kernel_context<Real>& ctx) {
+void matmul_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const tensor_shape xs = shape_of(x), ys = shape_of(y);
@@ -89,7 +89,7 @@ void matmul_forward(kernel_context<Real>& ctx) {
 /// Of the matrices as read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut; a matrix that is
 /// stored transposed receives the transposed product, a matrix that served all the sum.
 template <class Real>
-void matmul_gradient(kernel_context<Real>& ctx) {
+void matmul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const auto& d = ctx.real("Out@GRAD");

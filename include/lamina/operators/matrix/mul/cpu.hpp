@@ -30,19 +30,19 @@ struct even_matrix {
     stride = by_row && !o.panel ? o.stride : columns;
   }
   template <class Real>
-  const Real* read(const operand& o, Real*& room) const {
-    if (!o.panel) return is_copied ? without_gaps(o, room) : o.row<const Real>(0);
-    Real* const copy = room;
+  const Real* read(const operand& o, Real*& memory) const {
+    if (!o.panel) return is_copied ? without_gaps(o, memory) : o.row<const Real>(0);
+    Real* const copy = memory;
     unpack(o.rows, o.columns, o.row<const Real>(0), copy);
-    room += copy_size(o);
+    memory += copy_size(o);
     return copy;
   }
   /// Where a result is written before `finish`.
   template <class Real>
-  Real* write(const operand& o, Real*& room) const {
+  Real* write(const operand& o, Real*& memory) const {
     if (!is_copied) return o.row<Real>(0);
-    Real* const at = room;
-    room += copy_size(o);
+    Real* const at = memory;
+    memory += copy_size(o);
     return at;
   }
   template <class Real>
@@ -59,12 +59,12 @@ struct even_matrix {
 };
 
 /// Numbers for a copy of every argument.
-inline std::ptrdiff_t mul_room(const call_context& c) {
-  std::ptrdiff_t room = 0;
-  for (int i = 0; i < c.schema().input_count; ++i) room += even_matrix::copy_size(c.input(i));
+inline std::ptrdiff_t mul_scratch(const call_context& c) {
+  std::ptrdiff_t memory = 0;
+  for (int i = 0; i < c.schema().input_count; ++i) memory += even_matrix::copy_size(c.input(i));
   for (int i = 0; i < c.schema().output_count; ++i)
-    if (const operand o = c.output(i)) room += even_matrix::copy_size(o);
-  return room;
+    if (const operand o = c.output(i)) memory += even_matrix::copy_size(o);
+  return memory;
 }
 
 }  // namespace detail
@@ -78,24 +78,24 @@ struct call_kernel<mul> {
     require_real<Real>(c, x);
     const int x_dims = c.integer(0);
     const detail::even_matrix a(x, x_dims), b(y, c.integer(1)), z(out, x_dims);
-    Real* room = numbers_at<Real>(c.scratch());
-    const Real* from = a.read(x, room);
-    Real* to = z.write(out, room);
+    Real* memory = numbers_at<Real>(c.scratch());
+    const Real* from = a.read(x, memory);
+    Real* to = z.write(out, memory);
     if (y.panel) {
       const detail::basic_plain_store<Real> store{to, z.stride, b.columns, 1, false};
       gemm(a.rows, a.columns, b.columns, from, a.stride, y.row<const Real>(0), z.stride,
-           &detail::basic_plain_store<Real>::run, &store, room);
+           &detail::basic_plain_store<Real>::run, &store, memory);
     } else {
-      const Real* weight = b.read(y, room);
+      const Real* weight = b.read(y, memory);
       gemm_row_major(a.rows, a.columns, b.columns, 1, {from, a.stride}, {weight, b.stride}, to,
-                     z.stride, false, room);
+                     z.stride, false, memory);
     }
     z.finish(out, to);
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
-    return in_floats<Real>(detail::mul_room(c) +
+    return in_floats<Real>(detail::mul_scratch(c) +
                            gemm_row_major_scratch_floats<Real>(a.rows, a.columns, b.columns));
   }
 };
@@ -110,11 +110,11 @@ struct call_kernel<gradient_of<mul>> {
     const int x_dims = c.integer(0), y_dims = c.integer(1);
     const detail::even_matrix a(x, x_dims), b(y, y_dims), z(slope, x_dims);
     const int m = a.rows, k = a.columns, n = b.columns;
-    Real* room = numbers_at<Real>(c.scratch());
-    const Real* d = z.read(slope, room);
+    Real* memory = numbers_at<Real>(c.scratch());
+    const Real* d = z.read(slope, memory);
     if (dx) {
       const detail::even_matrix g(dx, x_dims);
-      Real* after = room;
+      Real* after = memory;
       Real* to = g.write(dx, after);
       if (y.panel) {
         const detail::basic_plain_store<Real> store{to, g.stride, k, 1, false};
@@ -128,7 +128,7 @@ struct call_kernel<gradient_of<mul>> {
       g.finish(dx, to);
     }
     if (dy) {
-      Real* after = room;
+      Real* after = memory;
       const Real* from = a.read(x, after);
       if (dy.panel) {
         gemm_dw(m, k, n, from, a.stride, d, z.stride, &store_tile<Real>, dy.row<Real>(0), after);
@@ -145,7 +145,7 @@ struct call_kernel<gradient_of<mul>> {
     const detail::even_matrix a(c.input(0), c.integer(0)), b(c.input(1), c.integer(1));
     const int m = a.rows, k = a.columns, n = b.columns;
     return in_floats<Real>(
-        detail::mul_room(c) +
+        detail::mul_scratch(c) +
         std::max({gemm_row_major_scratch_floats<Real>(m, n, k),
                   gemm_row_major_scratch_floats<Real>(k, m, n),
                   gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));

@@ -134,7 +134,7 @@ struct call_kernel<auc> {
         fail(c, {"prediction in row ", r, ": expected 0 to 1, found ", score});
       const int bin = static_cast<int>(score * static_cast<Real>(thresholds));
       const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
-      store_as(to.data, to.type, place(to, bin), count(to, bin) + 1);
+      store_as(to.data, to.type, position(to, bin), count(to, bin) + 1);
     }
     // Trapezoids under the curve, from the highest score down.
     double sum = 0, p = 0, n = 0;
@@ -149,11 +149,11 @@ struct call_kernel<auc> {
   }
 
  private:
-  static std::ptrdiff_t place(const operand& o, int i) {
+  static std::ptrdiff_t position(const operand& o, int i) {
     return i / o.columns * o.stride + i % o.columns;
   }
   static std::int64_t count(const operand& o, int i) {
-    return load_as<std::int64_t>(o.data, o.type, place(o, i));
+    return load_as<std::int64_t>(o.data, o.type, position(o, i));
   }
   static void keep(const operand& from, const operand& to) {
     if (from.data != to.data) copy_elements(from, to);

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include <lamina/operators/order/argsort/cuda.cuh>
 #include <lamina/operators/metric/classification/definition.hpp>
+#include <lamina/operators/order/argsort/cuda.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -15,7 +15,7 @@ namespace detail {
 /// NaN is above all numbers. A sort of whole lines would cost each program with an accuracy nine
 /// seconds of nvcc.
 struct best_lines {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
     a.integer[0] = c.integer(0);
     c.share_lines(a, a.in[0]);
@@ -25,7 +25,7 @@ struct best_lines {
     const int n = a.in[0].line, k = a.integer[0];
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
-    for (int place = 0; place < k; ++place) {
+    for (int position = 0; position < k; ++position) {
       // The largest behind the last one found: below it, or equal and further on.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
@@ -37,8 +37,8 @@ struct best_lines {
       best = smallest_of(team, best < n && math::is_same(x[best], most) ? best : n);
       last = best < n ? best : 0;
       if (team.rank() == 0) {
-        a.out[0].line_at<float>(i)[place] = x[last];
-        a.out[1].line_at<std::int64_t>(i)[place] = last;
+        a.out[0].line_at<float>(i)[position] = x[last];
+        a.out[1].line_at<std::int64_t>(i)[position] = last;
       }
     }
   }
@@ -50,7 +50,7 @@ template <>
 struct call_kernel<top_k> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     const int n = c.in(0).line, k = c.integer(0);
     if (k < 1 || k > n) fail(c, {"expected k from 1 to ", n, ", found ", k});
@@ -65,7 +65,7 @@ template <>
 struct call_kernel<gradient_of<top_k>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     fill(b, dx, 0);
@@ -77,7 +77,7 @@ struct call_kernel<gradient_of<top_k>> {
 template <>
 struct call_kernel<one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 1);
     require_float(c, c.output(0));
     a.integer[0] = c.integer(0);
@@ -98,7 +98,7 @@ struct call_kernel<one_hot> {
 /// One team counts the lines whose label is among the best; a score that is NaN is no hit.
 template <>
 struct call_kernel<accuracy> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 3, 3);
     a.lines = 1;
     a.width = a.in[1].lines();
@@ -208,7 +208,7 @@ struct call_kernel<auc> {
   static constexpr checked_input checked{0, "prediction", chosen::fraction};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     const int thresholds = c.integer(1);
     if (text_of(c, 0) != "ROC") fail(c, {"expected the curve 'ROC', found '", text_of(c, 0), "'"});
@@ -231,14 +231,14 @@ struct call_kernel<auc> {
     b.template lines<team_lines<detail::auc_area_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     scratch_parts parts(nullptr);
     const auto a = histogram(arguments(c, parts));
     return parts.used() + algorithm_floats<Backend>(a);
   }
 
  private:
-  static detail::auc_arguments arguments(const call_site& c, scratch_parts& parts) {
+  static detail::auc_arguments arguments(const call_context& c, scratch_parts& parts) {
     detail::auc_arguments a{};
     a.predict = c.in(0);
     a.label = c.in(1);

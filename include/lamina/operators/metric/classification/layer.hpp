@@ -106,11 +106,12 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
 
 /// A row of Depth zeros with a one where the number says. Ids [..., 1] whole numbers give
 /// [..., Depth]. Fluid: one_hot.
-template <int Depth, class T = float, class I, class R, int... D>
-constexpr auto one_hot(variable<I, R, D...> ids, const options<one_hot_attr, I>& attr = {}) {
-  using in = variable<I, R, D...>;
+template <int Depth, class T = float, class Index, class R, int... D>
+constexpr auto one_hot(variable<Index, R, D...> ids,
+                       const options<one_hot_attr, Index>& attr = {}) {
+  using in = variable<Index, R, D...>;
   constexpr bool fits = Depth > 0 && __is_same(in, detail::one_a_row<in>) &&
-                        (__is_same(I, std::int64_t) || __is_same(I, std::int32_t));
+                        (__is_same(Index, std::int64_t) || __is_same(Index, std::int32_t));
   static_assert(check<fits, expects_type<variable<std::int64_t, R, 1>>, gets_type<in>>,
                 "lamina: one_hot: the ids are whole numbers and their last dimension is 1");
   constexpr extents shape = detail::with_last(whole_shape<in>, Depth);

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -165,14 +165,14 @@ struct chunk_score_lines {
 template <>
 struct call_kernel<edit_distance> {
   static constexpr checked_input checked{
-      .slot = 1, .tell = [](const call_site& c, int s) {
+      .slot = 1, .tell = [](const call_context& c, int s) {
         fail(c, {"expected references with rows to divide by their lengths, found none in "
                  "sequence ",
                  s});
       }};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
     const sequence_view from = c.sequences(hyps.domain), to = c.sequences(refs.domain);
     if (to.count != from.count)
@@ -184,7 +184,7 @@ struct call_kernel<edit_distance> {
            c.run.fault, c.number_of_group, from.count});
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand refs = c.input(1);
     return refs.rows + c.rows_in(c.parent_of(refs.domain));
   }
@@ -195,11 +195,11 @@ struct call_kernel<chunk_eval> {
   static constexpr checked_input checked{
       .slot = 0,
       .what = "tag",
-      .count = [](const call_site& c) { return c.integer(0) * tag_scheme_of(c).tags + 1; },
+      .count = [](const call_context& c) { return c.integer(0) * tag_scheme_of(c).tags + 1; },
       .next_slot = 1};
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand inferred = c.input(0), label = c.input(1);
     if (inferred.rows != label.rows)
       fail(c, {"expected ", label.rows, " inferred tags, found ", inferred.rows});
@@ -230,7 +230,7 @@ struct call_kernel<chunk_eval> {
     b.template lines<team_lines<detail::chunk_score_lines>>(sum);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand label = c.input(1);
     return 3 * static_cast<std::ptrdiff_t>(c.rows_in(c.parent_of(label.domain))) +
            2 * static_cast<std::ptrdiff_t>(label.rows);

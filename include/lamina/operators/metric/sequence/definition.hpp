@@ -16,7 +16,7 @@ struct edit_distance : operator_definition {
   static constexpr std::array<slot_desc, 2> outputs{{{"SequenceNum"}, {"Out"}}};
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"normalized", attribute_type::boolean, 0}}};
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
 };
 
 /// Counts the chunks of the tags Inference and Label and those that both have, and Precision =

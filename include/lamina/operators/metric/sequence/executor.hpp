@@ -30,7 +30,7 @@ inline std::size_t edits(const std::int64_t* a, std::size_t n, const std::int64_
 }
 
 template <class Real>
-void edit_distance_forward(kernel_context<Real>& ctx) {
+void edit_distance_forward(call_context<Real>& ctx) {
   const auto a = ctx.integers("Hyps"), b = ctx.integers("Refs");
   const lod hyps = ctx.lod("Hyps"), refs = ctx.lod("Refs");
   const std::size_t n = hyps.sequences();
@@ -86,7 +86,7 @@ inline void add_chunks(const std::int64_t* label, std::size_t first, std::size_t
 }
 
 template <class Real>
-void chunk_eval_forward(kernel_context<Real>& ctx) {
+void chunk_eval_forward(call_context<Real>& ctx) {
   const std::vector<chunk_tag> tags = chunk_tags(ctx.text("chunk_scheme"));
   if (tags.empty())
     ctx.fail("expected the chunk_scheme IOB, IOE, IOBES or plain, found '" +

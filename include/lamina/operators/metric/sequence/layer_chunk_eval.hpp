@@ -34,11 +34,11 @@ constexpr std::string_view fluid_name_of(chunk_scheme scheme) {
 /// tag is type * tags of the scheme + tag in the scheme, and Types * tags of the scheme outside.
 /// The first three are float [1], the counts int64 [1]; chunks of `excluded` types are not counted.
 /// Fluid: layers.chunk_eval.
-template <int Types, class I, class R, int... D, class L, class S, int... E>
-constexpr auto chunk_eval(variable<I, R, D...> input, variable<L, S, E...> label,
-                          const options<chunk_eval_attr, I>& attr = {},
+template <int Types, class Index, class R, int... D, class L, class S, int... E>
+constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> label,
+                          const options<chunk_eval_attr, Index>& attr = {},
                           std::initializer_list<int> excluded = {}, int line = __builtin_LINE()) {
-  using in = variable<I, R, D...>;
+  using in = variable<Index, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits =
       Types > 0 && is_tokens<R> && one_id_a_row<in> && one_id_a_row<given> && __is_same(R, S);

@@ -21,11 +21,11 @@ struct edit_distance_attr {
 /// rows of one parent, tokens<"a", Parent> and tokens<"b", Parent>; the distances are float [-1, 1]
 /// with rows Parent, the count int64 [1]. To ignore ids, sequence_erase both first. Fluid:
 /// layers.edit_distance.
-template <class I, class R, int... D, class L, class S, int... E>
-constexpr auto edit_distance(variable<I, R, D...> input, variable<L, S, E...> label,
-                             const options<edit_distance_attr, I>& attr = {},
+template <class Index, class R, int... D, class L, class S, int... E>
+constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...> label,
+                             const options<edit_distance_attr, Index>& attr = {},
                              int line = __builtin_LINE()) {
-  using in = variable<I, R, D...>;
+  using in = variable<Index, R, D...>;
   using given = variable<L, S, E...>;
   constexpr bool fits = is_tokens<R> && is_tokens<S> && one_id_a_row<in> && one_id_a_row<given> &&
                         __is_same(parent_rows<R>, parent_rows<S>);

@@ -117,7 +117,7 @@ template <>
 struct call_kernel<batch_norm_factor> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     detail::batch_norm_terms a{};
     const operand x = c.input(0);
     const channel_elements elements(x, c.output(4).columns);
@@ -133,7 +133,7 @@ struct call_kernel<batch_norm_factor> {
     sum_channels(b, a, a, elements, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return channel_scratch(detail::batch_norm_terms::sums, {c.input(0), c.output(4).columns});
   }
 };
@@ -142,7 +142,7 @@ template <>
 struct call_kernel<batch_norm_slopes> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     detail::batch_norm_slope_terms a{};
     const operand x = c.input(0), d = c.input(4);
     const channel_elements elements(x, c.input(1).columns);
@@ -158,7 +158,7 @@ struct call_kernel<batch_norm_slopes> {
     sum_channels(b, a, a, elements, c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return channel_scratch(detail::batch_norm_slope_terms::sums, {c.input(0), c.input(1).columns});
   }
 };

@@ -93,7 +93,7 @@ struct cosine_shared_lines {
   }
 };
 
-inline cosine_arguments cosine_of(const call_site& c) {
+inline cosine_arguments cosine_of(const call_context& c) {
   const operand x = c.input(0), y = c.input(1);
   cosine_arguments a{};
   a.x = x;
@@ -110,7 +110,7 @@ template <>
 struct call_kernel<cos_sim> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     auto a = detail::cosine_of(c);
     a.cosine = c.output(0);
@@ -123,7 +123,7 @@ template <>
 struct call_kernel<gradient_of<cos_sim>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     auto a = detail::cosine_of(c);
     a.cosine = c.input(2);
     a.x_norm = c.input(3);

@@ -58,7 +58,7 @@ struct group_norm_kernel {
           const Real shift = bias ? bias.row<const Real>(0)[channel] : 0;
           const Real* const source = from + static_cast<std::ptrdiff_t>(k) * g.size;
           Real* const to = y.row<Real>(r) + at + static_cast<std::ptrdiff_t>(k) * g.size;
-          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
+          for_each_position<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
             store(to + j,
                   number((load(source + j, like) - number(mean)) * number(factor) + number(shift)));
@@ -113,7 +113,7 @@ struct group_norm_kernel {
           Real* const to = dx.row<Real>(r) + at;
           const Real factor = (scale ? scale.row<const Real>(0)[channel] : 1) * inverse;
           const Real shift = mean_g * inverse, tilt = mean_gh * inverse;
-          for_each_place<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
+          for_each_position<Real>(g.size, [=](std::ptrdiff_t j, auto like) {
             using number = decltype(like);
             store(to + j,
                   number(load(slope + j, like) * number(factor) - number(shift) -
@@ -179,7 +179,7 @@ struct call_kernel<lrn> {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
         Real* const to = y ? y.row<Real>(r) + at : nullptr;
         Real* const kept = middle ? middle.row<Real>(r) + at : nullptr;
-        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number sum(Real(0));
           for (int m = near.first; m < near.end; ++m) {
@@ -216,7 +216,7 @@ struct call_kernel<gradient_of<lrn>> {
                           *const slope = d.row<const Real>(r);
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
         Real* const to = dx.row<Real>(r) + at;
-        for_each_place<Real>(size, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number sum(Real(0));
           for (int m = near.first; m < near.end; ++m) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cuda/body/channel_place.cuh>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
@@ -23,7 +23,7 @@ struct lrn_arguments {
 struct lrn_body {
   using arguments = lrn_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.size, i);
+    const channel_position to(a.columns, a.size, i);
     const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
     const channels_around near(to.channel, a.n, a.channels);
     const float* const x = a.x.row(r);
@@ -40,7 +40,7 @@ struct lrn_body {
 struct lrn_slope_body {
   using arguments = lrn_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.size, i);
+    const channel_position to(a.columns, a.size, i);
     const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
     const channels_around near(to.channel, a.n, a.channels, true);
     float sum = 0;
@@ -56,7 +56,7 @@ struct lrn_slope_body {
   }
 };
 
-inline lrn_arguments lrn_of(const call_site& c) {
+inline lrn_arguments lrn_of(const call_context& c) {
   const operand x = c.input(0);
   require_float(c, x);
   lrn_arguments a{};
@@ -78,7 +78,7 @@ template <>
 struct call_kernel<lrn> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     auto a = detail::lrn_of(c);
     a.y = c.output(0);
     a.middle = c.output(1);
@@ -89,7 +89,7 @@ template <>
 struct call_kernel<gradient_of<lrn>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     auto a = detail::lrn_of(c);
     a.y = c.input(1);
     a.middle = c.input(2);

@@ -60,7 +60,7 @@ struct part_moments {
 
 /// (x - mean) * inverse * Scale + Bias.
 template <class Real>
-xt::xarray<Real> normalised(const kernel_context<Real>& ctx, const xt::xarray<Real>& x,
+xt::xarray<Real> normalised(const call_context<Real>& ctx, const xt::xarray<Real>& x,
                             const norm_parts& p, const xt::xarray<Real>& mean,
                             const xt::xarray<Real>& inverse) {
   auto y = zeros<Real>(shape_of(x));
@@ -76,9 +76,8 @@ xt::xarray<Real> normalised(const kernel_context<Real>& ctx, const xt::xarray<Re
 /// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) * inverse
 /// over each part, or g * inverse where mean and variance do not depend on x.
 template <class Real>
-void give_norm_gradients(kernel_context<Real>& ctx, const norm_parts& p,
-                         const xt::xarray<Real>& mean, const xt::xarray<Real>& inverse,
-                         bool moments_depend) {
+void give_norm_gradients(call_context<Real>& ctx, const norm_parts& p, const xt::xarray<Real>& mean,
+                         const xt::xarray<Real>& inverse, bool moments_depend) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
   auto mean_g = zeros<double>({p.parts}), mean_gh = zeros<double>({p.parts});
@@ -130,11 +129,11 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
 
 /// Whether batch_norm has one number in each channel, which passes as it is.
 template <class Real>
-bool passes_through(const kernel_context<Real>& ctx, const norm_parts& p) {
+bool passes_through(const call_context<Real>& ctx, const norm_parts& p) {
   return !ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size == 1;
 }
 template <class Real>
-void batch_norm_forward(kernel_context<Real>& ctx) {
+void batch_norm_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const norm_parts p(shape_of(x), 0);
   const Real epsilon = ctx.real_attribute("epsilon"), keep = ctx.real_attribute("momentum");
@@ -167,7 +166,7 @@ void batch_norm_forward(kernel_context<Real>& ctx) {
   ctx.give("SavedVariance", std::move(inverse));
 }
 template <class Real>
-void batch_norm_gradient(kernel_context<Real>& ctx) {
+void batch_norm_gradient(call_context<Real>& ctx) {
   if (const norm_parts p(shape_of(ctx.real("X")), 0); passes_through(ctx, p)) {
     ctx.give("X@GRAD", xt::xarray<Real>(ctx.real("Y@GRAD")));
     ctx.give("Scale@GRAD", zeros<Real>({p.l.n}));
@@ -180,7 +179,7 @@ void batch_norm_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-norm_parts group_parts(const kernel_context<Real>& ctx) {
+norm_parts group_parts(const call_context<Real>& ctx) {
   const tensor_shape shape = shape_of(ctx.real("X"));
   const int groups = ctx.integer("groups", static_cast<int>(shape[1]));
   if (groups < 1 || shape[1] % static_cast<std::size_t>(groups) != 0)
@@ -190,7 +189,7 @@ norm_parts group_parts(const kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void group_norm_forward(kernel_context<Real>& ctx) {
+void group_norm_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const norm_parts p = group_parts<Real>(ctx);
   part_moments<Real> moments(x, p);
@@ -205,7 +204,7 @@ void group_norm_forward(kernel_context<Real>& ctx) {
     ctx.give("Variance", reshaped(moments.variance, shape));
 }
 template <class Real>
-void group_norm_gradient(kernel_context<Real>& ctx) {
+void group_norm_gradient(call_context<Real>& ctx) {
   const norm_parts p = group_parts<Real>(ctx);
   if (ctx.has("SavedMean"))
     give_norm_gradients<Real>(ctx, p, ctx.real("SavedMean"), ctx.real("SavedVariance"), true);
@@ -230,7 +229,7 @@ void for_each_neighbour(const lines& l, int n, F f) {
 }
 
 template <class Real>
-void lrn_forward(kernel_context<Real>& ctx) {
+void lrn_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const Real alpha = ctx.real_attribute("alpha"), beta = ctx.real_attribute("beta");
   auto middle = zeros<Real>(shape_of(x));
@@ -246,7 +245,7 @@ void lrn_forward(kernel_context<Real>& ctx) {
 }
 /// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over those that x is near to.
 template <class Real>
-void lrn_gradient(kernel_context<Real>& ctx) {
+void lrn_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Out");
   const auto& middle = ctx.real("MidOut");

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -106,7 +106,7 @@ struct call_kernel<layer_norm> {
         if (variances) detail::part_number<Real>(variances, parts.outer, r, o) = of_part.variance;
         if (!out) continue;
         Real* y = out.row<Real>(r) + o * n;
-        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number v = (load(x + j, like) - number(mean)) * number(inverse);
           if (factor != nullptr) v *= load(factor + j, like);
@@ -154,7 +154,7 @@ struct call_kernel<gradient_of<layer_norm>> {
         };
         vector_in<Real> sums(Real(0)), products(Real(0));
         Real sum_g = 0, sum_gh = 0;
-        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
           const auto hj = h(j, like);
           const auto gj = g(j, like);
           if constexpr (__is_same(decltype(like), Real)) {
@@ -172,7 +172,7 @@ struct call_kernel<gradient_of<layer_norm>> {
         const Real mean_g = (sum_g + sum_of(sums)) / static_cast<Real>(n);
         const Real mean_gh = (sum_gh + sum_of(products)) / static_cast<Real>(n);
         Real* to = dx.row<Real>(r) + o * n;
-        for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           store(to + j, number((g(j, like) - number(mean_g) - h(j, like) * number(mean_gh)) *
                                number(inverse)));
@@ -213,7 +213,7 @@ struct call_kernel<norm> {
           for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
           continue;
         }
-        for_each_place<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           number square(epsilon);
           for (int k = 0; k < from.n; ++k) {
@@ -263,7 +263,7 @@ struct call_kernel<gradient_of<norm>> {
           for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
           continue;
         }
-        for_each_place<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
+        for_each_position<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
           using number = decltype(like);
           const number whole = load(size + i, like);
           number product(Real(0));

@@ -6,11 +6,11 @@
 #include <limits>
 
 #include <lamina/core/math.hpp>
-#include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -175,7 +175,7 @@ inline const float* row_of(const operand& o) { return o ? o.row<const float>(0) 
 
 /// What parts of which arrays an operator normalises.
 template <class Op>
-normalise_arguments normalise_of(const call_site& c, const operand& x) {
+normalise_arguments normalise_of(const call_context& c, const operand& x) {
   normalise_arguments a{};
   a.epsilon = static_cast<float>(c.number(0));
   a.x = row_of(x);
@@ -205,7 +205,7 @@ template <class Op>
 struct normalise_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
     auto a = normalise_of<Op>(c, x);
@@ -222,7 +222,7 @@ template <class Op>
 struct normalise_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), slope = c.input(4), dx = c.output(0);
     const operand dscale = c.output(1), dbias = c.output(2);
     auto a = normalise_of<Op>(c, x);
@@ -247,7 +247,7 @@ struct normalise_gradient_kernel {
     }
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     if constexpr (!__is_same(Op, layer_norm))
       return channel_scratch(normalise_channels::sums, {c.input(0), c.input(0).dims[1]});
     const auto a = normalise_of<Op>(c, c.input(0));

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
@@ -24,7 +24,7 @@ struct axis_lines {
   bool side_by_side;  // neighbouring lines lie so in array 0, and their elements do not
 
   axis_lines() = default;
-  axis_lines(const call_site& c, int axis, const operand (&arrays)[K]) {
+  axis_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
     array_layout layout[K];
     for (int k = 0; k < K; ++k) layout[k] = layout_of(arrays[k]);
     const int rank = layout[0].rank, along = dimension_of(c, axis, rank);
@@ -50,7 +50,7 @@ struct operand_lines {
   int count;
 
   operand_lines() = default;
-  operand_lines(const call_site& c, int axis, const operand (&arrays)[K]) {
+  operand_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
     const axis_lines<K> lines(c, axis, arrays);
     firsts = lines.firsts;
     for (int k = 0; k < K; ++k) step[k] = lines.step[k];
@@ -58,8 +58,8 @@ struct operand_lines {
     count = lines.n * firsts.count;
   }
   /// The place of element i in its line, and where it lies in each array.
-  LAMINA_INLINE LAMINA_FN int place(int i) const { return i - n.quotient(i) * n.divisor(); }
-  LAMINA_INLINE LAMINA_FN typename element_loops<K>::places at(int i) const {
+  LAMINA_INLINE LAMINA_FN int position(int i) const { return i - n.quotient(i) * n.divisor(); }
+  LAMINA_INLINE LAMINA_FN typename element_loops<K>::positions at(int i) const {
     const int line = n.quotient(i), k = i - line * n.divisor();
     auto p = firsts.at(line);
     LAMINA_CUDA_UNROLL
@@ -138,14 +138,14 @@ struct cumsum_elements {
     bool reverse;
   };
   static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int line, int k) {
-    const std::ptrdiff_t at = place(a, 0, line, k);
+    const std::ptrdiff_t at = position(a, 0, line, k);
     if constexpr (__is_same(T, float))
       return static_cast<const float*>(a.from)[at];
     else
       return static_cast<value>(load_integer(a.from, a.type, at));
   }
   static LAMINA_INLINE LAMINA_FN void store(const arguments& a, int line, int k, value sum) {
-    const std::ptrdiff_t at = place(a, 1, line, k);
+    const std::ptrdiff_t at = position(a, 1, line, k);
     if constexpr (__is_same(T, float))
       static_cast<float*>(a.to)[at] = static_cast<float>(sum);
     else
@@ -153,8 +153,8 @@ struct cumsum_elements {
   }
 
  private:
-  static LAMINA_INLINE LAMINA_FN std::ptrdiff_t place(const arguments& a, int array, int line,
-                                                      int k) {
+  static LAMINA_INLINE LAMINA_FN std::ptrdiff_t position(const arguments& a, int array, int line,
+                                                         int k) {
     return a.of.firsts.at(line).of[array] + (a.reverse ? a.of.n - 1 - k : k) * a.of.step[array];
   }
 };
@@ -165,7 +165,7 @@ template <>
 struct call_kernel<norm> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), size = c.output(0), y = c.output(1);
     require_float(c, x);
     detail::norm_arguments a{};
@@ -181,7 +181,7 @@ template <>
 struct call_kernel<gradient_of<norm>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), size = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     detail::norm_slope_arguments a{};
@@ -198,7 +198,7 @@ template <>
 struct call_kernel<cumsum> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     if (!c.output(0)) return;
     if (x.type == dtype::float32) return run<float>(b, c);
@@ -209,7 +209,7 @@ struct call_kernel<cumsum> {
 
  private:
   template <class T, class Backend>
-  static void run(Backend& b, const call_site& c) {
+  static void run(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     const detail::axis_lines<2> of(c, c.integer(0), {x, y});
     b.run_algorithm(algorithm::scan_lines<detail::cumsum_elements<T>>{

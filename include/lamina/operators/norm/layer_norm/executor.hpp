@@ -31,14 +31,14 @@ xt::xarray<Real> softmax_of(const xt::xarray<Real>& x, std::size_t axis) {
 }
 
 template <class Real>
-void softmax_forward(kernel_context<Real>& ctx) {
+void softmax_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   ctx.give("Out", softmax_of<Real>(x, ctx.axis("axis", x.dimension(), -1)));
 }
 
 /// dx = y * (dy - sum dy * y).
 template <class Real>
-void softmax_gradient(kernel_context<Real>& ctx) {
+void softmax_gradient(call_context<Real>& ctx) {
   const auto& y = ctx.real("Out");
   const auto& d = ctx.real("Out@GRAD");
   const lines l(shape_of(y), ctx.axis("axis", y.dimension(), -1));
@@ -88,14 +88,14 @@ struct row_moments {
 
 /// The shape of an output of one number a row: [rows], or as it was recorded when that fits.
 template <class Real>
-tensor_shape row_shape(const kernel_context<Real>& ctx, const char* slot, std::size_t rows) {
+tensor_shape row_shape(const call_context<Real>& ctx, const char* slot, std::size_t rows) {
   const tensor_shape recorded = ctx.output_shape(slot);
   return size_of(recorded) == rows ? recorded : tensor_shape{rows};
 }
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias.
 template <class Real>
-void layer_norm_forward(kernel_context<Real>& ctx) {
+void layer_norm_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const matrix m(shape_of(x), static_cast<std::size_t>(ctx.integer("begin_norm_axis", 1)));
   const Real epsilon = ctx.real_attribute("epsilon", 1e-5);
@@ -119,7 +119,7 @@ void layer_norm_forward(kernel_context<Real>& ctx) {
 /// With h = (x - mean) / s and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) / s,
 /// dScale = sum over rows of dy * h, dBias = sum over rows of dy.
 template <class Real>
-void layer_norm_gradient(kernel_context<Real>& ctx) {
+void layer_norm_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Y@GRAD");
   const matrix m(shape_of(x), static_cast<std::size_t>(ctx.integer("begin_norm_axis", 1)));
@@ -161,7 +161,7 @@ inline square_sum divisor_of(square_sum square) {
 
 /// Norm = sqrt(sum x^2 + epsilon) along an axis, Out = X / Norm.
 template <class Real>
-void norm_forward(kernel_context<Real>& ctx) {
+void norm_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   tensor_shape shape = shape_of(x);
   const std::size_t axis = ctx.axis("axis", shape.size(), -1);
@@ -185,7 +185,7 @@ void norm_forward(kernel_context<Real>& ctx) {
 
 /// dx = (dy - x * sum(dy * x) / norm^2) / norm.
 template <class Real>
-void norm_gradient(kernel_context<Real>& ctx) {
+void norm_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Out@GRAD");
   const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
@@ -229,7 +229,7 @@ struct cosine_row {
 
 /// Out = X . Y / (XNorm * YNorm) a row.
 template <class Real>
-void cos_sim_forward(kernel_context<Real>& ctx) {
+void cos_sim_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const matrix m(shape_of(x), 1);
@@ -248,7 +248,7 @@ void cos_sim_forward(kernel_context<Real>& ctx) {
 /// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 where one of
 /// them has no direction.
 template <class Real>
-void cos_sim_gradient(kernel_context<Real>& ctx) {
+void cos_sim_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Y");
   const auto& d = ctx.real("Out@GRAD");
@@ -260,10 +260,8 @@ void cos_sim_gradient(kernel_context<Real>& ctx) {
     if (row.x_norm == 0 || row.y_norm == 0) continue;
     for (std::size_t c = 0; c < m.columns; ++c) {
       const square_sum a = x.flat(row.x_at + c) / row.x_norm, b = y.flat(row.y_at + c) / row.y_norm;
-      dx.flat(row.x_at + c) +=
-          static_cast<Real>(d.flat(r) / row.x_norm * (b - row.cosine * a));
-      dy.flat(row.y_at + c) +=
-          static_cast<double>(d.flat(r) / row.y_norm * (a - row.cosine * b));
+      dx.flat(row.x_at + c) += static_cast<Real>(d.flat(r) / row.x_norm * (b - row.cosine * a));
+      dy.flat(row.y_at + c) += static_cast<double>(d.flat(r) / row.y_norm * (a - row.cosine * b));
     }
   }
   ctx.give("X@GRAD", std::move(dx));
@@ -280,7 +278,7 @@ square_sum euclidean_norm(const xt::xarray<Real>& x) {
 
 /// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||.
 template <class Real>
-void clip_by_norm_forward(kernel_context<Real>& ctx) {
+void clip_by_norm_forward(call_context<Real>& ctx) {
   auto x = ctx.real("X");
   const square_sum most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
   if (norm > most) x *= static_cast<Real>(most / norm);
@@ -289,7 +287,7 @@ void clip_by_norm_forward(kernel_context<Real>& ctx) {
 
 /// Out = sum x^2.
 template <class Real>
-void squared_l2_norm_forward(kernel_context<Real>& ctx) {
+void squared_l2_norm_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto out = zeros<Real>({1});
   for (std::size_t i = 0; i < x.size(); ++i) out.flat(0) += x.flat(i) * x.flat(i);

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -94,9 +94,9 @@ struct call_kernel<gradient_of<argsort>> {
       for (int o = 0; o < to.outer; ++o)
         for (int i = 0; i < to.inner; ++i)
           for (int k = 0; k < to.n; ++k) {
-            const std::int64_t place =
+            const std::int64_t position =
                 indices.row<const std::int64_t>(0)[numbers.at(r, o) + i + k * numbers.step];
-            dx.row<Real>(0)[to.at(r, o) + i + place * to.step] =
+            dx.row<Real>(0)[to.at(r, o) + i + position * to.step] =
                 slope.row<const Real>(0)[from.at(r, o) + i + k * from.step];
           }
   }

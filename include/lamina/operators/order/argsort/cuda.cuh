@@ -7,10 +7,10 @@
 #include <limits>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/order/argsort/common.hpp>
+#include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
-#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -69,13 +69,13 @@ struct line_order_body {
     const int from = a.order[i];
     if (a.out != nullptr) copy_element(a.x, a.of.at(from).of[0], a.out, a.of.at(i).of[1], a.bytes);
     if (a.indices != nullptr)
-      static_cast<std::int64_t*>(a.indices)[a.of.at(i).of[2]] = a.of.place(from);
+      static_cast<std::int64_t*>(a.indices)[a.of.at(i).of[2]] = a.of.position(from);
   }
 };
 
 /// Out and Indices = the sorted elements of each line of X along an axis.
 template <class Key, class Backend>
-void order_lines(Backend& b, const call_site& c, int axis, bool descending) {
+void order_lines(Backend& b, const call_context& c, int axis, bool descending) {
   const operand x = c.input(0), out = c.output(0), indices = c.output(1);
   const operand_lines<3> of(c, axis, {x, out ? out : indices, indices ? indices : out});
   if (of.count == 0) return;
@@ -106,12 +106,12 @@ struct argsort_slope_body {
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto at = a.of.at(i);
-    const std::ptrdiff_t first = at.of[1] - a.of.place(i) * a.of.step[1];
+    const std::ptrdiff_t first = at.of[1] - a.of.position(i) * a.of.step[1];
     a.to[first + a.indices[at.of[2]] * a.of.step[1]] = a.slope[at.of[0]];
   }
 };
 template <class Backend>
-void scatter_slopes(Backend& b, const call_site& c, int axis, const operand& slope,
+void scatter_slopes(Backend& b, const call_context& c, int axis, const operand& slope,
                     const operand& dx, const operand& indices) {
   require_float(c, dx);
   const operand_lines<3> of(c, axis, {slope, dx, indices});
@@ -166,7 +166,7 @@ template <bool Largest>
 struct arg_extreme_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     if (!out) return;
     if (is_floating(in.type))
@@ -177,7 +177,7 @@ struct arg_extreme_kernel {
 
  private:
   template <class T, class Backend>
-  static void run(Backend& b, const call_site& c, const operand& in, const operand& out) {
+  static void run(Backend& b, const call_context& c, const operand& in, const operand& out) {
     const arg_extreme_layout l(c, in, out);
     typename arg_extreme_lines<Largest, T>::arguments a{};
     a.n = static_cast<int>(l.n);
@@ -197,24 +197,24 @@ template <>
 struct call_kernel<argsort> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (!c.output(0) && !c.output(1)) return;
     by_key(c, [&]<class Key>(Key) { detail::order_lines<Key>(b, c, c.integer(0), c.flag(1)); });
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const int n = line_length(c), lines = c.input(0).rows * c.input(0).columns / at_least_one(n);
     return by_key(
         c, [&]<class Key>(Key) { return detail::line_order_scratch<Key, Backend>(lines, n); });
   }
 
  private:
-  static int line_length(const call_site& c) {
+  static int line_length(const call_context& c) {
     const array_layout x = layout_of(c.input(0));
     return static_cast<int>(x.extent[dimension_of(c, c.integer(0), x.rank)]);
   }
   template <class F>
-  static auto by_key(const call_site& c, const F& f) {
+  static auto by_key(const call_context& c, const F& f) {
     const dtype type = c.input(0).type;
     return !is_floating(type) ? f(std::int64_t{0}) : type == dtype::float32 ? f(0.0f) : f(0.0);
   }
@@ -224,7 +224,7 @@ template <>
 struct call_kernel<gradient_of<argsort>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0))
       detail::scatter_slopes(b, c, c.integer(0), c.input(2), dx, c.input(1));
   }

@@ -21,7 +21,7 @@ void for_each_line(const lines& l, F f) {
 
 /// The elements of each line in order, and where they stood; NaN is the largest.
 template <class Real>
-void argsort_forward(kernel_context<Real>& ctx) {
+void argsort_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
   const lines l(shape, ctx.axis("axis", shape.size(), -1));
   const bool descending = ctx.flag("descending");
@@ -48,7 +48,7 @@ void argsort_forward(kernel_context<Real>& ctx) {
 }
 /// The gradients go to where the elements came from.
 template <class Real>
-void argsort_gradient(kernel_context<Real>& ctx) {
+void argsort_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   const auto& d = ctx.real("Out@GRAD");
   const auto indices = ctx.integers("Indices");
@@ -63,7 +63,7 @@ void argsort_gradient(kernel_context<Real>& ctx) {
 
 /// Where the first of the largest, or smallest, elements of each line stands.
 template <class Real, bool Largest>
-void arg_extreme_forward(kernel_context<Real>& ctx) {
+void arg_extreme_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();
   const std::size_t axis = ctx.axis("axis", shape.size());
   const lines l(shape, axis);

@@ -43,7 +43,7 @@ constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& a
 namespace detail {
 
 template <class Op, int Axis, class T, class R, int... D>
-constexpr auto place_of_extreme(variable<T, R, D...> x, const argmax_attr& attr) {
+constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& attr) {
   using in = variable<T, R, D...>;
   constexpr extents whole = whole_shape<in>;
   constexpr int axis = dimension(Axis, whole.rank);
@@ -65,13 +65,13 @@ constexpr auto place_of_extreme(variable<T, R, D...> x, const argmax_attr& attr)
 /// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
-  return detail::place_of_extreme<lamina::arg_max, Axis>(x, attr);
+  return detail::position_of_extreme<lamina::arg_max, Axis>(x, attr);
 }
 
 /// Where the smallest element stands. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
-  return detail::place_of_extreme<lamina::arg_min, Axis>(x, attr);
+  return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);
 }
 
 }  // namespace lamina::layer

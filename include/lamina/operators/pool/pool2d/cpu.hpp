@@ -6,10 +6,10 @@
 #include <type_traits>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/pool/pool2d/common.hpp>
-#include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -18,7 +18,7 @@ namespace detail {
 
 /// Where the four vectors of elements of a vector of squares lie, from that of the first upper
 /// ones.
-struct pool_places {
+struct pool_positions {
   std::ptrdiff_t upper, lower, last;  // the second upper ones, the first and second lower ones
 };
 
@@ -39,7 +39,7 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
           for (; y + together <= w.height.out; y += together)
             for (int next = 0; next < width; next += size) {
               const int x = next + size <= width ? next : width - size;
-              f(like, pool_places{half, row, half + row}, 2 * (y * row + x),
+              f(like, pool_positions{half, row, half + row}, 2 * (y * row + x),
                 static_cast<std::ptrdiff_t>(y) * out + x);
             }
         });
@@ -49,7 +49,7 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
 // f(to, from) for the elements of a row, in vectors.
 template <class Real, class F>
 LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
-  for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+  for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
     store(to + j, decltype(like)(f(load(to + j, like), load(from + j, like))));
   });
 }
@@ -99,13 +99,13 @@ struct call_kernel<pool2d> {
   static LAMINA_INLINE void squares(const pool_windows& w, const float* from, float* to, F f) {
     const int n = w.width.in, out = w.width.out;
     int y = detail::for_each_square_vector(
-        w, [=](auto like, detail::pool_places at, std::ptrdiff_t in, std::ptrdiff_t place)
+        w, [=](auto like, detail::pool_positions at, std::ptrdiff_t in, std::ptrdiff_t position)
                __attribute__((always_inline)) {
                  using V = decltype(like);
                  const float* const x = from + in;
                  const V left = f(V::load_unaligned(x), V::load_unaligned(x + at.lower));
                  const V right = f(V::load_unaligned(x + at.upper), V::load_unaligned(x + at.last));
-                 f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + place);
+                 f(even_lanes(left, right), odd_lanes(left, right)).store_unaligned(to + position);
                });
     for (from += 2 * y * n, to += y * out; y < w.height.out; ++y, from += 2 * n, to += out)
       for (int x = 0; x < out; ++x) {
@@ -206,13 +206,13 @@ struct call_kernel<gradient_of<pool2d>> {
                                        const float* slope, float* to) {
     const int n = w.width.in, out = w.width.out;
     int y = detail::for_each_square_vector(
-        w, [=](auto like, detail::pool_places at, std::ptrdiff_t in, std::ptrdiff_t place)
+        w, [=](auto like, detail::pool_positions at, std::ptrdiff_t in, std::ptrdiff_t position)
                __attribute__((always_inline)) {
                  using V = decltype(like);
                  const float* const x = image + in;
                  float* const target = to + in;
-                 const V m = V::load_unaligned(most + place), none(0.F);
-                 const V d = V::load_unaligned(slope + place);
+                 const V m = V::load_unaligned(most + position), none(0.F);
+                 const V d = V::load_unaligned(slope + position);
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
@@ -228,19 +228,19 @@ struct call_kernel<gradient_of<pool2d>> {
                  first_in_turn(c, rest).store_unaligned(target + at.lower);
                  second_in_turn(c, rest).store_unaligned(target + at.last);
                });
-    const int places[4] = {0, 1, n, n + 1};
+    const int positions[4] = {0, 1, n, n + 1};
     for (; y < w.height.out; ++y)
       for (int x = 0; x < out; ++x) {
         const std::ptrdiff_t at = 2 * (static_cast<std::ptrdiff_t>(y) * n + x);
-        const std::ptrdiff_t place = static_cast<std::ptrdiff_t>(y) * out + x;
+        const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(y) * out + x;
         const float *const u = image + at, *const l = u + n;
-        const float m = most[place];
+        const float m = most[position];
         // 0 to 3, without a branch on values.
         const int first =
             static_cast<int>(!is_most(u[0], m)) *
             (1 + static_cast<int>(!is_most(u[1], m)) * (1 + static_cast<int>(!is_most(l[0], m))));
-        for (const int i : places) to[at + i] = 0;
-        to[at + places[first]] = slope[place];
+        for (const int i : positions) to[at + i] = 0;
+        to[at + positions[first]] = slope[position];
       }
   }
   /// The first place of the largest element is found from behind, without a branch on values.
@@ -251,13 +251,13 @@ struct call_kernel<gradient_of<pool2d>> {
       const int top = w.height.first(y), bottom = w.height.end(y);
       for (int x = 0; x < w.width.out; ++x, ++slope, ++most) {
         const int left = w.width.first(x), right = w.width.end(x);
-        std::ptrdiff_t place = static_cast<std::ptrdiff_t>(top) * w.width.in + left;
+        std::ptrdiff_t position = static_cast<std::ptrdiff_t>(top) * w.width.in + left;
         for (int i = bottom - 1; i >= top; --i)
           for (int j = right - 1; j >= left; --j) {
             const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * w.width.in + j;
-            place = is_most(image[at], *most) ? at : place;
+            position = is_most(image[at], *most) ? at : position;
           }
-        to[place] += *slope;
+        to[position] += *slope;
       }
     }
   }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/pool/pool2d/common.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
+#include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -109,7 +109,7 @@ struct pool_slope_body {
 struct own_slope_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;
-  static bool takes(const pool_windows& w) {
+  static bool receives(const pool_windows& w) {
     return w.lie_side_by_side() && w.height.size * w.width.size <= most_elements;
   }
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
@@ -131,9 +131,9 @@ struct own_slope_body {
     for (int y = top; y < last_row; ++y) {
       LAMINA_CUDA_KEEP_LOOP
       for (int x = left; x < last_column; ++x) {
-        const int place = y * w.width.in + x;
-        const bool takes = w.is_average ? y < bottom && x < right : place == best;
-        to[place] = takes ? slope : 0.0f;
+        const int position = y * w.width.in + x;
+        const bool receives = w.is_average ? y < bottom && x < right : position == best;
+        to[position] = receives ? slope : 0.0f;
       }
     }
   }
@@ -145,7 +145,7 @@ template <>
 struct call_kernel<pool2d> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
     const pool_windows w(c, x, y);
@@ -160,11 +160,11 @@ template <>
 struct call_kernel<gradient_of<pool2d>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const pool_windows w(c, x, y);
-    const bool own = detail::own_slope_body::takes(w);
+    const bool own = detail::own_slope_body::receives(w);
     auto a = own ? detail::pool_of(w, y, w.height.out, w.width.out)
                  : detail::pool_of(w, dx, w.height.in, w.width.in);
     a.to = dx.row<float>(0);

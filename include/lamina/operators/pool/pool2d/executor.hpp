@@ -20,7 +20,7 @@ struct pool_windows {
   std::size_t channels;  // of all samples
 
   template <class Real>
-  pool_windows(const kernel_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to)
+  pool_windows(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to)
       : exclusive(ctx.attribute("exclusive", 1) != 0),
         adaptive(ctx.flag("adaptive")),
         channels(from[0] * from[1]) {
@@ -73,7 +73,7 @@ struct pool_windows {
 };
 
 template <class Real>
-void pool_forward(kernel_context<Real>& ctx) {
+void pool_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   const pool_windows windows(ctx, shape_of(x), shape_of(y));
@@ -101,7 +101,7 @@ void pool_forward(kernel_context<Real>& ctx) {
 
 /// An average gives each element its share, a maximum everything to its first place.
 template <class Real>
-void pool_gradient(kernel_context<Real>& ctx) {
+void pool_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Out");
   const auto& d = ctx.real("Out@GRAD");

@@ -3,7 +3,7 @@
 // image.
 #pragma once
 
-#include <lamina/core/pool.hpp>
+#include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
@@ -12,8 +12,8 @@ namespace lamina::layer {
 
 /// Options of pool2d, global_pool2d and adaptive_pool2d, and of pool3d and its kind.
 struct pool2d_attr {
-  pool type = pool::max;  // or pool::average
-  bool exclusive = true;  // padding does not count in an average
+  pooling_type type = pooling_type::max;  // or pooling_type::average
+  bool exclusive = true;                  // padding does not count in an average
   std::string_view name{};
 };
 
@@ -23,7 +23,7 @@ namespace detail {
 template <class Out>
 constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, extent2 size,
                          const window& w, bool global, bool adaptive, int line) {
-  if (attr.type != pool::max && attr.type != pool::average)
+  if (attr.type != pooling_type::max && attr.type != pooling_type::average)
     b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
   layer_helper layer(b, adaptive ? "adaptive_pool2d" : "pool2d", attr.name);
   const Out y = layer.template output<Out>();
@@ -32,14 +32,14 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
   const attribute_value paddings = pair_attribute(b, w.padding);
   b.add_operator(
       schema_of<lamina::pool2d>(), {x}, {y.id},
-      b.attribute_list(b.text(attr.type == pool::average ? "avg" : "max"), ksize, global, strides,
-                       paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCHW")));
+      b.attribute_list(b.text(attr.type == pooling_type::average ? "avg" : "max"), ksize, global,
+                       strides, paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCHW")));
   return layer.returns(y);
 }
 
 }  // namespace detail
 
-/// The largest element, or with pool::average the average, of each window of an image [C, H, W]:
+/// The largest element (pooling_type::average: the average) of each window of an image [C, H, W]:
 /// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
 /// - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the elements of
 /// the image that the window holds, or with exclusive = false by the size of a whole window, also

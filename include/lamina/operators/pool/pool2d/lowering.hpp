@@ -8,10 +8,10 @@
 // gradient go over what is left.
 #pragma once
 
-#include <lamina/core/growing.hpp>
+#include <lamina/core/constexpr_vector.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
-#include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/conv/lowering.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
 
 namespace lamina {
 
@@ -174,7 +174,7 @@ struct pool_lowering : image_lowering {
     end(i);
   }
 
-  growing<chain> chains;
+  constexpr_vector<chain> chains;
 };
 
 }  // namespace lamina

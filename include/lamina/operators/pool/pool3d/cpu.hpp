@@ -4,10 +4,10 @@
 #pragma once
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/pool/pool3d/common.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/common.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -73,18 +73,18 @@ struct call_kernel<gradient_of<pool3d>> {
         const Real* const d = slope.row<const Real>(r) + channel * w.out_size();
         Real* const to = dx.row<Real>(r) + channel * w.in_size();
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          std::ptrdiff_t n = 0, place = -1;
+          std::ptrdiff_t n = 0, position = -1;
           held([&](std::ptrdiff_t i) {
             if (n++ == 0 ||
-                (!math::is_same(from[place], most[at]) && math::is_same(from[i], most[at])))
-              place = i;
+                (!math::is_same(from[position], most[at]) && math::is_same(from[i], most[at])))
+              position = i;
           });
           if (n == 0) return;
           const Real part = how.is_average ? d[at] * how.share<Real>(w, n) : Real(0);
           if (how.is_average)
             held([&](std::ptrdiff_t i) { to[i] += part; });
           else
-            to[place] += d[at];
+            to[position] += d[at];
         });
       }
   }
@@ -95,21 +95,22 @@ struct call_kernel<max_pool2d_with_index> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand x = c.input(0), out = c.output(0), places = c.output(1);
+    const operand x = c.input(0), out = c.output(0), positions = c.output(1);
     require_real<Real>(c, x);
-    const operand& made = out ? out : places;
+    const operand& made = out ? out : positions;
     const volume_windows w(c, indexed_pool_attributes, x, made);
     for (int r = 0; r < x.rows; ++r)
       for (int channel = 0; channel < w.channels; ++channel) {
         const Real* const from = x.row<const Real>(r) + channel * w.in_size();
         const std::ptrdiff_t first = channel * w.out_size();
         w.for_each_window([&](std::ptrdiff_t at, auto held) {
-          std::ptrdiff_t place = -1;
+          std::ptrdiff_t position = -1;
           held([&](std::ptrdiff_t i) {
-            if (place < 0 || math::is_above(from[i], from[place])) place = i;
+            if (position < 0 || math::is_above(from[i], from[position])) position = i;
           });
-          if (out) out.row<Real>(r)[first + at] = place < 0 ? Real(0) : from[place];
-          if (places) places.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(place);
+          if (out) out.row<Real>(r)[first + at] = position < 0 ? Real(0) : from[position];
+          if (positions)
+            positions.row<std::int32_t>(r)[first + at] = static_cast<std::int32_t>(position);
         });
       }
   }
@@ -120,14 +121,14 @@ namespace detail {
 /// Calls f(element of a row, its place in the same row of `many`) for all places of a row; they are
 /// checked.
 template <class F>
-void for_each_place_of(const call_context& c, const operand& places, const operand& many, int r,
-                       F f) {
-  const std::ptrdiff_t few = places.columns / places.dims[1];
-  const std::ptrdiff_t size = many.columns / places.dims[1];
-  for (int i = 0; i < places.columns; ++i) {
-    const std::int64_t place = integer_in(places, r, i);
-    if (place < 0 || place >= size) fail_range(c, "place", place, r, size);
-    f(i, i / few * size + place);
+void for_each_position_of(const call_context& c, const operand& positions, const operand& many,
+                          int r, F f) {
+  const std::ptrdiff_t few = positions.columns / positions.dims[1];
+  const std::ptrdiff_t size = many.columns / positions.dims[1];
+  for (int i = 0; i < positions.columns; ++i) {
+    const std::int64_t position = integer_in(positions, r, i);
+    if (position < 0 || position >= size) fail_range(c, "position", position, r, size);
+    f(i, i / few * size + position);
   }
 }
 
@@ -138,11 +139,11 @@ struct call_kernel<gradient_of<max_pool2d_with_index>> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand places = c.input(1), slope = c.input(2), dx = c.output(0);
+    const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     clear(dx);
     for (int r = 0; r < dx.rows; ++r)
-      detail::for_each_place_of(c, places, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      detail::for_each_position_of(c, positions, dx, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
         dx.row<Real>(r)[at] += slope.row<const Real>(r)[i];
       });
   }
@@ -153,13 +154,13 @@ struct call_kernel<unpool> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand x = c.input(0), places = c.input(1), out = c.output(0);
+    const operand x = c.input(0), positions = c.input(1), out = c.output(0);
     require_real<Real>(c, x);
     if (text_of(c, 3) != "max")
       fail(c, {"expected an unpooling_type 'max', found '", text_of(c, 3), "'"});
     clear(out);
     for (int r = 0; r < x.rows; ++r)
-      detail::for_each_place_of(c, places, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      detail::for_each_position_of(c, positions, out, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
         out.row<Real>(r)[at] = x.row<const Real>(r)[i];
       });
   }
@@ -176,16 +177,17 @@ struct call_kernel<gradient_of<unpool>> {
   }
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand places = c.input(1), slope = c.input(3), dx = c.output(0);
+    const operand positions = c.input(1), slope = c.input(3), dx = c.output(0);
     if (!dx) return;
     int* const last = reinterpret_cast<int*>(c.scratch());
-    for (int r = 0; r < places.rows; ++r) {
-      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        last[at] = static_cast<int>(i);
-      });
-      detail::for_each_place_of(c, places, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
-        dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
-      });
+    for (int r = 0; r < positions.rows; ++r) {
+      detail::for_each_position_of(
+          c, positions, slope, r,
+          [&](std::ptrdiff_t i, std::ptrdiff_t at) { last[at] = static_cast<int>(i); });
+      detail::for_each_position_of(
+          c, positions, slope, r, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+            dx.row<Real>(r)[i] = last[at] == i ? slope.row<const Real>(r)[at] : Real(0);
+          });
     }
   }
 };

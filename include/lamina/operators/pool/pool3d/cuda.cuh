@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/pool/pool3d/common.hpp>
-#include <lamina/engine/cuda/body/channel_place.cuh>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -18,8 +18,8 @@ namespace detail {
 struct volume_arguments {
   volume_windows w;
   row_array x, slope, to;
-  std::int32_t* places;  // of the largest elements; null: nobody wants them
-  std::ptrdiff_t places_stride;
+  std::int32_t* positions;  // of the largest elements; null: nobody wants them
+  std::ptrdiff_t positions_stride;
   divider columns, size, layer, width;  // of the array that threads go over
   bool is_average, counts_padding;
   int count;
@@ -28,7 +28,7 @@ struct volume_arguments {
     int row, at, channel, z, y, x;
   };
   LAMINA_INLINE LAMINA_FN element at(int i) const {
-    const channel_place p(columns, size, i);
+    const channel_position p(columns, size, i);
     element e{p.row, p.at, p.channel, 0, 0, p.inside};
     e.z = layer.divide(e.x);
     e.y = width.divide(e.x);
@@ -62,7 +62,7 @@ struct volume_pool_body {
     const pool_side* const s = a.w.side;
     const float* const from = a.x.row(e.row) + e.channel * a.in_size();
     float sum = 0, most = 0;
-    int held = 0, place = -1;
+    int held = 0, position = -1;
     for (int z = s[0].first(e.z); z < s[0].end(e.z); ++z)
       for (int y = s[1].first(e.y); y < s[1].end(e.y); ++y) {
         LAMINA_CUDA_KEEP_LOOP
@@ -70,11 +70,11 @@ struct volume_pool_body {
           const int at = (z * s[1].in + y) * s[2].in + x;
           const float v = from[at];
           sum += v;
-          if (held++ == 0 || math::is_above(v, most)) most = v, place = at;
+          if (held++ == 0 || math::is_above(v, most)) most = v, position = at;
         }
       }
     if (a.to) a.to.row(e.row)[e.at] = a.is_average ? sum * a.share(held) : most;
-    if (a.places != nullptr) a.places[e.row * a.places_stride + e.at] = place;
+    if (a.positions != nullptr) a.positions[e.row * a.positions_stride + e.at] = position;
   }
 };
 
@@ -99,7 +99,7 @@ struct volume_slope_body {
           const int at = channel + (z * s[1].out + y) * s[2].out + x;
           const float slope = a.slope.row(e.row)[at];
           if constexpr (ByPlace)
-            sum += a.places[e.row * a.places_stride + at] == own ? slope : 0.0f;
+            sum += a.positions[e.row * a.positions_stride + at] == own ? slope : 0.0f;
           else
             sum += slope * a.share((s[0].end(z) - s[0].first(z)) * (s[1].end(y) - s[1].first(y)) *
                                    (s[2].end(x) - s[2].first(x)));
@@ -110,7 +110,7 @@ struct volume_slope_body {
   }
 };
 
-inline void set_pooling(const call_site& c, volume_arguments& a) {
+inline void set_pooling(const call_context& c, volume_arguments& a) {
   a.is_average = text_of(c, 0) == "avg";
   a.counts_padding = !c.flag(5) && !c.flag(6);
   if (!a.is_average && text_of(c, 0) != "max")
@@ -121,7 +121,7 @@ inline void set_pooling(const call_site& c, volume_arguments& a) {
 /// that go to one place stays. A thread has some of the places, so that all come in order.
 struct unpool_arguments {
   row_array x, y;  // few elements, many of them
-  argument_view places;
+  argument_view positions;
   int* last;  // of a gradient: which element a place has got
   int channels, few, many;
   fault_word* fault;
@@ -133,12 +133,12 @@ struct unpool_arguments {
   LAMINA_INLINE LAMINA_FN void each(int line, const Team& team, const F& f) const {
     const int row = line / channels, first = line % channels * few;
     for (int i = 0; i < few; ++i) {
-      const int at = row * places.columns + first + i;
-      const std::int64_t place = places.integer(at);
-      const bool is_one = place >= 0 && place < many;
+      const int at = row * positions.columns + first + i;
+      const std::int64_t position = positions.integer(at);
+      const bool is_one = position >= 0 && position < many;
       if (!is_one && team.rank() == 0) report_fault(fault, group, at);
-      if (is_one && static_cast<int>(place) % team.size() == team.rank())
-        f(i, static_cast<int>(place));
+      if (is_one && static_cast<int>(position) % team.size() == team.rank())
+        f(i, static_cast<int>(position));
     }
   }
 };
@@ -150,7 +150,7 @@ struct unpool_lines {
     const float* const x = a.x.row(row) + channel * a.few;
     float* const y = a.y.row(row) + channel * a.many;
     for (int k = team.rank(); k < a.many; k += team.size()) y[k] = 0;
-    a.each(i, team, [&](int k, int place) { y[place] = x[k]; });
+    a.each(i, team, [&](int k, int position) { y[position] = x[k]; });
   }
 };
 /// An element that a later one has replaced gets no slope.
@@ -162,30 +162,30 @@ struct unpool_slope_lines {
     float* const x = a.x.row(row) + channel * a.few;
     const float* const y = a.y.row(row) + channel * a.many;
     int* const last = a.last + static_cast<std::ptrdiff_t>(i) * a.many;
-    a.each(i, team, [&](int k, int place) { last[place] = k; });
-    a.each(i, team, [&](int k, int place) { x[k] = last[place] == k ? y[place] : 0.0f; });
+    a.each(i, team, [&](int k, int position) { last[position] = k; });
+    a.each(i, team, [&](int k, int position) { x[k] = last[position] == k ? y[position] : 0.0f; });
   }
 };
 
-inline unpool_arguments unpool_of(const call_site& c, const operand& few, const operand& many,
-                                  const operand& places) {
+inline unpool_arguments unpool_of(const call_context& c, const operand& few, const operand& many,
+                                  const operand& positions) {
   unpool_arguments a{};
   a.x = few;
   a.y = many;
-  a.places = view_of_operand(places);
-  a.channels = places.dims[1];
-  a.few = places.columns / at_least_one(a.channels);
+  a.positions = view_of_operand(positions);
+  a.channels = positions.dims[1];
+  a.few = positions.columns / at_least_one(a.channels);
   a.many = many.columns / at_least_one(a.channels);
   a.fault = c.run.fault;
   a.group = c.number_of_group;
-  a.lines = a.count = places.rows * a.channels;
+  a.lines = a.count = positions.rows * a.channels;
   a.width = a.many;
   return a;
 }
 
 /// Places in a channel of the larger image: of unpool's output, or of its slope.
-inline constexpr checked_input checked_places(int (*count)(const call_site&)) {
-  return {.slot = 1, .what = "place", .count = count};
+inline constexpr checked_input checked_positions(int (*count)(const call_context&)) {
+  return {.slot = 1, .what = "position", .count = count};
 }
 
 }  // namespace detail
@@ -194,7 +194,7 @@ template <>
 struct call_kernel<pool3d> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     const volume_windows w(c, pool3d_attributes, x, out);
@@ -208,7 +208,7 @@ template <>
 struct call_kernel<gradient_of<pool3d>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.input(1), dx = c.output(0);
     if (!dx) return;
     const volume_windows w(c, pool3d_attributes, x, out);
@@ -217,18 +217,18 @@ struct call_kernel<gradient_of<pool3d>> {
     a.slope = c.input(2);
     if (a.is_average) return b.template elements<detail::volume_slope_body<false>>(a);
     // Where the largest elements stood is found again.
-    a.places = reinterpret_cast<std::int32_t*>(c.run.scratch);
-    a.places_stride = out.columns;
+    a.positions = reinterpret_cast<std::int32_t*>(c.run.scratch);
+    a.positions_stride = out.columns;
     auto find = detail::volume_of(w, out, true);
     find.to = {nullptr, 0};
     find.x = x;
-    find.places = a.places;
-    find.places_stride = a.places_stride;
+    find.positions = a.positions;
+    find.positions_stride = a.positions_stride;
     b.template elements<detail::volume_pool_body>(find);
     b.template elements<detail::volume_slope_body<true>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return static_cast<std::ptrdiff_t>(c.input(1).rows) * c.input(1).columns;
   }
 };
@@ -237,16 +237,16 @@ template <>
 struct call_kernel<max_pool2d_with_index> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
-    const operand x = c.input(0), out = c.output(0), places = c.output(1);
+  static void launch(Backend& b, const call_context& c) {
+    const operand x = c.input(0), out = c.output(0), positions = c.output(1);
     require_float(c, x);
-    const operand& made = out ? out : places;
+    const operand& made = out ? out : positions;
     const volume_windows w(c, indexed_pool_attributes, x, made);
     auto a = detail::volume_of(w, made, true);
     a.x = x;
     a.to = out;
-    a.places = places ? places.row<std::int32_t>(0) : nullptr;
-    a.places_stride = places.stride;
+    a.positions = positions ? positions.row<std::int32_t>(0) : nullptr;
+    a.positions_stride = positions.stride;
     b.template elements<detail::volume_pool_body>(a);
   }
 };
@@ -254,25 +254,25 @@ template <>
 struct call_kernel<gradient_of<max_pool2d_with_index>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
-    const operand places = c.input(1), slope = c.input(2), dx = c.output(0);
+  static void launch(Backend& b, const call_context& c) {
+    const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     const volume_windows w(c, indexed_pool_attributes, dx, slope);
     auto a = detail::volume_of(w, dx, false);
     a.slope = slope;
-    a.places = places.row<std::int32_t>(0);
-    a.places_stride = places.stride;
+    a.positions = positions.row<std::int32_t>(0);
+    a.positions_stride = positions.stride;
     b.template elements<detail::volume_slope_body<true>>(a);
   }
 };
 
 template <>
 struct call_kernel<unpool> {
-  static constexpr checked_input checked = detail::checked_places(
-      [](const call_site& c) { return c.output(0).columns / at_least_one(c.input(1).dims[1]); });
+  static constexpr checked_input checked = detail::checked_positions(
+      [](const call_context& c) { return c.output(0).columns / at_least_one(c.input(1).dims[1]); });
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     require_float(c, x);
     if (text_of(c, 3) != "max")
@@ -283,11 +283,11 @@ struct call_kernel<unpool> {
 };
 template <>
 struct call_kernel<gradient_of<unpool>> {
-  static constexpr checked_input checked = detail::checked_places(
-      [](const call_site& c) { return c.input(3).columns / at_least_one(c.input(1).dims[1]); });
+  static constexpr checked_input checked = detail::checked_positions(
+      [](const call_context& c) { return c.input(3).columns / at_least_one(c.input(1).dims[1]); });
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     auto a = detail::unpool_of(c, dx, c.input(3), c.input(1));
@@ -295,7 +295,7 @@ struct call_kernel<gradient_of<unpool>> {
     if (a.lines > 0) b.template lines<team_lines<detail::unpool_slope_lines>>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return static_cast<std::ptrdiff_t>(c.input(3).rows) * c.input(3).columns;
   }
 };

@@ -17,7 +17,7 @@ namespace lamina::kernel {
 /// Calls f(window, places that it holds) for each window of each channel of an array [N, C, ...]
 /// with any number of sides; `to` is the shape of what is made of it.
 template <class Real, class F>
-void for_each_volume_window(const kernel_context<Real>& ctx, const tensor_shape& from,
+void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& from,
                             const tensor_shape& to, F f) {
   const auto size = ctx.integer_list("ksize"), stride = ctx.integer_list("strides"),
              padding = ctx.integer_list("paddings");
@@ -46,9 +46,9 @@ void for_each_volume_window(const kernel_context<Real>& ctx, const tensor_shape&
         const auto [first, last] = along(d, static_cast<int>(rest / below));
         rest %= below;
         next.clear();
-        for (const std::size_t place : held)
+        for (const std::size_t position : held)
           for (int i = first; i < last; ++i)
-            next.push_back(place * from[2 + d] + static_cast<std::size_t>(i));
+            next.push_back(position * from[2 + d] + static_cast<std::size_t>(i));
         held.swap(next);
       }
       if (held.empty())
@@ -59,7 +59,7 @@ void for_each_volume_window(const kernel_context<Real>& ctx, const tensor_shape&
 
 /// What the average of a window divides by.
 template <class Real>
-Real volume_pool_count(const kernel_context<Real>& ctx, std::size_t held) {
+Real volume_pool_count(const call_context<Real>& ctx, std::size_t held) {
   if (ctx.attribute("exclusive", 1) != 0 || ctx.flag("adaptive") || ctx.flag("global_pooling"))
     return static_cast<Real>(held);
   Real count = 1;
@@ -67,7 +67,7 @@ Real volume_pool_count(const kernel_context<Real>& ctx, std::size_t held) {
   return count;
 }
 template <class Real>
-bool is_average_pool(const kernel_context<Real>& ctx) {
+bool is_average_pool(const call_context<Real>& ctx) {
   const std::string type = ctx.text("pooling_type");
   if (type != "max" && type != "avg")
     ctx.fail("expected a pooling_type 'max' or 'avg', found '" + type + "'");
@@ -75,13 +75,14 @@ bool is_average_pool(const kernel_context<Real>& ctx) {
 }
 /// The first of the largest elements among some places.
 template <class Real>
-std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>& places) {
-  return *std::max_element(places.begin(), places.end(),
-                           [&](std::size_t a, std::size_t b) { return math::is_above(x.flat(b), x.flat(a)); });
+std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>& positions) {
+  return *std::max_element(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
+    return math::is_above(x.flat(b), x.flat(a));
+  });
 }
 
 template <class Real>
-void pool3d_forward(kernel_context<Real>& ctx) {
+void pool3d_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   const bool average = is_average_pool(ctx);
@@ -97,7 +98,7 @@ void pool3d_forward(kernel_context<Real>& ctx) {
 }
 /// An average gives each element its share, a maximum everything to its first place.
 template <class Real>
-void pool3d_gradient(kernel_context<Real>& ctx) {
+void pool3d_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(x));
@@ -115,42 +116,42 @@ void pool3d_gradient(kernel_context<Real>& ctx) {
 
 /// Places are counted within a channel.
 template <class Real>
-void max_pool2d_with_index_forward(kernel_context<Real>& ctx) {
+void max_pool2d_with_index_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const tensor_shape shape = shape_of(x), to = ctx.output_shape(ctx.wants("Out") ? "Out" : "Mask");
   auto y = zeros<Real>(to);
-  auto places = zeros<std::int64_t>(to);
+  auto positions = zeros<std::int64_t>(to);
   for_each_volume_window(ctx, shape, to, [&](std::size_t at, const auto& held) {
-    const std::size_t place = largest_of(x, held);
-    y.flat(at) = x.flat(place);
-    places.flat(at) = static_cast<std::int64_t>(place % matrix(shape, 2).columns);
+    const std::size_t position = largest_of(x, held);
+    y.flat(at) = x.flat(position);
+    positions.flat(at) = static_cast<std::int64_t>(position % matrix(shape, 2).columns);
   });
   ctx.give("Out", std::move(y));
-  ctx.give("Mask", std::move(places));
+  ctx.give("Mask", std::move(positions));
 }
 template <class Real>
-void max_pool2d_with_index_gradient(kernel_context<Real>& ctx) {
+void max_pool2d_with_index_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
-  const auto places = ctx.integers("Mask");
+  const auto positions = ctx.integers("Mask");
   auto dx = zeros<Real>(ctx.input("X").shape());
   const std::size_t few = matrix(shape_of(d), 2).columns, many = matrix(shape_of(dx), 2).columns;
   for (std::size_t i = 0; i < d.size(); ++i)
-    dx.flat(i / few * many + static_cast<std::size_t>(places.flat(i))) += d.flat(i);
+    dx.flat(i / few * many + static_cast<std::size_t>(positions.flat(i))) += d.flat(i);
   ctx.give("X@GRAD", std::move(dx));
 }
 
 /// Calls f(element of X, place in Out) for all elements.
 template <class Real, class F>
-void for_each_unpooled(const kernel_context<Real>& ctx, const tensor_shape& out, F f) {
-  const auto places = ctx.integers("Indices");
-  const std::size_t few = matrix(shape_of(places), 2).columns, many = matrix(out, 2).columns;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    ctx.require_range("Indices", places.flat(i), 0, static_cast<std::int64_t>(many));
-    f(i, i / few * many + static_cast<std::size_t>(places.flat(i)));
+void for_each_unpooled(const call_context<Real>& ctx, const tensor_shape& out, F f) {
+  const auto positions = ctx.integers("Indices");
+  const std::size_t few = matrix(shape_of(positions), 2).columns, many = matrix(out, 2).columns;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    ctx.require_range("Indices", positions.flat(i), 0, static_cast<std::int64_t>(many));
+    f(i, i / few * many + static_cast<std::size_t>(positions.flat(i)));
   }
 }
 template <class Real>
-void unpool_forward(kernel_context<Real>& ctx) {
+void unpool_forward(call_context<Real>& ctx) {
   if (ctx.text("unpooling_type") != "max")
     ctx.fail("expected an unpooling_type 'max', found '" + ctx.text("unpooling_type") + "'");
   const auto& x = ctx.real("X");
@@ -161,7 +162,7 @@ void unpool_forward(kernel_context<Real>& ctx) {
 }
 /// Of the elements that went to one place the last one has the gradient.
 template <class Real>
-void unpool_gradient(kernel_context<Real>& ctx) {
+void unpool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(ctx.input("X").shape());
   std::vector<std::size_t> last(d.size());

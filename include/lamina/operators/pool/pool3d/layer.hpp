@@ -14,7 +14,7 @@ namespace detail {
 template <class Out>
 constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, extent3 size,
                          const window3& w, bool global, bool adaptive, int line) {
-  if (attr.type != pool::max && attr.type != pool::average)
+  if (attr.type != pooling_type::max && attr.type != pooling_type::average)
     b.report(fault_kind::pooling_type, line, attr.name, nullptr, 0, nullptr, 0);
   layer_helper layer(b, adaptive ? "adaptive_pool3d" : "pool3d", attr.name);
   const Out y = layer.template output<Out>();
@@ -23,8 +23,8 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, ext
   const attribute_value paddings = triple_attribute(b, w.padding);
   b.add_operator(
       schema_of<lamina::pool3d>(), {x}, {y.id},
-      b.attribute_list(b.text(attr.type == pool::average ? "avg" : "max"), ksize, global, strides,
-                       paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCDHW")));
+      b.attribute_list(b.text(attr.type == pooling_type::average ? "avg" : "max"), ksize, global,
+                       strides, paddings, attr.exclusive, adaptive, w.ceil_mode, b.text("NCDHW")));
   return layer.returns(y);
 }
 

@@ -25,7 +25,7 @@ constexpr bool is_plain_window(extent2 size, const window& w) {
 }  // namespace detail
 
 /// The largest element of each window of an image [C, H, W] and its place in the channel, int32:
-/// `auto [y, places] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
+/// `auto [y, positions] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
 /// Fluid: the operator max_pool2d_with_index.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
@@ -40,32 +40,34 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   program_builder& b = *x.builder;
   layer_helper layer(b, "max_pool2d_with_index", attr.name);
   const auto y = layer.template output<variable<T, R, C, height, width>>();
-  const auto places = layer.template output<variable<std::int32_t, R, C, height, width>>();
-  detail::without_gradient(layer, places.id);
+  const auto positions = layer.template output<variable<std::int32_t, R, C, height, width>>();
+  detail::without_gradient(layer, positions.id);
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::max_pool2d_with_index>(), {x.id}, {y.id, places.id},
+  b.add_operator(schema_of<lamina::max_pool2d_with_index>(), {x.id}, {y.id, positions.id},
                  b.attribute_list(ksize, false, false, strides, paddings));
-  return std::tuple{layer.returns(y), places};
+  return std::tuple{layer.returns(y), positions};
 }
 
 /// An image of zeros with the elements of x at their places in the channel, where
 /// max_pool2d_with_index of the same window found them: `unpool<2, lamina::window{.stride =
-/// 2}>(y, places)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
+/// 2}>(y, positions)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
 /// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
-template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W, class I>
-constexpr auto unpool(variable<T, R, C, H, W> x, I places, const options<unpool_attr, T>& attr = {},
-                      int line = __builtin_LINE()) {
+template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W,
+          class Index>
+constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
+                      const options<unpool_attr, T>& attr = {}, int line = __builtin_LINE()) {
   constexpr int height = (H - 1) * Window.stride.height - 2 * Window.padding.height + Size.height;
   constexpr int width = (W - 1) * Window.stride.width - 2 * Window.padding.width + Size.width;
   constexpr bool good = detail::is_real<T> && has_rows<R> &&
                         detail::is_plain_window(Size, Window) && height > 0 && width > 0 &&
-                        __is_same(I, variable<std::int32_t, R, C, H, W>);
-  static_assert(check<good, expects_type<variable<std::int32_t, R, C, H, W>>, gets_type<I>>,
-                "lamina: unpool: floating point images, one a row, a place int32 for each element; "
-                "padding is below the size of a window");
-  require_one_program(x, places, line);
+                        __is_same(Index, variable<std::int32_t, R, C, H, W>);
+  static_assert(
+      check<good, expects_type<variable<std::int32_t, R, C, H, W>>, gets_type<Index>>,
+      "lamina: unpool: floating point images, one a row, an int32 position for each element; "
+      "padding is below the size of a window");
+  require_one_program(x, positions, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, "unpool", attr.name);
   const auto y =
@@ -73,7 +75,7 @@ constexpr auto unpool(variable<T, R, C, H, W> x, I places, const options<unpool_
   const attribute_value ksize = detail::pair_attribute(b, Size);
   const attribute_value strides = detail::pair_attribute(b, Window.stride);
   const attribute_value paddings = detail::pair_attribute(b, Window.padding);
-  b.add_operator(schema_of<lamina::unpool>(), {x.id, places.id}, {y.id},
+  b.add_operator(schema_of<lamina::unpool>(), {x.id, positions.id}, {y.id},
                  b.attribute_list(ksize, strides, paddings, b.text("max")));
   return layer.returns(y);
 }

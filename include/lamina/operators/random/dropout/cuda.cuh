@@ -3,15 +3,15 @@
 #pragma once
 
 #include <lamina/core/random.hpp>
+#include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
-#include <lamina/engine/cuda/schedule/call_site.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
 namespace lamina::engine::cuda {
 
 template <>
 struct call_kernel<dropout> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
     require_float(c, c.input(0));
     a.number[0] = static_cast<float>(c.number(0));
@@ -57,7 +57,7 @@ struct call_kernel<dropout> {
 
 template <>
 struct call_kernel<gradient_of<dropout>> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 1);
     a.number[0] = dropout_factor(c);
     c.share_rows(a, a.out[0]);

@@ -27,7 +27,7 @@ struct gru_cell {
   void forward_gates(Real* g, const Real* hidden, Real* reset) const {
     const int n = width;
     apply(gate, g, 2 * n);
-    for_each_place<Real>(n, [=](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=](std::ptrdiff_t j, auto like) {
       store(reset + j, load(g + n + j, like) * load(hidden + j, like));
     });
   }
@@ -36,7 +36,7 @@ struct gru_cell {
   void forward_state(Real* g, Real* hidden) const {
     const int n = width;
     apply(candidate, g + 2 * n, n);
-    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
       const number rest = number(Real(1)) - u;
@@ -50,7 +50,7 @@ struct gru_cell {
   void backward_state(const Real* g, const Real* before, const Real* d, Real* back,
                       Real* dg) const {
     const int n = width;
-    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like);
       const number h = load(before + j, like), dh = load(back + j, like) + load(d + j, like);
@@ -67,7 +67,7 @@ struct gru_cell {
   void backward_reset(const Real* g, const Real* before, const Real* d_reset, Real* back,
                       Real* dg) const {
     const int n = width;
-    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
       const number r = load(g + n + j, like), d = load(d_reset + j, like);
       store(dg + n + j, slope_of(gate, r, number(d * load(before + j, like))));
@@ -82,14 +82,14 @@ template <class Real>
 inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t stride,
                                 const operand& reset, const Real* d_gates,
                                 std::ptrdiff_t gate_stride, const operand& d_weight, Real* copy,
-                                Real* room) {
+                                Real* memory) {
   const int n = d_weight.rows;
   Real* const to = d_weight.stride == d_weight.columns ? d_weight.row<Real>(0) : copy;
   gemm_row_major(n, rows, 2 * n, 1, {before, stride, true}, {d_gates, gate_stride}, to, 2 * n,
-                 false, room);
+                 false, memory);
   gemm_row_major(n, rows, n, 1, {reset.row<const Real>(0), reset.stride, true},
                  {d_gates + 2 * n, gate_stride}, to + static_cast<std::ptrdiff_t>(2) * n * n, n,
-                 false, room);
+                 false, memory);
   if (to != copy) return;
   for (int r = 0; r < n; ++r)
     std::copy_n(to + static_cast<std::ptrdiff_t>(r) * 3 * n, 3 * n, d_weight.row<Real>(r));
@@ -168,7 +168,7 @@ struct call_kernel<gru> {
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(2), p),
           width(c.input(2).rows),
-          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
           hidden(p.take<Real>(steps.sequences(), width)),
           gates(p.take<Real>(c.output(0) ? 0 : steps.sequences(), 3 * width)),
           reset(p.take<Real>(c.output(1) ? 0 : steps.sequences(), width)),
@@ -231,7 +231,7 @@ struct call_kernel<gradient_of<gru>> {
     }
     if (!d_weight) return;
     detail::gru_weight_gradient(x.rows, m.before, stride, reset, m.d_gates, gate_stride, d_weight,
-                                m.d_weight, m.room);
+                                m.d_weight, m.memory);
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -247,13 +247,13 @@ struct call_kernel<gradient_of<gru>> {
     Real *back, *d_reset;    // by rank
     Real *d_gates, *before;  // by steps
     basic_step_product<Real> of_gates, of_candidate;
-    Real* room;
+    Real* memory;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(2), p),
           width(c.input(2).rows),
           rows(c.input(0).rows),
-          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
           d_weight(p.take<Real>(static_cast<std::ptrdiff_t>(3) * width * width)),
           back(p.take<Real>(steps.sequences(), width)),
           d_reset(p.take<Real>(steps.sequences(), width)),
@@ -261,8 +261,8 @@ struct call_kernel<gradient_of<gru>> {
           before(p.take<Real>(rows, width)),
           of_gates(steps.sequences(), 2 * width, width, p),
           of_candidate(steps.sequences(), width, width, p),
-          room(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 2 * width) +
-                            gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
+          memory(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 2 * width) +
+                              gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
   };
 };
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/column_sums.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/recurrent/gru/cuda_body.cuh>
 #include <lamina/operators/recurrent/gru/cuda_kept_body.cuh>
-#include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -21,7 +21,7 @@ template <bool Unit>
 struct gru_call {
   static constexpr int hidden = Unit ? 2 : 3;
 
-  static gru_arguments arguments(const call_site& c) {
+  static gru_arguments arguments(const call_context& c) {
     const operand x = c.input(0), weight = c.input(2), bias = c.input(3);
     gru_arguments a{};
     if constexpr (Unit) {
@@ -60,23 +60,23 @@ struct gru_kernel {
   using call = gru_call<Unit>;
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     auto a = call::arguments(c);
-    scratch_rows room(c.run.scratch);
-    a.gates = room.or_take(c.output(0), a.rows, 3 * a.n);
-    a.reset = room.or_take(c.output(1), a.rows, a.n);
-    a.hidden = room.or_take(c.output(call::hidden), a.rows, a.n);
+    scratch_rows memory(c.run.scratch);
+    a.gates = memory.or_take(c.output(0), a.rows, 3 * a.n);
+    a.reset = memory.or_take(c.output(1), a.rows, a.n);
+    a.hidden = memory.or_take(c.output(call::hidden), a.rows, a.n);
     call::template walk<gru_lines, kept_gru_steps>(b, a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const int n = c.input(2).rows, rows = c.input(0).rows;
-    scratch_rows room(nullptr);
-    room.take(rows, 3 * n);
-    room.take(rows, n);
-    room.take(rows, n);
-    return room.used();
+    scratch_rows memory(nullptr);
+    memory.take(rows, 3 * n);
+    memory.take(rows, n);
+    memory.take(rows, n);
+    return memory.used();
   }
 };
 
@@ -85,46 +85,46 @@ struct gru_gradient_kernel {
   using call = gru_call<Unit>;
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand reset = c.input(5), d_weight = c.output(2), d_bias = c.output(3);
     auto a = call::arguments(c);
     const int n = a.n;
-    scratch_rows room(c.run.scratch);
+    scratch_rows memory(c.run.scratch);
     a.gates = c.input(4);
     a.hidden = c.input(4 + call::hidden);
     a.d_hidden = c.input(5 + call::hidden);
-    a.d_gates = room.or_take(c.output(0), a.rows, 3 * n);
-    a.back = room.take(a.lines, n);
+    a.d_gates = memory.or_take(c.output(0), a.rows, 3 * n);
+    a.back = memory.take(a.lines, n);
     a.dh0 = c.output(1);
-    const row_array seen = room.take(a.rows, n);
-    int* const before = reinterpret_cast<int*>(room.take(1, a.rows).data);
-    float* const weight = room.take(1, 3 * n * n).data;
+    const row_array seen = memory.take(a.rows, n);
+    int* const before = reinterpret_cast<int*>(memory.take(1, a.rows).data);
+    float* const weight = memory.take(1, 3 * n * n).data;
     call::template walk<gru_slope_lines, kept_gru_slope_steps>(b, a);
     if (d_bias)
       sum_columns(b, array_terms{a.d_gates.data, a.d_gates.stride},
-                  store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, room.rest());
+                  store_sums{d_bias.template row<float>(0)}, a.rows, 3 * n, memory.rest());
     if (!d_weight) return;
     find_steps_before(b, a.steps, a.rows, before);
     b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
-    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, room.rest());
+    recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, memory.rest());
     // The candidate saw the states that were reset for this very step.
     recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
-                              weight + 2 * n * n, n, room.rest());
+                              weight + 2 * n * n, n, memory.rest());
     operand made = d_weight;
     made.data = weight;
     made.stride = 3 * n;
     copy_elements(b, made, d_weight);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const int n = c.input(2).rows, rows = c.input(0).rows;
-    scratch_rows room(nullptr);
-    room.take(rows, 3 * n);
-    room.take(call::arguments(c).lines, n);
-    room.take(rows, n);
-    room.take(1, rows);
-    room.take(1, 3 * n * n);
-    return room.used() +
+    scratch_rows memory(nullptr);
+    memory.take(rows, 3 * n);
+    memory.take(call::arguments(c).lines, n);
+    memory.take(rows, n);
+    memory.take(1, rows);
+    memory.take(1, 3 * n * n);
+    return memory.used() +
            std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
   }
 };

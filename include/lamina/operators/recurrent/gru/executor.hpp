@@ -20,7 +20,7 @@ struct gru_step {
   recurrent_function<Real> gate, candidate;
   bool origin_mode;
 
-  gru_step(const kernel_context<Real>& ctx, recurrent_function<Real> of_gates,
+  gru_step(const call_context<Real>& ctx, recurrent_function<Real> of_gates,
            recurrent_function<Real> of_candidate)
       : width(ctx.real("Weight").shape()[0]),
         weight(ctx.real("Weight").data()),
@@ -79,13 +79,13 @@ struct gru_step {
 };
 
 template <class Real>
-gru_step<Real> gru_step_of(const kernel_context<Real>& ctx) {
+gru_step<Real> gru_step_of(const call_context<Real>& ctx) {
   return {ctx, recurrent_function<Real>(ctx, "gate_activation"),
           recurrent_function<Real>(ctx, "activation")};
 }
 
 template <class Real>
-void gru_forward(kernel_context<Real>& ctx) {
+void gru_forward(call_context<Real>& ctx) {
   const gru_step<Real> step = gru_step_of(ctx);
   const lod& sequences = ctx.lod("Input");
   const std::size_t n = step.width, rows = sequences.rows();
@@ -110,7 +110,7 @@ void gru_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void gru_gradient(kernel_context<Real>& ctx) {
+void gru_gradient(call_context<Real>& ctx) {
   const gru_step<Real> step = gru_step_of(ctx);
   const lod& sequences = ctx.lod("Input");
   const std::size_t n = step.width, rows = sequences.rows(), count = sequences.sequences();
@@ -143,7 +143,7 @@ void gru_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-gru_step<Real> gru_unit_step_of(const kernel_context<Real>& ctx) {
+gru_step<Real> gru_unit_step_of(const call_context<Real>& ctx) {
   const int gate = ctx.integer("gate_activation"), candidate = ctx.integer("activation");
   for (const int number : {gate, candidate})
     if (number < 0 || number > 3)
@@ -153,7 +153,7 @@ gru_step<Real> gru_unit_step_of(const kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void gru_unit_forward(kernel_context<Real>& ctx) {
+void gru_unit_forward(call_context<Real>& ctx) {
   const gru_step<Real> step = gru_unit_step_of(ctx);
   const auto& x = ctx.real("Input");
   const std::size_t n = step.width, rows = x.shape()[0];
@@ -168,7 +168,7 @@ void gru_unit_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void gru_unit_gradient(kernel_context<Real>& ctx) {
+void gru_unit_gradient(call_context<Real>& ctx) {
   const gru_step<Real> step = gru_unit_step_of(ctx);
   const std::size_t n = step.width, rows = ctx.input("Input").shape()[0];
   const Real* const h = ctx.real("HiddenPrev").data();

@@ -65,7 +65,7 @@ struct call_kernel<gru_unit> {
     pieces_of(const call_context& c, scratch_pieces& p)
         : rows(c.input(0).rows),
           width(c.input(2).rows),
-          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
           hidden(p.take<Real>(1, width)),
           gates(p.take<Real>(c.output(0) ? 0 : rows, 3 * width)),
           reset(p.take<Real>(c.output(1) ? 0 : rows, width)),
@@ -113,7 +113,7 @@ struct call_kernel<gradient_of<gru_unit>> {
     }
     if (d_weight)
       detail::gru_weight_gradient(x.rows, before.row<const Real>(0), before.stride, reset,
-                                  m.d_gates, gate_stride, d_weight, m.d_weight, m.room);
+                                  m.d_gates, gate_stride, d_weight, m.d_weight, m.memory);
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -126,20 +126,20 @@ struct call_kernel<gradient_of<gru_unit>> {
     int rows, width;
     Real *weight, *d_weight, *back, *d_reset, *d_gates;
     basic_step_product<Real> of_gates, of_candidate;
-    Real* room;
+    Real* memory;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : rows(c.input(0).rows),
           width(c.input(2).rows),
-          weight(p.take<Real>(room_without_gaps(c.input(2)))),
+          weight(p.take<Real>(scratch_without_gaps(c.input(2)))),
           d_weight(p.take<Real>(static_cast<std::ptrdiff_t>(3) * width * width)),
           back(p.take<Real>(rows, width)),
           d_reset(p.take<Real>(rows, width)),
           d_gates(p.take<Real>(rows, 3 * width)),
           of_gates(rows, 2 * width, width, p, rows),
           of_candidate(rows, width, width, p, rows),
-          room(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 2 * width) +
-                            gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
+          memory(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 2 * width) +
+                              gemm_row_major_scratch_floats<Real>(width, rows, width))) {}
   };
 };
 

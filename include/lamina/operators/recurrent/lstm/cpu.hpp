@@ -29,7 +29,7 @@ struct lstm_cell {
 
   // g[j] += weight[j] * cell[j].
   static void peep(const Real* weight, const Real* cell, int n, Real* g) {
-    for_each_place<Real>(n, [=](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=](std::ptrdiff_t j, auto like) {
       store(g + j, load(g + j, like) + load(weight + j, like) * load(cell + j, like));
     });
   }
@@ -44,7 +44,7 @@ struct lstm_cell {
     }
     apply(candidate, g, n);
     apply(gate, g + n, 2 * n);
-    for_each_place<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=, this](std::ptrdiff_t j, auto like) {
       const auto c = load(g + 2 * n + j, like) * load(cell + j, like) +
                      load(g + n + j, like) * load(g + j, like);
       const auto now = clipped(c, clip);
@@ -54,7 +54,7 @@ struct lstm_cell {
     if (peepholes != nullptr) peep(peepholes + 2 * n, cell, n, g + 3 * n);
     apply(gate, g + 3 * n, n);
     apply(of_cell, activated, n);
-    for_each_place<Real>(n, [=](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [=](std::ptrdiff_t j, auto like) {
       store(hidden + j, load(g + 3 * n + j, like) * load(activated + j, like));
     });
   }
@@ -70,7 +70,7 @@ struct lstm_cell {
   };
   void backward(const row& r) const {
     const int n = width;
-    for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
       const number x = load(r.g + j, like), i = load(r.g + n + j, like);
       const number f = load(r.g + 2 * n + j, like), o = load(r.g + 3 * n + j, like);
@@ -216,7 +216,7 @@ struct call_kernel<gradient_of<lstm>> {
     if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
     if (d_weight)
       gemm_row_major(n, rows, 4 * n, 1, {m.before, stride, true}, {m.d_gates, gate_stride},
-                     d_weight.row<Real>(0), d_weight.stride, false, m.room);
+                     d_weight.row<Real>(0), d_weight.stride, false, m.memory);
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -232,7 +232,7 @@ struct call_kernel<gradient_of<lstm>> {
     Real *d_gates, *before;  // by steps
     float* aside;            // of blocked sums
     basic_step_product<Real> product;
-    Real* room;
+    Real* memory;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),
@@ -245,7 +245,7 @@ struct call_kernel<gradient_of<lstm>> {
           before(p.take<Real>(rows, width)),
           aside(p.take<float>(in_floats<double>(padded(3 * width)))),
           product(steps.sequences(), 4 * width, width, p),
-          room(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 4 * width))) {}
+          memory(p.take<Real>(gemm_row_major_scratch_floats<Real>(width, rows, 4 * width))) {}
   };
 };
 

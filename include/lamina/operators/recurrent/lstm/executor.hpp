@@ -22,7 +22,7 @@ struct lstm_form {
   recurrent_function<Real> gate, of_cell, candidate, of_projection;
   Real cell_clip, projection_clip;
 
-  explicit lstm_form(const kernel_context<Real>& ctx)
+  explicit lstm_form(const call_context<Real>& ctx)
       : projects(ctx.has("ProjWeight")),
         reverse(ctx.flag("is_reverse")),
         peepholes(ctx.flag("use_peepholes")),
@@ -52,7 +52,7 @@ struct lstm_form {
 };
 
 template <class Real>
-void lstm_forward(kernel_context<Real>& ctx) {
+void lstm_forward(call_context<Real>& ctx) {
   const lstm_form<Real> f(ctx);
   const std::size_t n = f.width, rows = f.rows();
   auto gates = zeros<Real>({rows, 4 * n}), cell = zeros<Real>({rows, n}), activated = cell,
@@ -107,7 +107,7 @@ void lstm_forward(kernel_context<Real>& ctx) {
 ///   dn = dc * i * candidate'(n)      di = dc * n * gate'(i)      df = dc * c' * gate'(f)
 /// and to the step before go dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di, df, do) W^T.
 template <class Real>
-void lstm_gradient(kernel_context<Real>& ctx) {
+void lstm_gradient(call_context<Real>& ctx) {
   const lstm_form<Real> f(ctx);
   const std::size_t n = f.width, p = f.projected, count = f.sequences.sequences();
   const Real* const gates = ctx.real("BatchGate").data();
@@ -178,7 +178,7 @@ void lstm_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void lstm_unit_forward(kernel_context<Real>& ctx) {
+void lstm_unit_forward(call_context<Real>& ctx) {
   const auto& before = ctx.real("C_prev");
   const std::size_t n = matrix(shape_of(before), 1).columns, rows = before.shape()[0];
   require_extent(ctx, "X", 4 * n);
@@ -200,7 +200,7 @@ void lstm_unit_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void lstm_unit_gradient(kernel_context<Real>& ctx) {
+void lstm_unit_gradient(call_context<Real>& ctx) {
   const auto& before = ctx.real("C_prev");
   const auto& cell = ctx.real("C");
   const auto& d_cell = ctx.real("C@GRAD");

@@ -2,10 +2,10 @@
 // lamina/operators/recurrent/lstm_unit/cpu.hpp - one step of a long short-term memory: lstm_unit.
 #pragma once
 
-#include <lamina/operators/recurrent/lstm_unit/common.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstm_unit/common.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -31,7 +31,7 @@ struct call_kernel<lstm_unit> {
     const Real forget_bias = static_cast<Real>(c.number(0));
     for (int r = 0; r < x.rows; ++r) {
       const Real* const g = x.row<const Real>(r);
-      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
         const auto gates = detail::lstm_unit_at(g + j, n, forget_bias, like);
         const auto now = gates.cell(load(before.row<const Real>(r) + j, like));
         if (cell) store(cell.row<Real>(r) + j, now);
@@ -53,7 +53,7 @@ struct call_kernel<gradient_of<lstm_unit>> {
     const Real forget_bias = static_cast<Real>(c.number(0));
     for (int r = 0; r < x.rows; ++r) {
       const Real* const g = x.row<const Real>(r);
-      for_each_place<Real>(n, [&](std::ptrdiff_t j, auto like) {
+      for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
         const auto slopes = detail::lstm_unit_at(g + j, n, forget_bias, like)
                                 .backward(load(cell.row<const Real>(r) + j, like),
                                           load(before.row<const Real>(r) + j, like),

@@ -3,9 +3,9 @@
 // a thread a cell.
 #pragma once
 
-#include <lamina/operators/recurrent/lstm_unit/common.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstm_unit/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -59,7 +59,7 @@ struct lstm_unit_slope_body {
   }
 };
 
-inline lstm_unit_arguments lstm_unit_of(const call_site& c) {
+inline lstm_unit_arguments lstm_unit_of(const call_context& c) {
   const operand before = c.input(1);
   require_float(c, before);
   lstm_unit_arguments a{};
@@ -78,7 +78,7 @@ template <>
 struct call_kernel<lstm_unit> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     auto a = detail::lstm_unit_of(c);
     a.cell = c.output(0);
     a.hidden = c.output(1);
@@ -89,7 +89,7 @@ template <>
 struct call_kernel<gradient_of<lstm_unit>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     auto a = detail::lstm_unit_of(c);
     a.cell = c.input(2);
     a.d_cell = c.input(3);

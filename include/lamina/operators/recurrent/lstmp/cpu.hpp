@@ -51,7 +51,7 @@ struct call_kernel<lstmp> {
       for (int r = 0; r < count; ++r) {
         Real* const at = m.projection + r * proj_stride;
         apply(of_projection, at, p);
-        for_each_place<Real>(p, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(p, [=](std::ptrdiff_t j, auto like) {
           store(at + j, clipped(load(at + j, like), clip));
         });
         if (projection) std::copy_n(at, p, projection.row<Real>(steps.row(r, k)));
@@ -125,7 +125,7 @@ struct call_kernel<gradient_of<lstmp>> {
         const Real* const d = d_projection.row<const Real>(row);
         const Real* const back = m.back_projection + r * proj_stride;
         Real* const to = dp + r * proj_stride;
-        for_each_place<Real>(p, [=](std::ptrdiff_t j, auto like) {
+        for_each_position<Real>(p, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           const number now = load(y + j, like);
           const number dy = load(back + j, like) + load(d + j, like);
@@ -154,11 +154,11 @@ struct call_kernel<gradient_of<lstmp>> {
     if (d_bias) add_rows(m.d_gates, gate_stride, rows, 4 * n, d_bias.row<Real>(0));
     if (d_weight)
       gemm_row_major(p, rows, 4 * n, 1, {m.before, proj_stride, true}, {m.d_gates, gate_stride},
-                     d_weight.row<Real>(0), d_weight.stride, false, m.room);
+                     d_weight.row<Real>(0), d_weight.stride, false, m.memory);
     if (d_proj_weight)
       gemm_row_major(n, rows, p, 1, {hidden.row<const Real>(0), hidden.stride, true},
                      {m.d_projected, proj_stride}, d_proj_weight.row<Real>(0), d_proj_weight.stride,
-                     false, m.room);
+                     false, m.memory);
   }
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -174,7 +174,7 @@ struct call_kernel<gradient_of<lstmp>> {
     Real *d_gates, *d_projected, *before;  // by steps
     float* aside;                          // of blocked sums
     basic_step_product<Real> of_gates, of_projection;
-    Real* room;
+    Real* memory;
 
     pieces_of(const call_context& c, scratch_pieces& p)
         : steps(c, c.input(0), c.flag(1), p),
@@ -191,7 +191,7 @@ struct call_kernel<gradient_of<lstmp>> {
           aside(p.take<float>(in_floats<double>(padded(3 * width)))),
           of_gates(steps.sequences(), 4 * width, projected, p),
           of_projection(steps.sequences(), projected, width, p),
-          room(
+          memory(
               p.take<Real>(std::max(gemm_row_major_scratch_floats<Real>(projected, rows, 4 * width),
                                     gemm_row_major_scratch_floats<Real>(width, rows, projected)))) {
     }

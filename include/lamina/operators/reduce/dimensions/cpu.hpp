@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include <lamina/core/wrapping.hpp>
-#include <lamina/operators/reduce/dimensions/common.hpp>
-#include <lamina/operators/fill/cpu.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/fill/cpu.hpp>
+#include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -89,7 +89,7 @@ struct reduce_kernel {
           if (t == 0)
             *y = row_extreme<Kind>(*y, x, n);
           else
-            for_each_place<T>(n, [=](std::ptrdiff_t j, auto like) {
+            for_each_position<T>(n, [=](std::ptrdiff_t j, auto like) {
               store(y + j, decltype(like)(reduced<Kind>(load(y + j, like), load(x + j, like))));
             });
           return;
@@ -268,8 +268,8 @@ struct call_kernel<gradient_of<reduce_prod>> {
                                       const loop_nest<2>& over) {
     over.run([&](const std::ptrdiff_t* at, std::ptrdiff_t m) {
       for (std::ptrdiff_t i = 0; i < m; ++i)
-        if (const std::ptrdiff_t place = at[0] + i * over.inner_step(0); place != own)
-          product *= x[place];
+        if (const std::ptrdiff_t position = at[0] + i * over.inner_step(0); position != own)
+          product *= x[position];
     });
     return product;
   }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina::engine::cuda {
@@ -97,7 +97,7 @@ template <reduction_kind Kind>
 struct reduce_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
     const reduced_layout l(c, in, out);
     loop_nest<2> kept, over;
@@ -126,7 +126,7 @@ template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const reduce_gradient_layout<Kind> l(c);
     if (!l.dx) return;
     const element_loops<4> loops(c, l.loops);
@@ -160,7 +160,7 @@ struct extreme_slope_lines {
 struct extreme_gradient_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);
@@ -263,7 +263,7 @@ template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);

@@ -10,7 +10,7 @@ namespace lamina::kernel {
 
 /// Out = X[0] + X[1] + ...; of selected rows, it has those of all.
 template <class Real>
-void sum_forward(kernel_context<Real>& ctx) {
+void sum_forward(call_context<Real>& ctx) {
   auto out = ctx.real("X", 0);
   for (int i = 1; i < ctx.count("X"); ++i) {
     const auto& x = ctx.real("X", i);
@@ -31,7 +31,7 @@ void sum_forward(kernel_context<Real>& ctx) {
 
 /// Out = sum of all elements / their number; 0 where there are none.
 template <class Real>
-void mean_forward(kernel_context<Real>& ctx) {
+void mean_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
@@ -41,7 +41,7 @@ void mean_forward(kernel_context<Real>& ctx) {
 
 /// dX = dOut / number of elements, everywhere.
 template <class Real>
-void mean_gradient(kernel_context<Real>& ctx) {
+void mean_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
   dx.fill(ctx.real("Out@GRAD").flat(0) / static_cast<Real>(dx.size()));
@@ -51,11 +51,11 @@ void mean_gradient(kernel_context<Real>& ctx) {
 /// Which element of the result each element of X goes to, and the shape of the result.
 struct reduction_plan {
   tensor_shape shape;
-  std::vector<std::size_t> place;
+  std::vector<std::size_t> position;
   std::size_t count = 1;  // elements that go to one place
 };
 template <class Real>
-reduction_plan plan_reduction(const kernel_context<Real>& ctx, const tensor_shape& from) {
+reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape& from) {
   std::vector<bool> reduced(from.size(), ctx.flag("reduce_all"));
   std::vector<int> dims = ctx.integer_list("dim");
   if (dims.empty()) dims.push_back(0);
@@ -76,11 +76,11 @@ reduction_plan plan_reduction(const kernel_context<Real>& ctx, const tensor_shap
     if (reduced[d] && ctx.flag("keep_dim")) plan.shape.push_back(1);
   }
   if (plan.shape.empty()) plan.shape.push_back(1);
-  plan.place.resize(size_of(from));
-  for (std::size_t i = 0; i < plan.place.size(); ++i) {
+  plan.position.resize(size_of(from));
+  for (std::size_t i = 0; i < plan.position.size(); ++i) {
     std::size_t rest = i, at = 0;
     for (std::size_t d = from.size(); d-- > 0; rest /= from[d]) at += rest % from[d] * stride[d];
-    plan.place[i] = at;
+    plan.position[i] = at;
   }
   return plan;
 }
@@ -90,14 +90,14 @@ enum class reduction_kind { sum, mean, max, min, product };
 
 /// Out = the reduction of X over some dimensions, computed in double.
 template <class Real, reduction_kind Kind>
-void reduce_forward(kernel_context<Real>& ctx) {
+void reduce_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
   auto out = zeros<double>(plan.shape);
   if (Kind == reduction_kind::product) out.fill(1);
   std::vector<bool> begun(out.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::size_t p = plan.place[i];
+    const std::size_t p = plan.position[i];
     double& to = out.flat(p);
     const double value = static_cast<double>(x.flat(i));
     if (!begun[p])
@@ -114,30 +114,30 @@ void reduce_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", xt::xarray<Real>(xt::cast<Real>(out)));
 }
 
-/// sum: dOut; mean: dOut / count; max, min: dOut for the first element that is the result; product: dOut times the
-/// product of all other elements.
+/// sum: dOut; mean: dOut / count; max, min: dOut for the first element that is the result; product:
+/// dOut times the product of all other elements.
 template <class Real, reduction_kind Kind>
-void reduce_gradient(kernel_context<Real>& ctx) {
+void reduce_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& d = ctx.real("Out@GRAD");
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
   auto dx = zeros<Real>(shape_of(x));
   std::vector<bool> found(d.size(), false);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const Real slope = d.flat(plan.place[i]);
+    const Real slope = d.flat(plan.position[i]);
     if constexpr (Kind == reduction_kind::sum) dx.flat(i) = slope;
     if constexpr (Kind == reduction_kind::mean) dx.flat(i) = slope / static_cast<Real>(plan.count);
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min) {
-      if (found[plan.place[i]] ||
-          !math::is_same(x.flat(i), ctx.real("Out").flat(plan.place[i])))
+      if (found[plan.position[i]] ||
+          !math::is_same(x.flat(i), ctx.real("Out").flat(plan.position[i])))
         continue;
       dx.flat(i) = slope;
-      found[plan.place[i]] = true;
+      found[plan.position[i]] = true;
     }
     if constexpr (Kind == reduction_kind::product) {
       Real others = slope;
       for (std::size_t j = 0; j < x.size(); ++j)
-        if (j != i && plan.place[j] == plan.place[i]) others *= x.flat(j);
+        if (j != i && plan.position[j] == plan.position[i]) others *= x.flat(j);
       dx.flat(i) = others;
     }
   }
@@ -146,19 +146,19 @@ void reduce_gradient(kernel_context<Real>& ctx) {
 
 /// Whether all (or any) elements along some dimensions hold.
 template <class Real, bool All>
-void reduce_truth(kernel_context<Real>& ctx) {
+void reduce_truth(call_context<Real>& ctx) {
   const xt::xarray<bool> x = ctx.input("X").template cast<bool>();
   const reduction_plan plan = plan_reduction(ctx, shape_of(x));
   xt::xarray<bool> out = zeros<bool>(plan.shape);
   out.fill(All);
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (x.flat(i) != All) out.flat(plan.place[i]) = !All;
+    if (x.flat(i) != All) out.flat(plan.position[i]) = !All;
   ctx.give("Out", std::move(out));
 }
 
 /// Running sums along an axis.
 template <class Real>
-void cumsum_forward(kernel_context<Real>& ctx) {
+void cumsum_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
   const bool exclusive = ctx.flag("exclusive"), reverse = ctx.flag("reverse");

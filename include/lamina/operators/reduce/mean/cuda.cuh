@@ -12,10 +12,10 @@ namespace detail {
 
 /// Out = the sum of F over all elements of X, in double; or their mean.
 template <class F, bool Mean>
-struct whole_sum_kernel {
+struct all_reduce_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     require_float(c, x);
     const int n = x.rows * x.columns;
@@ -24,7 +24,7 @@ struct whole_sum_kernel {
               c.run.scratch);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     return sum_scratch<element_terms<F>, scaled_sum, Backend>(x.rows * x.columns);
   }
@@ -33,6 +33,6 @@ struct whole_sum_kernel {
 }  // namespace detail
 
 template <>
-struct call_kernel<mean> : detail::whole_sum_kernel<element_itself, true> {};
+struct call_kernel<mean> : detail::all_reduce_kernel<element_itself, true> {};
 
 }  // namespace lamina::engine::cuda

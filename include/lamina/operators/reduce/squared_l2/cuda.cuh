@@ -30,7 +30,7 @@ template <bool Squares>
 struct whole_norm_slope_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
     if (dx)
       b.template elements<norm_slope_body<Squares>>(
@@ -74,17 +74,17 @@ struct difference_slope_body {
 }  // namespace detail
 
 template <>
-struct call_kernel<l1_norm> : detail::whole_sum_kernel<element_size, false> {};
+struct call_kernel<l1_norm> : detail::all_reduce_kernel<element_size, false> {};
 template <>
 struct call_kernel<gradient_of<l1_norm>> : detail::whole_norm_slope_kernel<false> {};
 template <>
-struct call_kernel<squared_l2_norm> : detail::whole_sum_kernel<element_square, false> {};
+struct call_kernel<squared_l2_norm> : detail::all_reduce_kernel<element_square, false> {};
 template <>
 struct call_kernel<gradient_of<squared_l2_norm>> : detail::whole_norm_slope_kernel<true> {};
 
 template <>
 struct call_kernel<squared_l2_distance> {
-  static void prepare(const call_site& c, call_arguments& a) {
+  static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 2, 2);
     require_float(c, c.input(0));
     c.share_rows(a, a.in[0]);
@@ -107,7 +107,7 @@ template <>
 struct call_kernel<gradient_of<squared_l2_distance>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = c.input(1), difference = c.input(2), slope = c.input(3);
     const operand dx = c.output(0), dy = c.output(1);
     const bool shared = dy && dy.rows == 1 && y.rows == 1;

@@ -11,13 +11,13 @@
 namespace lamina::kernel {
 
 template <class Real, bool Squared>
-void whole_norm_forward(kernel_context<Real>& ctx) {
+void whole_norm_forward(call_context<Real>& ctx) {
   Real sum = 0;
   for (const Real x : ctx.real("X")) sum += Squared ? x * x : std::abs(x);
   ctx.give("Out", tensor::filled<Real>({1}, sum));
 }
 template <class Real, bool Squared>
-void whole_norm_gradient(kernel_context<Real>& ctx) {
+void whole_norm_gradient(call_context<Real>& ctx) {
   const Real slope = ctx.real("Out@GRAD").flat(0);
   xt::xarray<Real> dx = ctx.real("X");
   for (Real& x : dx) x = slope * (Squared ? 2 * x : static_cast<Real>((x > 0) - (x < 0)));
@@ -26,7 +26,7 @@ void whole_norm_gradient(kernel_context<Real>& ctx) {
 
 /// The sum of squares of X - Y a row; Y may have one row for all.
 template <class Real>
-void squared_l2_distance_forward(kernel_context<Real>& ctx) {
+void squared_l2_distance_forward(call_context<Real>& ctx) {
   xt::xarray<Real> difference = ctx.real("X");
   const auto& y = ctx.real("Y");
   const matrix m(shape_of(difference), 1);
@@ -42,7 +42,7 @@ void squared_l2_distance_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 template <class Real>
-void squared_l2_distance_gradient(kernel_context<Real>& ctx) {
+void squared_l2_distance_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   xt::xarray<Real> dx = ctx.real("sub_result");
   const matrix m(shape_of(dx), 1);

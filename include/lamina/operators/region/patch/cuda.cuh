@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/resize/common.hpp>
-#include <lamina/operators/region/patch/common.hpp>
-#include <lamina/engine/cuda/body/channel_place.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/common.hpp>
+#include <lamina/operators/resize/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -27,7 +27,7 @@ struct pad_arguments {
 struct pad_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int k = to.inside;
     const int row = a.image.rows.at(a.width.divide(k)), column = a.image.columns.at(k);
     const int first = (to.channel * a.image.rows.in + row) * a.image.columns.in;
@@ -38,7 +38,7 @@ struct pad_body {
 struct pad_slope_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     const padded_side rows = a.image.rows, columns = a.image.columns;
     int x = to.inside;
     const int y = a.width.divide(x);
@@ -88,7 +88,7 @@ struct pyramid_body {
 struct pyramid_slope_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int x = to.inside;
     const int y = a.width.divide(x);
     const float* const plane = a.x.row(to.row) + to.channel * a.down * a.over;
@@ -121,7 +121,7 @@ struct pyramid_slope_body {
   }
 };
 
-inline pyramid_arguments pyramid_of(const call_site& c, const operand& x, const operand& each) {
+inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, const operand& each) {
   const std::string_view type = text_of(c, 1);
   if (type != "max" && type != "avg")
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
@@ -149,7 +149,7 @@ struct patch_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const patch_grid& g = a.grid;
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int window = to.row, h = to.inside;
     const int image = a.windows.divide(window);
     const int row = a.across.divide(window), inside = a.width.divide(h);
@@ -165,7 +165,7 @@ struct patch_slope_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const patch_grid& g = a.grid;
-    const channel_place to(a.columns, a.plane, i);
+    const channel_position to(a.columns, a.plane, i);
     int x = to.inside;
     const int y = a.width.divide(x), below = y + g.padding[0], right = x + g.padding[1];
     const int first = to.channel * g.kernel[0] * g.kernel[1];
@@ -192,7 +192,7 @@ template <>
 struct call_kernel<pad2d> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
     b.template elements<detail::pad_body>({x, y, divider(y.columns), divider(y.dims[2] * y.dims[3]),
@@ -204,7 +204,7 @@ template <>
 struct call_kernel<gradient_of<pad2d>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     b.template elements<detail::pad_slope_body>(
@@ -217,7 +217,7 @@ template <>
 struct call_kernel<spp> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     require_float(c, x);
     auto a = detail::pyramid_of(c, x, y);
@@ -229,7 +229,7 @@ template <>
 struct call_kernel<gradient_of<spp>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     auto a = detail::pyramid_of(c, c.input(0), dx);
@@ -243,7 +243,7 @@ template <>
 struct call_kernel<im2sequence> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     require_float(c, x);
     const patch_grid grid(c, x);
@@ -260,7 +260,7 @@ template <>
 struct call_kernel<gradient_of<im2sequence>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
     const patch_grid grid(c, dx);

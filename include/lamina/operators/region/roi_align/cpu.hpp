@@ -2,9 +2,9 @@
 // lamina/operators/region/roi_align/cpu.hpp - averages of parts of regions: roi_align, psroi_pool.
 #pragma once
 
-#include <lamina/operators/region/cpu.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -39,15 +39,15 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
           const neighbours y = neighbours_of(rows.at(i, k / columns.points), h);
           const neighbours z = neighbours_of(columns.at(j, k % columns.points), w);
           if (y.outside || z.outside) continue;
-          const int place[] = {y.low * w + z.low, y.low * w + z.high, y.high * w + z.low,
-                               y.high * w + z.high};
+          const int position[] = {y.low * w + z.low, y.low * w + z.high, y.high * w + z.low,
+                                  y.high * w + z.high};
           const float weight[] = {(1 - y.part) * (1 - z.part), (1 - y.part) * z.part,
                                   y.part * (1 - z.part), y.part * z.part};
           for (int channel = 0; channel < x.dims[1]; ++channel)
             for (int q = 0; q < 4; ++q)
               if (weight[q] != 0)
                 f(n, r, (channel * height + i) * width + j,
-                  static_cast<std::ptrdiff_t>(channel) * h * w + place[q], weight[q] * share);
+                  static_cast<std::ptrdiff_t>(channel) * h * w + position[q], weight[q] * share);
         }
   });
 }

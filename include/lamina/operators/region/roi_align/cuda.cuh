@@ -16,7 +16,7 @@ struct aligned_arguments : region_arguments {
 struct aligned_body {
   using arguments = aligned_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.parts, i);
+    const channel_position to(a.columns, a.parts, i);
     const float* const plane = a.x.row(a.image_of(to.row)) + to.channel * a.down * a.over;
     int across = to.inside;
     const int down = a.across.divide(across);
@@ -64,7 +64,7 @@ struct aligned_slope_body {
     divider x_columns, x_size, x_width;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.x_columns, a.x_size, i);
+    const channel_position to(a.x_columns, a.x_size, i);
     int column = to.inside;
     const int row = a.x_width.divide(column), across = a.across.divisor();
     const int down = a.parts.divisor() / across;
@@ -111,7 +111,7 @@ struct scored_part_ranges {
 struct scored_body {
   using arguments = region_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.parts, i);
+    const channel_position to(a.columns, a.parts, i);
     const float* const plane = a.x.row(a.image_of(to.row)) + to.at * a.down * a.over;
     const scored_part_ranges part(a, to.row, to.inside);
     const float share = part.share();
@@ -147,14 +147,14 @@ struct scored_slope_lines {
   }
 };
 
-inline aligned_arguments aligned_of(const call_site& c, const operand& x, const operand& y) {
+inline aligned_arguments aligned_of(const call_context& c, const operand& x, const operand& y) {
   aligned_arguments a{};
   static_cast<region_arguments&>(a) =
       regions_of(c, x, y, c.integer(1), c.integer(2), static_cast<float>(c.number(0)));
   a.ratio = c.integer(3);
   return a;
 }
-inline region_arguments scored_of(const call_site& c, const operand& x, const operand& y) {
+inline region_arguments scored_of(const call_context& c, const operand& x, const operand& y) {
   const int wanted = c.integer(0) * c.integer(2) * c.integer(3);
   if (wanted != x.dims[1]) fail(c, {"expected ", wanted, " channels, found ", x.dims[1]});
   return regions_of(c, x, y, c.integer(2), c.integer(3), static_cast<float>(c.number(1)));
@@ -166,7 +166,7 @@ template <>
 struct call_kernel<roi_align> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     b.template elements<detail::aligned_body>(detail::aligned_of(c, c.input(0), c.output(0)));
   }
@@ -175,7 +175,7 @@ template <>
 struct call_kernel<gradient_of<roi_align>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     detail::aligned_slope_body::arguments a{};
@@ -191,7 +191,7 @@ template <>
 struct call_kernel<psroi_pool> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     require_float(c, c.input(0));
     b.template elements<detail::scored_body>(detail::scored_of(c, c.input(0), c.output(0)));
   }
@@ -200,7 +200,7 @@ template <>
 struct call_kernel<gradient_of<psroi_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     auto a = detail::scored_of(c, dx, c.input(2));

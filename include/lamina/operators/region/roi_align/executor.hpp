@@ -15,8 +15,7 @@ namespace lamina::kernel {
 
 /// Calls f(image, corners, first element of Out) for each region.
 template <class Real, class F>
-void for_each_region(const kernel_context<Real>& ctx, std::size_t images, std::size_t outputs,
-                     F f) {
+void for_each_region(const call_context<Real>& ctx, std::size_t images, std::size_t outputs, F f) {
   const auto& regions = ctx.real("ROIs");
   const lod& sequences = ctx.lod("ROIs");
   if (sequences.sequences() != images)
@@ -33,7 +32,7 @@ void for_each_region(const kernel_context<Real>& ctx, std::size_t images, std::s
 /// Calls f(place in Out, place in X, weight) for all elements of images that count for an element
 /// of Out of roi_align.
 template <class Real, class F>
-void for_each_aligned(const kernel_context<Real>& ctx, const tensor_shape& shape, F f) {
+void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);
   const int ratio = ctx.integer("sampling_ratio", -1);
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
@@ -68,7 +67,7 @@ void for_each_aligned(const kernel_context<Real>& ctx, const tensor_shape& shape
 
 /// The same for psroi_pool.
 template <class Real, class F>
-void for_each_scored(const kernel_context<Real>& ctx, const tensor_shape& shape, F f) {
+void for_each_scored(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
   const std::size_t parts = static_cast<std::size_t>(height * width);
@@ -96,7 +95,7 @@ void for_each_scored(const kernel_context<Real>& ctx, const tensor_shape& shape,
 }
 
 template <class Real, class ForEach>
-void sum_regions(kernel_context<Real>& ctx, ForEach for_each) {
+void sum_regions(call_context<Real>& ctx, ForEach for_each) {
   const auto& x = ctx.real("X");
   auto out = zeros<Real>(ctx.output_shape("Out"));
   for_each(ctx, shape_of(x), [&](std::size_t to, std::size_t from, Real weight) {
@@ -105,7 +104,7 @@ void sum_regions(kernel_context<Real>& ctx, ForEach for_each) {
   ctx.give("Out", std::move(out));
 }
 template <class Real, class ForEach>
-void spread_regions(kernel_context<Real>& ctx, ForEach for_each) {
+void spread_regions(call_context<Real>& ctx, ForEach for_each) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(ctx.input("X").shape());
   for_each(ctx, shape_of(dx), [&](std::size_t from, std::size_t to, Real weight) {
@@ -116,7 +115,7 @@ void spread_regions(kernel_context<Real>& ctx, ForEach for_each) {
 
 template <class Real>
 void add_roi_align_kernels(kernel_table<Real>& table) {
-  using context = kernel_context<Real>;
+  using context = call_context<Real>;
   table["roi_align"] = [](context& ctx) {
     sum_regions(ctx, [](const auto&... a) { for_each_aligned(a...); });
   };

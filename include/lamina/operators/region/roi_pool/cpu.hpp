@@ -3,11 +3,11 @@
 #pragma once
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/region/patch/common.hpp>
-#include <lamina/operators/region/cpu.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/common.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -16,7 +16,7 @@ struct call_kernel<roi_pool> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand x = c.input(0), regions = c.input(1), y = c.output(0), places = c.output(1);
+    const operand x = c.input(0), regions = c.input(1), y = c.output(0), positions = c.output(1);
     require_real<Real>(c, x);
     const sequence_rows all = c.sequences(regions);
     if (all.count != x.rows)
@@ -36,17 +36,17 @@ struct call_kernel<roi_pool> {
                   region_part(region[1], region[3], scale, height, i, x.dims[2]);
               const image_range columns =
                   region_part(region[0], region[2], scale, width, j, x.dims[3]);
-              std::int64_t place = -1;
+              std::int64_t position = -1;
               Real most = 0;
               for (int v = rows.begin; v < rows.end; ++v)
                 for (int h = columns.begin; h < columns.end; ++h) {
                   const std::ptrdiff_t k = static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
-                  if (place >= 0 && !math::is_above(plane[k], most)) continue;
+                  if (position >= 0 && !math::is_above(plane[k], most)) continue;
                   most = plane[k];
-                  place = k;
+                  position = k;
                 }
               if (y) y.row<Real>(r)[at] = most;
-              if (places) places.row<std::int64_t>(r)[at] = place;
+              if (positions) positions.row<std::int64_t>(r)[at] = position;
             }
         }
       }
@@ -58,7 +58,7 @@ struct call_kernel<gradient_of<roi_pool>> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand x = c.input(0), places = c.input(2), d = c.input(3), dx = c.output(0);
+    const operand x = c.input(0), positions = c.input(2), d = c.input(3), dx = c.output(0);
     if (!dx) return;
     clear(dx);
     const sequence_rows all = c.sequences(c.input(1));
@@ -67,8 +67,9 @@ struct call_kernel<gradient_of<roi_pool>> {
     for (int n = 0; n < x.rows; ++n)
       for (int r = all.begin(n); r < all.end(n); ++r)
         for (int i = 0; i < d.columns; ++i) {
-          const std::int64_t place = places.row<const std::int64_t>(r)[i];
-          if (place >= 0) dx.row<Real>(n)[i / parts * plane + place] += d.row<const Real>(r)[i];
+          const std::int64_t position = positions.row<const std::int64_t>(r)[i];
+          if (position >= 0)
+            dx.row<Real>(n)[i / parts * plane + position] += d.row<const Real>(r)[i];
         }
   }
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/engine/cuda/body/channel_place.cuh>
+#include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/region/definition.hpp>
 
@@ -15,8 +15,8 @@ namespace detail {
 struct region_arguments {
   sequence_view all;
   row_array x, regions, y;  // `x`: the images or their gradient; `y`: Out or its slope
-  std::int64_t* places;
-  std::ptrdiff_t places_stride;
+  std::int64_t* positions;
+  std::ptrdiff_t positions_stride;
   divider columns, parts, across;  // of Out, of a region, of a row of parts
   int channels;
   int down, over;  // sides of an image
@@ -39,7 +39,7 @@ struct region_arguments {
 struct region_body {
   using arguments = region_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_place to(a.columns, a.parts, i);
+    const channel_position to(a.columns, a.parts, i);
     int across = to.inside;
     const int r = to.row, down = a.across.divide(across);
     const float* const region = a.regions.row(r);
@@ -48,17 +48,17 @@ struct region_body {
                                          a.parts.divisor() / a.across.divisor(), down, a.down);
     const image_range columns =
         region_part(region[0], region[2], a.scale, a.across.divisor(), across, a.over);
-    int place = -1;
+    int position = -1;
     float most = 0;
     for (int v = rows.begin; v < rows.end; ++v)
       for (int h = columns.begin; h < columns.end; ++h) {
         const int k = v * a.over + h;
-        if (place >= 0 && !math::is_above(plane[k], most)) continue;
+        if (position >= 0 && !math::is_above(plane[k], most)) continue;
         most = plane[k];
-        place = k;
+        position = k;
       }
     if (a.y) a.y.row(r)[to.at] = most;
-    if (a.places != nullptr) a.places[r * a.places_stride + to.at] = place;
+    if (a.positions != nullptr) a.positions[r * a.positions_stride + to.at] = position;
   }
 };
 
@@ -72,16 +72,16 @@ struct region_slope_lines {
     float* const plane = a.x.row(image) + channel * a.down * a.over;
     for (int k = team.rank(); k < a.down * a.over; k += team.size()) plane[k] = 0;
     for (int r = a.all.begin(image); r < a.all.end(image); ++r) {
-      const std::int64_t* const places = a.places + r * a.places_stride + channel * parts;
+      const std::int64_t* const positions = a.positions + r * a.positions_stride + channel * parts;
       const float* const d = a.y.row(r) + channel * parts;
       for (int k = 0; k < parts; ++k)
-        if (places[k] >= 0 && static_cast<int>(places[k]) % team.size() == team.rank())
-          plane[places[k]] += d[k];
+        if (positions[k] >= 0 && static_cast<int>(positions[k]) % team.size() == team.rank())
+          plane[positions[k]] += d[k];
     }
   }
 };
 
-inline region_arguments regions_of(const call_site& c, const operand& x, const operand& y,
+inline region_arguments regions_of(const call_context& c, const operand& x, const operand& y,
                                    int height, int width, float scale) {
   const operand regions = c.input(1);
   region_arguments a{};
@@ -102,7 +102,8 @@ inline region_arguments regions_of(const call_site& c, const operand& x, const o
   return a;
 }
 /// Those of roi_pool.
-inline region_arguments pooled_regions_of(const call_site& c, const operand& x, const operand& y) {
+inline region_arguments pooled_regions_of(const call_context& c, const operand& x,
+                                          const operand& y) {
   return regions_of(c, x, y, c.integer(0), c.integer(1), static_cast<float>(c.number(2)));
 }
 
@@ -112,12 +113,12 @@ template <>
 struct call_kernel<roi_pool> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
-    const operand x = c.input(0), places = c.output(1);
+  static void launch(Backend& b, const call_context& c) {
+    const operand x = c.input(0), positions = c.output(1);
     require_float(c, x);
     auto a = detail::pooled_regions_of(c, x, c.output(0));
-    a.places = places ? places.row<std::int64_t>(0) : nullptr;
-    a.places_stride = places.stride;
+    a.positions = positions ? positions.row<std::int64_t>(0) : nullptr;
+    a.positions_stride = positions.stride;
     b.template elements<detail::region_body>(a);
   }
 };
@@ -125,12 +126,12 @@ template <>
 struct call_kernel<gradient_of<roi_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
-    const operand places = c.input(2), dx = c.output(0);
+  static void launch(Backend& b, const call_context& c) {
+    const operand positions = c.input(2), dx = c.output(0);
     if (!dx) return;
     auto a = detail::pooled_regions_of(c, dx, c.input(3));
-    a.places = places.row<std::int64_t>(0);
-    a.places_stride = places.stride;
+    a.positions = positions.row<std::int64_t>(0);
+    a.positions_stride = positions.stride;
     a.lines = dx.rows * a.channels;
     a.width = a.down * a.over;
     if (a.lines > 0) b.template lines<team_lines<detail::region_slope_lines>>(a);

@@ -15,7 +15,7 @@
 namespace lamina::kernel {
 
 template <class Real>
-void roi_pool_forward(kernel_context<Real>& ctx) {
+void roi_pool_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& regions = ctx.real("ROIs");
   const lod& sequences = ctx.lod("ROIs");
@@ -26,7 +26,7 @@ void roi_pool_forward(kernel_context<Real>& ctx) {
   const std::size_t count = regions.size() / 4;
   const std::size_t plane = shape[2] * shape[3];
   auto y = zeros<Real>({count, out[1], out[2], out[3]});
-  auto place = zeros<std::int64_t>({count, out[1], out[2], out[3]});
+  auto position = zeros<std::int64_t>({count, out[1], out[2], out[3]});
   const float scale = static_cast<float>(ctx.attribute("spatial_scale", 1));
   std::size_t at = 0;
   for (std::size_t n = 0; n < shape[0]; ++n)
@@ -43,25 +43,25 @@ void roi_pool_forward(kernel_context<Real>& ctx) {
             const image_range columns =
                 region_part(corner(0), corner(2), scale, static_cast<int>(out[3]),
                             static_cast<int>(j), static_cast<int>(shape[3]));
-            place.flat(at) = -1;
+            position.flat(at) = -1;
             for (int v = rows.begin; v < rows.end; ++v)
               for (int h = columns.begin; h < columns.end; ++h) {
                 const std::size_t in_plane =
                     static_cast<std::size_t>(v) * shape[3] + static_cast<std::size_t>(h);
                 const Real value = x.flat((n * shape[1] + c) * plane + in_plane);
-                if (place.flat(at) >= 0 && !math::is_above(value, y.flat(at))) continue;
+                if (position.flat(at) >= 0 && !math::is_above(value, y.flat(at))) continue;
                 y.flat(at) = value;
-                place.flat(at) = static_cast<std::int64_t>(in_plane);
+                position.flat(at) = static_cast<std::int64_t>(in_plane);
               }
           }
     }
   ctx.give("Out", std::move(y));
-  ctx.give("Argmax", std::move(place));
+  ctx.give("Argmax", std::move(position));
 }
 template <class Real>
-void roi_pool_gradient(kernel_context<Real>& ctx) {
+void roi_pool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
-  const auto place = ctx.integers("Argmax");
+  const auto position = ctx.integers("Argmax");
   const lod& sequences = ctx.lod("ROIs");
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
   const tensor_shape shape = shape_of(dx);
@@ -70,15 +70,15 @@ void roi_pool_gradient(kernel_context<Real>& ctx) {
   for (std::size_t n = 0; n < shape[0]; ++n)
     for (std::size_t i = sequences.last()[n] * shape[1] * parts;
          i < sequences.last()[n + 1] * shape[1] * parts; ++i)
-      if (place.flat(i) >= 0)
+      if (position.flat(i) >= 0)
         dx.flat((n * shape[1] + i / parts % shape[1]) * plane +
-                static_cast<std::size_t>(place.flat(i))) += d.flat(i);
+                static_cast<std::size_t>(position.flat(i))) += d.flat(i);
   ctx.give("X@GRAD", std::move(dx));
 }
 
 /// Calls f(place in Out, places in X) for each window of each level of a pyramid.
 template <class Real, class F>
-void for_each_pyramid_window(const kernel_context<Real>& ctx, const tensor_shape& shape, F f) {
+void for_each_pyramid_window(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int levels = ctx.integer("pyramid_height", 1);
   const std::string type = ctx.text("pooling_type");
   if (levels < 1 || (type != "max" && type != "avg"))
@@ -106,7 +106,7 @@ void for_each_pyramid_window(const kernel_context<Real>& ctx, const tensor_shape
 }
 
 template <class Real>
-void spp_forward(kernel_context<Real>& ctx) {
+void spp_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   auto y = zeros<Real>(ctx.output_shape("Out"));
   for_each_pyramid_window(ctx, shape_of(x),
@@ -119,7 +119,7 @@ void spp_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 template <class Real>
-void spp_gradient(kernel_context<Real>& ctx) {
+void spp_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const auto& y = ctx.real("Out");
   const auto& d = ctx.real("Out@GRAD");
@@ -145,7 +145,7 @@ struct patch_grid {
   int rows, columns;
 
   template <class Real>
-  patch_grid(const kernel_context<Real>& ctx, const tensor_shape& image)
+  patch_grid(const call_context<Real>& ctx, const tensor_shape& image)
       : size(ctx.integer_list("kernels")),
         stride(ctx.integer_list("strides")),
         padding(ctx.integer_list("paddings")),
@@ -181,7 +181,7 @@ struct patch_grid {
 };
 
 template <class Real>
-void im2sequence_forward(kernel_context<Real>& ctx) {
+void im2sequence_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const patch_grid grid(ctx, shape_of(x));
   auto y = zeros<Real>({grid.shape[0] * grid.windows(), grid.elements()});
@@ -191,7 +191,7 @@ void im2sequence_forward(kernel_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 template <class Real>
-void im2sequence_gradient(kernel_context<Real>& ctx) {
+void im2sequence_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(ctx.real("X")));
   patch_grid(ctx, shape_of(dx)).for_each([&](std::size_t to, std::size_t from) {

@@ -71,7 +71,7 @@ struct call_kernel<sequence_windows_grad> {
                                               : nullptr;
       if (to == nullptr) return;
       const Real* const add = d.row<const Real>(row) + static_cast<std::ptrdiff_t>(j) * width;
-      for_each_place<Real>(width, [&](std::ptrdiff_t i, auto like) {
+      for_each_position<Real>(width, [&](std::ptrdiff_t i, auto like) {
         store(to + i, load(to + i, like) + load(add + i, like));
       });
     });

@@ -3,8 +3,8 @@
 // the windows of sequence_conv, row_conv; a team a sequence.
 #pragma once
 
-#include <lamina/operators/sequence/pool/cuda.cuh>
 #include <lamina/operators/sequence/conv/definition.hpp>
+#include <lamina/operators/sequence/pool/cuda.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cuda {
@@ -17,7 +17,7 @@ struct window_arguments : sequence_arguments {
 };
 
 template <class Kernel, class Backend>
-void run_windows(Backend& b, const call_site& c, window_arguments a, int domain, int width) {
+void run_windows(Backend& b, const call_context& c, window_arguments a, int domain, int width) {
   a.all = c.sequences(domain);
   a.lines = a.count = a.all.count;
   a.columns = divider(width);
@@ -121,7 +121,7 @@ template <>
 struct call_kernel<sequence_windows> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (c.integer(2) != 1) fail(c, {"expected a contextStride of 1, found ", c.integer(2)});
     const operand x = c.input(0), out = c.output(0);
     detail::window_arguments a{};
@@ -138,7 +138,7 @@ template <>
 struct call_kernel<sequence_windows_grad> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);
     detail::window_arguments a{};
     a.length = c.integer(0);
@@ -162,7 +162,7 @@ template <>
 struct call_kernel<row_conv> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), filter = c.input(1);
     require_float(c, x);
     detail::window_arguments a{};
@@ -177,7 +177,7 @@ template <>
 struct call_kernel<gradient_of<row_conv>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), filter = c.input(1), d = c.input(2);
     const operand dx = c.output(0), dfilter = c.output(1);
     detail::window_arguments a{};

@@ -19,7 +19,7 @@ struct sequence_window {
 };
 
 template <class Real>
-sequence_window window_of(const kernel_context<Real>& ctx) {
+sequence_window window_of(const call_context<Real>& ctx) {
   sequence_window w;
   w.start = ctx.integer("contextStart");
   w.length = ctx.integer("contextLength");
@@ -67,7 +67,7 @@ void for_windows(const lod::level& begin, const sequence_window& w, F&& f) {
 }
 
 template <class Real>
-void sequence_conv_forward(kernel_context<Real>& ctx) {
+void sequence_conv_forward(call_context<Real>& ctx) {
   const sequence_window w = window_of(ctx);
   const auto &x = ctx.real("X"), &filter = ctx.real("Filter");
   const Real* padding = ctx.flag("paddingTrainable") ? ctx.real("PaddingData").data() : nullptr;
@@ -84,7 +84,7 @@ void sequence_conv_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_conv_gradient(kernel_context<Real>& ctx) {
+void sequence_conv_gradient(call_context<Real>& ctx) {
   const sequence_window w = window_of(ctx);
   const auto &x = ctx.real("X"), &filter = ctx.real("Filter"), &d = ctx.real("Out@GRAD");
   const bool trained = ctx.flag("paddingTrainable");
@@ -111,7 +111,7 @@ void sequence_conv_gradient(kernel_context<Real>& ctx) {
 
 /// Calls f(element of the result, element of X, element of Filter) for every product of a row_conv.
 template <class Real, class F>
-void for_row_products(const kernel_context<Real>& ctx, F&& f) {
+void for_row_products(const call_context<Real>& ctx, F&& f) {
   const lod::level& begin = ctx.lod("X").last();
   const tensor_shape filter = ctx.input("Filter").shape();
   const std::size_t width = matrix(ctx.input("X").shape(), 1).columns;
@@ -126,7 +126,7 @@ void for_row_products(const kernel_context<Real>& ctx, F&& f) {
 }
 
 template <class Real>
-void row_conv_forward(kernel_context<Real>& ctx) {
+void row_conv_forward(call_context<Real>& ctx) {
   const auto &x = ctx.real("X"), &filter = ctx.real("Filter");
   auto out = zeros<Real>(shape_of(x));
   for_row_products(ctx, [&](std::size_t to, std::size_t from, std::size_t tap) {
@@ -136,7 +136,7 @@ void row_conv_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void row_conv_gradient(kernel_context<Real>& ctx) {
+void row_conv_gradient(call_context<Real>& ctx) {
   const auto &x = ctx.real("X"), &filter = ctx.real("Filter"), &d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(shape_of(x));
   auto dfilter = zeros<Real>(shape_of(filter));

@@ -98,7 +98,7 @@ struct sequence_lowering : lowering_builder {
   struct made_windows {
     int x, padding, length, start, made;
   };
-  growing<made_windows> windows;
+  constexpr_vector<made_windows> windows;
 };
 
 }  // namespace lamina

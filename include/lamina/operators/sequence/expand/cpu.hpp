@@ -9,9 +9,9 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
-#include <lamina/operators/sequence/pool/cpu.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
+#include <lamina/operators/sequence/pool/cpu.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
@@ -237,7 +237,7 @@ struct call_kernel<row_conv> {
         const Real* const from = x.row<const Real>(t);
         const Real* const w = filter.row<const Real>(0);
         Real* const to = out.row<Real>(t);
-        for_each_place<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
+        for_each_position<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
           auto sum = load(from + i, like) * load(w + i, like);
           for (int j = 1; j < taps; ++j)
             sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
@@ -265,7 +265,7 @@ struct call_kernel<gradient_of<row_conv>> {
           const Real* const dy = d.row<const Real>(t);
           const Real* const from = x.row<const Real>(t + j);
           Real* const to = dfilter.row<Real>(j);
-          for_each_place<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
+          for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
             store(to + i,
                   decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
           });
@@ -279,7 +279,7 @@ struct call_kernel<gradient_of<row_conv>> {
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);
     const Real* const w = filter.row<const Real>(0);
-    for_each_place<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
+    for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
       auto sum = load(dy + i, like) * load(w + i, like);
       for (int j = 1; j < taps; ++j)
         sum += load(dy - j * d.stride + i, like) * load(w + j * filter.stride + i, like);

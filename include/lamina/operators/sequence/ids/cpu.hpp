@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
@@ -46,11 +46,11 @@ struct call_kernel<sequence_enumerate> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     const sequence_rows all = c.sequences(x);
-    std::uint64_t room = 0;
-    store_as(&room, x.type, 0, static_cast<std::int64_t>(c.number(1)));
+    std::uint64_t bits = 0;
+    store_as(&bits, x.type, 0, static_cast<std::int64_t>(c.number(1)));
     with_word(x.type, [&]<class T>(T) {
       T pad;
-      std::memcpy(&pad, &room, sizeof(T));
+      std::memcpy(&pad, &bits, sizeof(T));
       for (int s = 0; s < all.count; ++s)
         for (int r = all.begin(s); r < all.end(s); ++r) {
           T* const to = out.row<T>(r);

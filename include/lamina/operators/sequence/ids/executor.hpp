@@ -11,7 +11,7 @@
 namespace lamina::kernel {
 
 template <class Real>
-void sequence_enumerate_forward(kernel_context<Real>& ctx) {
+void sequence_enumerate_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("X");
   const lod& sequences = ctx.lod("X");
   const int asked = ctx.integer("win_size", 1);
@@ -28,7 +28,7 @@ void sequence_enumerate_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_erase_forward(kernel_context<Real>& ctx) {
+void sequence_erase_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("X");
   const lod sequences = ctx.lod("X");
   const std::vector<int> erased = ctx.integer_list("tokens");
@@ -47,7 +47,7 @@ void sequence_erase_forward(kernel_context<Real>& ctx) {
 
 /// Calls `f(place in X, row of Ids)` for each row of Ids.
 template <class Real, class F>
-void each_scattered(const kernel_context<Real>& ctx, std::size_t width, F f) {
+void each_scattered(const call_context<Real>& ctx, std::size_t width, F f) {
   const auto ids = ctx.integers("Ids");
   const lod& sequences = ctx.lod("Ids");
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
@@ -57,7 +57,7 @@ void each_scattered(const kernel_context<Real>& ctx, std::size_t width, F f) {
     }
 }
 template <class Real>
-void sequence_scatter_forward(kernel_context<Real>& ctx) {
+void sequence_scatter_forward(call_context<Real>& ctx) {
   xt::xarray<Real> out = ctx.real("X");
   const auto& updates = ctx.real("Updates");
   if (ctx.lod("Ids").sequences() != out.shape()[0] || updates.size() != ctx.input("Ids").size())
@@ -72,7 +72,7 @@ void sequence_scatter_forward(kernel_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 template <class Real>
-void sequence_scatter_gradient(kernel_context<Real>& ctx) {
+void sequence_scatter_gradient(call_context<Real>& ctx) {
   const xt::xarray<Real> d = ctx.real("Out@GRAD");
   if (ctx.wants("Updates@GRAD")) {
     auto du = zeros<Real>(ctx.input("Ids").shape());

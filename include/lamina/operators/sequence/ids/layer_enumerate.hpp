@@ -15,17 +15,17 @@ struct sequence_enumerate_attr {
 
 /// Each id with those behind it in its sequence: `sequence_enumerate<3>(words)`. Ids [-1, 1] give
 /// [-1, Window] with the same rows. Fluid: layers.sequence_enumerate.
-template <int Window, class I, class R, int... D>
-constexpr auto sequence_enumerate(variable<I, R, D...> x,
-                                  const options<sequence_enumerate_attr, I>& attr = {}) {
-  using in = variable<I, R, D...>;
+template <int Window, class Index, class R, int... D>
+constexpr auto sequence_enumerate(variable<Index, R, D...> x,
+                                  const options<sequence_enumerate_attr, Index>& attr = {}) {
+  using in = variable<Index, R, D...>;
   constexpr bool fits = is_tokens<R> && one_id_a_row<in> && Window > 0;
   static_assert(check<fits, gets_type<in>, gets<Window>>,
                 "lamina: sequence_enumerate: the input is sequences of one whole number a row, and "
                 "the window is positive");
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_enumerate", attr.name);
-  const auto y = layer.template output<variable<I, R, Window>>();
+  const auto y = layer.template output<variable<Index, R, Window>>();
   detail::without_gradient(layer, y.id);
   b.add_operator(schema_of<lamina::sequence_enumerate>(), {x.id}, {y.id},
                  b.attribute_list(Window, attr.pad_value));

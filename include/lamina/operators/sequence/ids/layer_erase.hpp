@@ -16,15 +16,15 @@ struct sequence_erase_attr {
 
 /// The ids that are not among `erased`: `sequence_erase<"cleaned">(words, {0, 1})`. Rows
 /// tokens<"a", Parent> give rows tokens<"cleaned", Parent>. Fluid: sequence_erase.
-template <fixed_string Name, class I, class R, int... D>
-constexpr auto sequence_erase(variable<I, R, D...> x, std::initializer_list<int> erased,
-                              const options<sequence_erase_attr, I>& attr = {}) {
-  using in = variable<I, R, D...>;
+template <fixed_string Name, class Index, class R, int... D>
+constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<int> erased,
+                              const options<sequence_erase_attr, Index>& attr = {}) {
+  using in = variable<Index, R, D...>;
   static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
                 "lamina: sequence_erase: the input is sequences of one whole number a row");
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_erase", attr.name);
-  const auto y = layer.template output<variable<I, tokens<Name, parent_rows<R>>, 1>>();
+  const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();
   detail::without_gradient(layer, y.id);
   const attribute_value ids = b.integer_list(erased.begin(), static_cast<int>(erased.size()));
   b.add_operator(schema_of<lamina::sequence_erase>(), {x.id}, {y.id}, b.attribute_list(ids));

@@ -17,13 +17,13 @@ struct sequence_scatter_attr {
 /// `sequence_scatter(x, ids, updates)`. x [-1, W] has rows Parent, ids and updates are [-1, 1] with
 /// rows tokens<"a", Parent>. An id outside of the row is an error at run time. Fluid:
 /// layers.sequence_scatter.
-template <class T, class P, int... D, class I, class R, int... E, class U, class S, int... F>
-constexpr auto sequence_scatter(variable<T, P, D...> x, variable<I, R, E...> ids,
+template <class T, class P, int... D, class Index, class R, int... E, class U, class S, int... F>
+constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...> ids,
                                 variable<U, S, F...> updates,
                                 const options<sequence_scatter_attr, T>& attr = {},
                                 int line = __builtin_LINE()) {
   using in = variable<T, P, D...>;
-  using numbers = variable<I, R, E...>;
+  using numbers = variable<Index, R, E...>;
   using added = variable<U, S, F...>;
   constexpr bool fits = detail::is_real<T> && sizeof...(D) == 1 && is_tokens<R> &&
                         one_id_a_row<numbers> && __is_same(parent_rows<R>, P) &&

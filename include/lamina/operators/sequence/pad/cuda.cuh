@@ -4,10 +4,10 @@
 // sequence_mask, sequence_enumerate, sequence_scatter.
 #pragma once
 
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
-#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
+#include <lamina/operators/sequence/pool/cuda.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -65,7 +65,7 @@ struct unpad_lines {
   }
 };
 template <class Kernel, class Backend>
-void run_padded(Backend& b, const call_site& c, const operand& rows, const operand& padded,
+void run_padded(Backend& b, const call_context& c, const operand& rows, const operand& padded,
                 const argument_view& pad = {}, const argument_view& length = {}) {
   padded_arguments a{};
   a.all = c.sequences(rows.domain);
@@ -91,7 +91,7 @@ struct call_kernel<sequence_pad> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{0, "", chosen::length};
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     const operand padded = c.output(0);
     const argument_view pad = c.in(1);
@@ -104,7 +104,7 @@ template <>
 struct call_kernel<gradient_of<sequence_pad>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0))
       detail::run_padded<detail::unpad_lines>(b, c, dx, c.input(1));
   }
@@ -114,7 +114,7 @@ template <>
 struct call_kernel<sequence_unpad> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int width = c.output(0).columns, rows = c.input(0).rows;
     const int most = c.input(0).columns / width;
     const std::vector<std::int64_t> lengths = values_of(c, 1);
@@ -132,7 +132,7 @@ template <>
 struct call_kernel<gradient_of<sequence_unpad>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0)) detail::run_padded<detail::pad_lines>(b, c, c.input(2), dx);
   }
 };
@@ -213,7 +213,7 @@ struct sequence_scatter_slope_lines {
   }
 };
 template <class Kernel, class Backend>
-void run_scatter(Backend& b, const call_site& c, scatter_arguments a, const operand& ids) {
+void run_scatter(Backend& b, const call_context& c, scatter_arguments a, const operand& ids) {
   a.all = c.sequences(ids.domain);
   a.ids = view_of_operand(ids);
   a.lines = a.count = a.all.count;
@@ -227,7 +227,7 @@ template <>
 struct call_kernel<sequence_mask> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     if (x.columns == 0 || y.columns == 0) return;
     b.template elements<detail::sequence_mask_body>({view_of_operand(x), view_of_operand(y),
@@ -240,7 +240,7 @@ template <>
 struct call_kernel<sequence_enumerate> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
     fill(b, out, c.number(1));
     detail::sequence_arguments a{};
@@ -260,7 +260,7 @@ struct call_kernel<sequence_scatter> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{1, "id"};
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), ids = c.input(1), updates = c.input(2);
     require_float(c, x);
     const int sequences = c.sequences(ids.domain).count;
@@ -283,7 +283,7 @@ template <>
 struct call_kernel<gradient_of<sequence_scatter>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);
     if (dx) copy_elements(b, d, dx);
     if (!updates) return;

@@ -22,7 +22,7 @@ void copy_padded(const lod& sequences, std::size_t length, std::size_t width, bo
 }
 
 template <class Real>
-void sequence_pad_forward(kernel_context<Real>& ctx) {
+void sequence_pad_forward(call_context<Real>& ctx) {
   const lod sequences = ctx.lod("X");
   const tensor_shape rows = ctx.input("X").shape();
   const std::size_t width = matrix(rows, 1).columns;
@@ -56,7 +56,7 @@ void sequence_pad_forward(kernel_context<Real>& ctx) {
   ctx.set_lod("Length", sequences.above());
 }
 template <class Real>
-void sequence_pad_gradient(kernel_context<Real>& ctx) {
+void sequence_pad_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(ctx.input("X").shape());
@@ -65,7 +65,7 @@ void sequence_pad_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_unpad_forward(kernel_context<Real>& ctx) {
+void sequence_unpad_forward(call_context<Real>& ctx) {
   const tensor_shape padded = ctx.input("X").shape();
   const auto length = ctx.integers("Length");
   if (length.size() != padded[0])
@@ -89,7 +89,7 @@ void sequence_unpad_forward(kernel_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 template <class Real>
-void sequence_unpad_gradient(kernel_context<Real>& ctx) {
+void sequence_unpad_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   auto dx = zeros<Real>(ctx.input("X").shape());
   copy_padded(ctx.lod("Out@GRAD"), dx.shape()[1], matrix(shape_of(dx), 2).columns, true,
@@ -98,7 +98,7 @@ void sequence_unpad_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_mask_forward(kernel_context<Real>& ctx) {
+void sequence_mask_forward(call_context<Real>& ctx) {
   const auto x = ctx.integers("X");
   std::int64_t n = ctx.integer("maxlen", -1);
   if (n < 0) {

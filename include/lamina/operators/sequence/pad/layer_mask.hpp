@@ -15,11 +15,12 @@ struct sequence_mask_attr {
 
 /// 1 where j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. Lengths
 /// [-1, D...] give [-1, D..., Length]. Fluid: layers.sequence_mask.
-template <int Length, element T = std::int64_t, class I, class R, int... D>
-constexpr auto sequence_mask(variable<I, R, D...> x,
-                             const options<sequence_mask_attr, I>& attr = {}) {
-  using in = variable<I, R, D...>;
-  constexpr bool fits = (__is_same(I, std::int64_t) || __is_same(I, std::int32_t)) && Length > 0;
+template <int Length, element T = std::int64_t, class Index, class R, int... D>
+constexpr auto sequence_mask(variable<Index, R, D...> x,
+                             const options<sequence_mask_attr, Index>& attr = {}) {
+  using in = variable<Index, R, D...>;
+  constexpr bool fits =
+      (__is_same(Index, std::int64_t) || __is_same(Index, std::int32_t)) && Length > 0;
   static_assert(
       check<fits, expects_type<variable<std::int64_t, R, D...>>, gets_type<in>, gets<Length>>,
       "lamina: sequence_mask: lengths are whole numbers, and the longest is positive");

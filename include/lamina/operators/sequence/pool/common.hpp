@@ -11,20 +11,20 @@
 namespace lamina::engine {
 
 /// The kind of pool that an operator asks for.
-LAMINA_COLD inline pool sequence_pool_of(const operator_call& c) {
+LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
   const std::string_view type = text_of(c, 0);
-  for (int i = 0; i <= static_cast<int>(pool::first); ++i)
-    if (pool_names[i] == type) return static_cast<pool>(i);
+  for (int i = 0; i <= static_cast<int>(pooling_type::first); ++i)
+    if (pool_names[i] == type) return static_cast<pooling_type>(i);
   fail(c, {"expected a pooltype of Fluid, found ", type});
 }
 
 /// What the sum of a sequence is multiplied by.
 template <class Real = float>
-LAMINA_FN Real pool_factor(pool type, int length) {
+LAMINA_FN Real pool_factor(pooling_type type, int length) {
   const Real n = static_cast<Real>(length);
-  return type == pool::average ? Real(1) / n
-         : type == pool::sqrt  ? Real(1) / math::sqrt(n)
-                               : Real(1);
+  return type == pooling_type::average ? Real(1) / n
+         : type == pooling_type::sqrt  ? Real(1) / math::sqrt(n)
+                                       : Real(1);
 }
 
 }  // namespace lamina::engine

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -18,7 +18,7 @@ namespace detail {
 template <class Real>
 inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
                      Real* to) {
-  for_each_place<Real>(width, [&](std::ptrdiff_t j, auto like) {
+  for_each_position<Real>(width, [&](std::ptrdiff_t j, auto like) {
     using number = decltype(like);
     constexpr int together = 256;
     number sum(Real(0)), lost(Real(0));
@@ -46,7 +46,7 @@ struct call_kernel<sequence_pool> {
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), index = c.output(1);
     const sequence_rows all = c.sequences(x);
-    const pool type = sequence_pool_of(c);
+    const pooling_type type = sequence_pool_of(c);
     const Real pad = static_cast<Real>(c.number(1));
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
@@ -56,10 +56,11 @@ struct call_kernel<sequence_pool> {
         std::fill(to, to + out.columns, pad);
         if (index)
           std::fill(index.row<std::int32_t>(s), index.row<std::int32_t>(s) + out.columns, -1);
-      } else if (type == pool::first || type == pool::last) {
-        const Real* const row = type == pool::first ? from : x.row<const Real>(all.end(s) - 1);
+      } else if (type == pooling_type::first || type == pooling_type::last) {
+        const Real* const row =
+            type == pooling_type::first ? from : x.row<const Real>(all.end(s) - 1);
         std::copy(row, row + out.columns, to);
-      } else if (type == pool::max) {
+      } else if (type == pooling_type::max) {
         maximum(x, begin, length, to, index ? index.row<std::int32_t>(s) : nullptr);
       } else {
         detail::pool_sum(from, x.stride, length, out.columns, pool_factor<Real>(type, length), to);
@@ -81,21 +82,22 @@ struct call_kernel<sequence_pool> {
   static void maximum_of_some(const operand& x, int begin, int length, bool is_first, Real* to,
                               std::int32_t* index) {
     const Real* const from = x.row<const Real>(begin);
-    for_each_place<Real>(x.columns, [&](std::ptrdiff_t j, auto like) {
+    for_each_position<Real>(x.columns, [&](std::ptrdiff_t j, auto like) {
       using number = decltype(like);
-      number most = load(is_first ? from + j : to + j, like), place(is_first ? Real(0) : -Real(1));
+      number most = load(is_first ? from + j : to + j, like),
+             position(is_first ? Real(0) : -Real(1));
       for (int r = is_first ? 1 : 0; r < length; ++r) {
         const number next = load(from + r * x.stride + j, like);
         const auto more = math::is_above(next, most);
         most = math::select(more, next, most);
-        place = math::select(more, number(static_cast<Real>(r)), place);
+        position = math::select(more, number(static_cast<Real>(r)), position);
       }
       store(to + j, most);
       if (index == nullptr) return;
-      alignas(64) Real places[lanes_in<Real>];
-      store(places, place);
+      alignas(64) Real positions[lanes_in<Real>];
+      store(positions, position);
       for (int l = 0; l < static_cast<int>(sizeof(number) / sizeof(Real)); ++l)
-        if (places[l] >= 0) index[j + l] = begin + static_cast<int>(places[l]);
+        if (positions[l] >= 0) index[j + l] = begin + static_cast<int>(positions[l]);
     });
   }
 };
@@ -108,23 +110,24 @@ struct call_kernel<gradient_of<sequence_pool>> {
     const operand index = c.input(1), d = c.input(2), dx = c.output(0);
     if (!dx) return;
     const sequence_rows all = c.sequences(dx);
-    const pool type = sequence_pool_of(c);
-    const bool picks = type == pool::max || type == pool::first || type == pool::last;
+    const pooling_type type = sequence_pool_of(c);
+    const bool picks =
+        type == pooling_type::max || type == pooling_type::first || type == pooling_type::last;
     if (picks) clear(dx);
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), length = all.length(s);
       if (length == 0) continue;
       const Real* const from = d.row<const Real>(s);
-      if (type == pool::max) {
+      if (type == pooling_type::max) {
         const std::int32_t* const row = index.row<const std::int32_t>(s);
         for (int j = 0; j < dx.columns; ++j) dx.row<Real>(row[j])[j] = from[j];
       } else if (picks) {
-        Real* const to = dx.row<Real>(type == pool::first ? begin : all.end(s) - 1);
+        Real* const to = dx.row<Real>(type == pooling_type::first ? begin : all.end(s) - 1);
         std::copy(from, from + dx.columns, to);
       } else {
         const Real factor = pool_factor<Real>(type, length);
         for (int r = begin; r < begin + length; ++r)
-          for_each_place<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
+          for_each_position<Real>(dx.columns, [&](std::ptrdiff_t j, auto like) {
             store(dx.row<Real>(r) + j, load(from + j, like) * decltype(like)(factor));
           });
       }

@@ -5,11 +5,11 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
-#include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
+#include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
@@ -22,7 +22,7 @@ struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
   divider columns;  // of arrays with a row for each element
-  pool type;
+  pooling_type type;
   float pad;
   int bytes;
   int lines, width, count;
@@ -30,7 +30,7 @@ struct sequence_arguments {
 
 /// `domain`: of the sequences; `like`: an array with a row for each element.
 template <class Kernel, class Backend>
-void run_sequences(Backend& b, const call_site& c, typename Kernel::arguments a, int domain,
+void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
                    const operand& like) {
   a.all = c.sequences(domain);
   a.columns = divider(like.columns);
@@ -53,7 +53,7 @@ struct sequence_pool_lines {
     for (int j = team.rank(); j < n; j += team.size()) {
       float value = a.pad;
       int from = -1;
-      if (begin < end && a.type == pool::max) {
+      if (begin < end && a.type == pooling_type::max) {
         from = begin;
         value = x.row<const float>(begin)[j];
         for (int r = begin + 1; r < end; ++r) {
@@ -62,8 +62,8 @@ struct sequence_pool_lines {
           from = more ? r : from;
           value = more ? v : value;
         }
-      } else if (begin < end && (a.type == pool::first || a.type == pool::last)) {
-        value = x.row<const float>(a.type == pool::first ? begin : end - 1)[j];
+      } else if (begin < end && (a.type == pooling_type::first || a.type == pooling_type::last)) {
+        value = x.row<const float>(a.type == pooling_type::first ? begin : end - 1)[j];
       } else if (begin < end) {
         double sum = 0;
         for (int r = begin; r < end; ++r) sum += static_cast<double>(x.row<const float>(r)[j]);
@@ -83,15 +83,15 @@ struct sequence_pool_slope_lines {
     const float factor = end > begin ? pool_factor(a.type, end - begin) : 0;
     const float* const slope = a.in[2].row<const float>(s);
     const std::int32_t* const index =
-        a.type == pool::max ? a.in[1].row<const std::int32_t>(s) : nullptr;
+        a.type == pooling_type::max ? a.in[1].row<const std::int32_t>(s) : nullptr;
     for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
       int j = i;
       const int r = begin + a.columns.divide(j);
-      const bool takes = index != nullptr        ? index[j] == r
-                         : a.type == pool::first ? r == begin
-                         : a.type == pool::last  ? r == end - 1
-                                                 : true;
-      a.out[0].row<float>(r)[j] = takes ? slope[j] * factor : 0.0f;
+      const bool receives = index != nullptr                ? index[j] == r
+                            : a.type == pooling_type::first ? r == begin
+                            : a.type == pooling_type::last  ? r == end - 1
+                                                            : true;
+      a.out[0].row<float>(r)[j] = receives ? slope[j] * factor : 0.0f;
     }
   }
 };
@@ -150,7 +150,7 @@ struct sequence_copy_lines {
 /// Rows that are repeated for each element of their sequence: forward, and the sum of the slopes.
 struct sequence_repeat {
   template <class Backend>
-  static void forward(Backend& b, const call_site& c, const operand& x, const operand& out) {
+  static void forward(Backend& b, const call_context& c, const operand& x, const operand& out) {
     const sequence_view all = c.sequences(out.domain);
     if (x.rows != all.count)
       fail(c, {"expected one row for each of ", all.count, " sequences, found ", x.rows});
@@ -160,19 +160,19 @@ struct sequence_repeat {
     run_sequences<sequence_copy_lines<false>>(b, c, a, out.domain, out);
   }
   template <class Backend>
-  static void backward(Backend& b, const call_site& c, const operand& d, const operand& dx) {
+  static void backward(Backend& b, const call_context& c, const operand& d, const operand& dx) {
     require_float(c, d);
     sequence_arguments a{};
     a.in[0] = view_of_operand(d);
     a.out[0] = view_of_operand(dx);
-    a.type = pool::sum;
+    a.type = pooling_type::sum;
     run_sequences<sequence_pool_lines>(b, c, a, d.domain, d);
   }
 };
 
 /// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
 /// has as many levels, or one more. The domain of X may lie right above that of Out either way.
-inline bool repeats_rows(const call_site& c) {
+inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;
   return levels_of(c, c.input(0).domain) == known;
@@ -204,7 +204,7 @@ template <>
 struct call_kernel<sequence_pool> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     require_float(c, x);
     detail::sequence_arguments a{};
@@ -220,7 +220,7 @@ template <>
 struct call_kernel<gradient_of<sequence_pool>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     detail::sequence_arguments a{};
@@ -235,7 +235,7 @@ template <>
 struct call_kernel<sequence_softmax> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     require_float(c, x);
     detail::sequence_arguments a{};
@@ -248,7 +248,7 @@ template <>
 struct call_kernel<gradient_of<sequence_softmax>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = c.input(0);
     detail::sequence_arguments a{};
     a.in[0] = view_of_operand(y);
@@ -262,7 +262,7 @@ template <>
 struct call_kernel<sequence_expand> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int x = c.input(0).domain, out = c.output(0).domain;
     if (detail::repeats_rows(c))
       return detail::sequence_repeat::forward(b, c, c.input(0), c.output(0));
@@ -278,7 +278,7 @@ struct call_kernel<sequence_expand> {
     move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return detail::repeats_rows(c) ? 0 : row_order::scratch(c);
   }
 };
@@ -286,7 +286,7 @@ template <>
 struct call_kernel<gradient_of<sequence_expand>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);
     if (!dx) return;
     if (detail::repeats_rows(c)) return detail::sequence_repeat::backward(b, c, d, dx);
@@ -303,7 +303,7 @@ template <>
 struct call_kernel<sequence_expand_as> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     detail::sequence_repeat::forward(b, c, c.input(0), c.output(0));
   }
 };
@@ -311,7 +311,7 @@ template <>
 struct call_kernel<gradient_of<sequence_expand_as>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0)) detail::sequence_repeat::backward(b, c, c.input(2), dx);
   }
 };
@@ -320,7 +320,7 @@ template <>
 struct call_kernel<sequence_reverse> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0);
     detail::sequence_arguments a{};
     a.in[0] = view_of_operand(x);
@@ -334,7 +334,7 @@ template <>
 struct call_kernel<lod_reset> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand y = c.input(1);
     if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
     require_size(c, c.output(0), c.input(0));
@@ -342,7 +342,7 @@ struct call_kernel<lod_reset> {
   }
 
  private:
-  static void make_rows(const call_site& c) {
+  static void make_rows(const call_context& c) {
     std::vector<std::int64_t> offsets;
     if (c.input(1))
       offsets = values_of(c, 1);
@@ -355,7 +355,7 @@ template <>
 struct call_kernel<gradient_of<lod_reset>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand dx = c.output(0)) copy_elements(b, c.input(1), dx);
   }
 };

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include <lamina/core/pool.hpp>
+#include <lamina/core/pooling_type.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina {

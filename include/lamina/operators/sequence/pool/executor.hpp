@@ -21,7 +21,7 @@ Real pool_divisor(const std::string& type, std::size_t length) {
 }
 
 template <class Real>
-void sequence_pool_forward(kernel_context<Real>& ctx) {
+void sequence_pool_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const lod sequences = ctx.lod("X");
   const lod::level& begin = sequences.last();
@@ -66,7 +66,7 @@ void sequence_pool_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_pool_gradient(kernel_context<Real>& ctx) {
+void sequence_pool_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   const lod& sequences = ctx.lod("X");
   const lod::level& begin = sequences.last();
@@ -94,7 +94,7 @@ void sequence_pool_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_softmax_forward(kernel_context<Real>& ctx) {
+void sequence_softmax_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const lod::level& begin = ctx.lod("X").last();
   if (x.size() != begin.back())
@@ -113,7 +113,7 @@ void sequence_softmax_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_softmax_gradient(kernel_context<Real>& ctx) {
+void sequence_softmax_gradient(call_context<Real>& ctx) {
   const auto& y = ctx.real("Out");
   const auto& dy = ctx.real("Out@GRAD");
   const lod::level& begin = ctx.lod("Out").last();

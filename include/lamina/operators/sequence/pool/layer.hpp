@@ -2,7 +2,7 @@
 // lamina/operators/sequence/pool/layer.hpp - one row for each sequence.
 #pragma once
 
-#include <lamina/core/pool.hpp>
+#include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
@@ -10,7 +10,7 @@ namespace lamina::layer {
 
 /// Options of sequence_pool.
 struct sequence_pool_attr {
-  pool type = pool::average;
+  pooling_type type = pooling_type::average;
   float pad_value = 0;  // what a sequence without rows becomes
   std::string_view name{};
 };
@@ -22,8 +22,8 @@ struct sequence_step_attr {
 };
 
 /// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
-/// `sequence_pool(x, {.type = lamina::pool::max})`. Rows tokens<"a", Parent> give rows Parent, the
-/// shape of a row stays. Fluid: layers.sequence_pool.
+/// `sequence_pool(x, {.type = lamina::pooling_type::max})`. Rows tokens<"a", Parent> give rows
+/// Parent, the shape of a row stays. Fluid: layers.sequence_pool.
 template <class T, class R, int... D>
 constexpr auto sequence_pool(variable<T, R, D...> x,
                              const options<sequence_pool_attr, T>& attr = {}) {
@@ -37,7 +37,7 @@ constexpr auto sequence_pool(variable<T, R, D...> x,
   layer_helper layer(b, "sequence_pool", attr.name);
   const out y = layer.template output<out>();
   int index = -1;
-  if (attr.type == pool::max)
+  if (attr.type == pooling_type::max)
     index = detail::without_gradient(
         layer, layer.template output<variable<std::int32_t, parent_rows<R>, D...>>().id);
   const attribute_value type = b.text(pool_names[static_cast<int>(attr.type)]);
@@ -50,14 +50,16 @@ constexpr auto sequence_pool(variable<T, R, D...> x,
 template <class T, class R, int... D>
 constexpr auto sequence_first_step(variable<T, R, D...> x,
                                    const options<sequence_step_attr, T>& attr = {}) {
-  return sequence_pool(x, {.type = pool::first, .pad_value = attr.pad_value, .name = attr.name});
+  return sequence_pool(
+      x, {.type = pooling_type::first, .pad_value = attr.pad_value, .name = attr.name});
 }
 
 /// The last row of each sequence. Fluid: layers.sequence_last_step.
 template <class T, class R, int... D>
 constexpr auto sequence_last_step(variable<T, R, D...> x,
                                   const options<sequence_step_attr, T>& attr = {}) {
-  return sequence_pool(x, {.type = pool::last, .pad_value = attr.pad_value, .name = attr.name});
+  return sequence_pool(
+      x, {.type = pooling_type::last, .pad_value = attr.pad_value, .name = attr.name});
 }
 
 }  // namespace lamina::layer

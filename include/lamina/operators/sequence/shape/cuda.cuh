@@ -4,10 +4,10 @@
 // for values only where they depend on such.
 #pragma once
 
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
-#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
+#include <lamina/operators/sequence/pool/cuda.cuh>
 
 namespace lamina::engine::cuda {
 
@@ -15,7 +15,7 @@ template <>
 struct call_kernel<sequence_concat> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const host_rows h(c);
     const auto all = [&](int i) { return h.sequences(c.input(0, i).domain); };
     const int inputs = c.input_count(0), sequences = all(0).count;
@@ -30,11 +30,11 @@ struct call_kernel<sequence_concat> {
     });
     for (int i = 0; i < inputs; ++i) {
       const operand x = c.input(0, i);
-      move_rows<row_move::scatter>(b, x, c.output(0), x.rows, places(h, i).send(c));
+      move_rows<row_move::scatter>(b, x, c.output(0), x.rows, positions(h, i).send(c));
     }
   }
   /// The rows of the result that input i becomes.
-  static row_order places(const host_rows& h, int i) {
+  static row_order positions(const host_rows& h, int i) {
     row_order order;
     for_each_joined(h, [&](int input, int, int rows, int to) {
       if (input == i) order.add(to, rows);
@@ -42,7 +42,7 @@ struct call_kernel<sequence_concat> {
     return order;
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };
@@ -50,14 +50,15 @@ template <>
 struct call_kernel<gradient_of<sequence_concat>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     for (int i = 0; i < c.input_count(0); ++i)
       if (const operand dx = c.output(0, i))
-        move_rows<row_move::gather>(b, c.input(1), dx, dx.rows,
-                                    call_kernel<sequence_concat>::places(host_rows(c), i).send(c));
+        move_rows<row_move::gather>(
+            b, c.input(1), dx, dx.rows,
+            call_kernel<sequence_concat>::positions(host_rows(c), i).send(c));
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };
@@ -87,7 +88,7 @@ struct sequence_cut_lines {
   }
 };
 template <bool Back, class Backend>
-void run_cut(Backend& b, const call_site& c, const operand& from, const operand& to, int whole,
+void run_cut(Backend& b, const call_context& c, const operand& from, const operand& to, int whole,
              const operand& cut) {
   cut_arguments a{};
   a.all = c.sequences(whole);
@@ -108,7 +109,7 @@ template <>
 struct call_kernel<sequence_slice> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const host_rows h(c);
     const int from = c.input(0).domain, sequences = h.sequences(from).count;
     const operand offset = c.input(1), length = c.input(2);
@@ -132,7 +133,7 @@ template <>
 struct call_kernel<gradient_of<sequence_slice>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(3), dx = c.output(0);
     if (!dx) return;
     fill(b, dx, 0);
@@ -144,7 +145,7 @@ template <>
 struct call_kernel<sequence_reshape> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const host_rows h(c);
     const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
     make_sequences(h, c.output(0).domain, h.sequences(from).count, [&](int s) {
@@ -162,7 +163,7 @@ template <>
 struct call_kernel<gradient_of<sequence_reshape>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand dx = c.output(0);
     if (!dx) return;
     require_size(c, dx, c.input(1));
@@ -175,7 +176,7 @@ namespace detail {
 /// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
 /// which ones stay; `ids` are the first numbers of all rows.
 template <class Backend, class Stays>
-void keep_rows(Backend& b, const call_site& c, const Stays& stays) {
+void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
   const host_rows h(c);
   const operand x = c.input(0);
   const std::vector<std::int64_t> values = values_of(c, 0);
@@ -197,7 +198,7 @@ template <>
 struct call_kernel<sequence_erase> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     detail::keep_rows(b, c, [&](const auto& id, int row, int) {
       for (int i = 0; i < c.list_size(0); ++i)
         if (id(row) == c.integer_at(0, i)) return false;
@@ -205,7 +206,7 @@ struct call_kernel<sequence_erase> {
     });
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };
@@ -214,7 +215,7 @@ template <>
 struct call_kernel<ctc_align> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int blank = c.integer(0);
     const bool merges = c.flag(1);
     detail::keep_rows(b, c, [=](const auto& id, int row, int first) {
@@ -222,7 +223,7 @@ struct call_kernel<ctc_align> {
     });
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return row_order::scratch(c);
   }
 };

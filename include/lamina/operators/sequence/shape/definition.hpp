@@ -31,7 +31,7 @@ struct sequence_concat : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr int made_levels = 1;
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
 };
 
 /// Sequence i of Out is Length[i] rows of sequence i of X from its row Offset[i] on, which have to
@@ -73,7 +73,7 @@ struct lod_reset : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
   static constexpr int made_levels = 2;
   static constexpr auto origin = row_origin::second_operand;
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
 };
 
 }  // namespace lamina

@@ -9,10 +9,10 @@
 namespace lamina::kernel {
 
 /// For each row of a result the row of the input that it is.
-using row_places = std::vector<std::size_t>;
+using row_positions = std::vector<std::size_t>;
 
 /// The rows of x at `from`, of x's own type.
-inline tensor rows_at(const tensor& x, const row_places& from) {
+inline tensor rows_at(const tensor& x, const row_positions& from) {
   return x.visit([&]<class T>(const xt::xarray<T>& a) {
     tensor_shape shape = shape_of(a);
     const std::size_t width = matrix(shape, 1).columns;
@@ -26,7 +26,7 @@ inline tensor rows_at(const tensor& x, const row_places& from) {
 
 /// Gives X@GRAD: each row of Out@GRAD added to the row of X that it was taken from.
 template <class Real>
-void give_rows_back(kernel_context<Real>& ctx, const row_places& from) {
+void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
   const auto& d = ctx.real("Out@GRAD");
   auto dx = zeros<Real>(ctx.input("X").shape());
   const std::size_t width = matrix(shape_of(dx), 1).columns;
@@ -36,18 +36,18 @@ void give_rows_back(kernel_context<Real>& ctx, const row_places& from) {
 }
 
 /// Appends the rows from `first` to before `end`.
-inline void append_rows(row_places& to, std::size_t first, std::size_t end) {
+inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }
 
 /// Rows and, where it has new ones, sequences of a result.
 struct rows_and_lod {
-  row_places from;
+  row_positions from;
   lod sequences;
 };
 
 template <class Real>
-rows_and_lod expanded(const kernel_context<Real>& ctx) {
+rows_and_lod expanded(const call_context<Real>& ctx) {
   const lod& x = ctx.lod("X");
   const lod& y = ctx.lod("Y");
   const int asked = ctx.integer("ref_level", -1);
@@ -76,42 +76,42 @@ rows_and_lod expanded(const kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_expand_forward(kernel_context<Real>& ctx) {
+void sequence_expand_forward(call_context<Real>& ctx) {
   rows_and_lod r = expanded(ctx);
   ctx.give("Out", rows_at(ctx.input("X"), r.from));
   ctx.set_lod("Out", std::move(r.sequences));
 }
 template <class Real>
-void sequence_expand_gradient(kernel_context<Real>& ctx) {
+void sequence_expand_gradient(call_context<Real>& ctx) {
   give_rows_back(ctx, expanded(ctx).from);
 }
 
 template <class Real>
-row_places expanded_as(const kernel_context<Real>& ctx) {
+row_positions expanded_as(const call_context<Real>& ctx) {
   const lod& y = ctx.lod("Y");
   const std::size_t rows = ctx.input("X").shape()[0];
   if (rows != y.sequences())
     ctx.fail("expected one row of 'X' for each of the " + std::to_string(y.sequences()) +
              " sequences of 'Y', found " + std::to_string(rows));
-  row_places from;
+  row_positions from;
   for (std::size_t i = 0; i < rows; ++i) from.insert(from.end(), y.length(i), i);
   return from;
 }
 template <class Real>
-void sequence_expand_as_forward(kernel_context<Real>& ctx) {
+void sequence_expand_as_forward(call_context<Real>& ctx) {
   const lod sequences = ctx.lod("Y");
   ctx.give("Out", rows_at(ctx.input("X"), expanded_as(ctx)));
   ctx.set_lod("Out", sequences);
 }
 template <class Real>
-void sequence_expand_as_gradient(kernel_context<Real>& ctx) {
+void sequence_expand_as_gradient(call_context<Real>& ctx) {
   give_rows_back(ctx, expanded_as(ctx));
 }
 
 template <class Real>
-void sequence_reverse_forward(kernel_context<Real>& ctx) {
+void sequence_reverse_forward(call_context<Real>& ctx) {
   const lod::level& begin = ctx.lod("X").last();
-  row_places from;
+  row_positions from;
   for (std::size_t s = 0; s + 1 < begin.size(); ++s)
     for (std::size_t r = begin[s + 1]; r > begin[s]; --r) from.push_back(r - 1);
   ctx.give("Y", rows_at(ctx.input("X"), from));
@@ -119,7 +119,7 @@ void sequence_reverse_forward(kernel_context<Real>& ctx) {
 
 /// Calls f(input, row of that input) for the rows of a sequence_concat, in their order.
 template <class Real, class F>
-void for_joined_rows(const kernel_context<Real>& ctx, F&& f) {
+void for_joined_rows(const call_context<Real>& ctx, F&& f) {
   for (std::size_t s = 0; s < ctx.lod("X").sequences(); ++s)
     for (int i = 0; i < ctx.count("X"); ++i)
       for (std::size_t r = ctx.lod("X", i).last()[s]; r < ctx.lod("X", i).last()[s + 1]; ++r)
@@ -127,7 +127,7 @@ void for_joined_rows(const kernel_context<Real>& ctx, F&& f) {
 }
 
 template <class Real>
-void sequence_concat_forward(kernel_context<Real>& ctx) {
+void sequence_concat_forward(call_context<Real>& ctx) {
   const lod first = ctx.lod("X");
   lod::level lengths(first.sequences(), 0);
   std::size_t rows = 0;
@@ -156,7 +156,7 @@ void sequence_concat_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void sequence_concat_gradient(kernel_context<Real>& ctx) {
+void sequence_concat_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const std::size_t width = matrix(shape_of(d), 1).columns;
   std::vector<xt::xarray<Real>> dx;
@@ -171,7 +171,7 @@ void sequence_concat_gradient(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-rows_and_lod sliced(const kernel_context<Real>& ctx) {
+rows_and_lod sliced(const call_context<Real>& ctx) {
   const lod& x = ctx.lod("X");
   const auto offset = ctx.integers("Offset"), length = ctx.integers("Length");
   if (offset.size() != x.sequences() || length.size() != x.sequences())
@@ -192,18 +192,18 @@ rows_and_lod sliced(const kernel_context<Real>& ctx) {
   return r;
 }
 template <class Real>
-void sequence_slice_forward(kernel_context<Real>& ctx) {
+void sequence_slice_forward(call_context<Real>& ctx) {
   rows_and_lod r = sliced(ctx);
   ctx.give("Out", rows_at(ctx.input("X"), r.from));
   ctx.set_lod("Out", std::move(r.sequences));
 }
 template <class Real>
-void sequence_slice_gradient(kernel_context<Real>& ctx) {
+void sequence_slice_gradient(call_context<Real>& ctx) {
   give_rows_back(ctx, sliced(ctx).from);
 }
 
 template <class Real>
-void sequence_reshape_forward(kernel_context<Real>& ctx) {
+void sequence_reshape_forward(call_context<Real>& ctx) {
   const lod x = ctx.lod("X");
   const std::size_t width = matrix(ctx.input("X").shape(), 1).columns;
   const int asked = ctx.integer("new_dim");
@@ -226,12 +226,12 @@ void sequence_reshape_forward(kernel_context<Real>& ctx) {
 
 /// The gradient of the same elements in other rows or other sequences.
 template <class Real>
-void same_elements_gradient(kernel_context<Real>& ctx) {
+void reshaped_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", reshaped(ctx.real("Out@GRAD"), ctx.input("X").shape()));
 }
 
 template <class Real>
-void lod_reset_forward(kernel_context<Real>& ctx) {
+void lod_reset_forward(call_context<Real>& ctx) {
   const std::size_t rows = ctx.input("X").shape()[0];
   lod sequences = ctx.has("Y") ? ctx.lod("Y") : lod();
   if (sequences.empty()) {
@@ -275,9 +275,9 @@ void add_sequence_row_kernels(kernel_table<Real>& table) {
   table["sequence_slice"] = sequence_slice_forward<Real>;
   table["sequence_slice_grad"] = sequence_slice_gradient<Real>;
   table["sequence_reshape"] = sequence_reshape_forward<Real>;
-  table["sequence_reshape_grad"] = same_elements_gradient<Real>;
+  table["sequence_reshape_grad"] = reshaped_gradient<Real>;
   table["lod_reset"] = lod_reset_forward<Real>;
-  table["lod_reset_grad"] = same_elements_gradient<Real>;
+  table["lod_reset_grad"] = reshaped_gradient<Real>;
 }
 
 }  // namespace lamina::kernel

@@ -3,9 +3,9 @@
 // split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
-#include <lamina/operators/shape/join/common.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/reduce/dimensions/cuda.cuh>
+#include <lamina/operators/shape/join/common.hpp>
 
 namespace lamina::engine::cuda {
 
@@ -29,7 +29,7 @@ template <class Operator>
 struct join_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     joining<Operator>::run(c, part_writer<Backend>{b, c});
   }
 };
@@ -71,7 +71,7 @@ template <>
 struct call_kernel<gradient_of<expand>> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
     if (!dx) return;
     require_float(c, dx);

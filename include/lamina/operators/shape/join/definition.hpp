@@ -133,7 +133,7 @@ struct gather : operator_definition {
   static constexpr auto outputs = slots_out;
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 3;
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
   static constexpr std::uint32_t apart_inputs = 1;
 };
 
@@ -149,7 +149,7 @@ struct scatter : operator_definition {
       {{"overwrite", attribute_type::boolean, 1}}};
   static constexpr std::uint32_t differentiable = 5;
   static constexpr std::uint32_t gradient_inputs = 6;
-  static constexpr bool takes_any_rows = true;
+  static constexpr bool accepts_any_rows = true;
 };
 
 /// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.

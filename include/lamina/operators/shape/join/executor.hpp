@@ -15,24 +15,25 @@ inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 /// out[i] = x[place[i]] in X's own type.
 template <class Real>
-void give_copied(kernel_context<Real>& ctx, const char* in, const char* out,
-                 const tensor_shape& shape, const std::vector<std::size_t>& place, double padding) {
+void give_copied(call_context<Real>& ctx, const char* in, const char* out,
+                 const tensor_shape& shape, const std::vector<std::size_t>& position,
+                 double padding) {
   ctx.give(out, ctx.input(in).visit([&]<class T>(const xt::xarray<T>& x) {
     xt::xarray<T> y = xt::xarray<T>::from_shape(shape);
     for (std::size_t i = 0; i < y.size(); ++i)
-      y.flat(i) = place[i] == nowhere ? static_cast<T>(padding) : x.flat(place[i]);
+      y.flat(i) = position[i] == nowhere ? static_cast<T>(padding) : x.flat(position[i]);
     return tensor(std::move(y));
   }));
 }
 
 /// dx[place[i]] += dout[i].
 template <class Real>
-void give_scattered(kernel_context<Real>& ctx, const char* slope, const char* out,
-                    const std::vector<std::size_t>& place) {
+void give_scattered(call_context<Real>& ctx, const char* slope, const char* out,
+                    const std::vector<std::size_t>& position) {
   const auto& d = ctx.real(slope);
   auto dx = zeros<Real>(ctx.output_shape(out));
   for (std::size_t i = 0; i < d.size(); ++i)
-    if (place[i] != nowhere) dx.flat(place[i]) += d.flat(i);
+    if (position[i] != nowhere) dx.flat(position[i]) += d.flat(i);
   ctx.give(out, std::move(dx));
 }
 
@@ -43,27 +44,28 @@ inline tensor_shape coordinates(std::size_t i, const tensor_shape& shape) {
   return at;
 }
 /// The way back.
-inline std::size_t place_of(const tensor_shape& at, const tensor_shape& shape) {
-  std::size_t place = 0;
-  for (std::size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + at[d];
-  return place;
+inline std::size_t position_of(const tensor_shape& at, const tensor_shape& shape) {
+  std::size_t position = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) position = position * shape[d] + at[d];
+  return position;
 }
 
 /// A shape and, for each of its elements, the place it is copied from.
 struct copy_plan {
   tensor_shape shape;
-  std::vector<std::size_t> place;
+  std::vector<std::size_t> position;
 };
 /// `from` maps coordinates in `to` to a place.
 template <class F>
 copy_plan plan_copy(const tensor_shape& to, F from) {
   copy_plan plan{to, std::vector<std::size_t>(size_of(to))};
-  for (std::size_t i = 0; i < plan.place.size(); ++i) plan.place[i] = from(coordinates(i, to));
+  for (std::size_t i = 0; i < plan.position.size(); ++i)
+    plan.position[i] = from(coordinates(i, to));
   return plan;
 }
 
 template <class Real>
-copy_plan transpose_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+copy_plan transpose_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> axis = ctx.integer_list("axis");
   if (axis.size() != from.size())
     ctx.fail("expected one axis for each dimension of " + to_string(from) + ", found " +
@@ -74,12 +76,12 @@ copy_plan transpose_plan(const kernel_context<Real>& ctx, const tensor_shape& fr
     tensor_shape source(at.size());
     for (std::size_t d = 0; d < at.size(); ++d)
       source[ctx.checked_axis(axis[d], at.size())] = at[d];
-    return place_of(source, from);
+    return position_of(source, from);
   });
 }
 
 template <class Real>
-copy_plan slice_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+copy_plan slice_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> axes = ctx.integer_list("axes"), starts = ctx.integer_list("starts"),
                          ends = ctx.integer_list("ends");
   tensor_shape to = from, begin(from.size(), 0);
@@ -93,12 +95,12 @@ copy_plan slice_plan(const kernel_context<Real>& ctx, const tensor_shape& from) 
   }
   return plan_copy(to, [&](tensor_shape at) {
     for (std::size_t d = 0; d < at.size(); ++d) at[d] += begin[d];
-    return place_of(at, from);
+    return position_of(at, from);
   });
 }
 
 template <class Real>
-copy_plan crop_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+copy_plan crop_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   std::vector<int> offsets = ctx.integer_list("offsets");
   if (ctx.has("Offsets")) {
     offsets.clear();
@@ -125,12 +127,12 @@ copy_plan crop_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
     ctx.fail("expected a box inside of " + to_string(from) + ", found one of " + to_string(to));
   return plan_copy(to, [&](tensor_shape at) {
     for (std::size_t d = 0; d < at.size(); ++d) at[d] += static_cast<std::size_t>(offsets[d]);
-    return place_of(at, from);
+    return position_of(at, from);
   });
 }
 
 template <class Real>
-copy_plan pad_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+copy_plan pad_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> paddings = ctx.integer_list("paddings");
   if (paddings.size() != 2 * from.size())
     ctx.fail("expected two paddings for each dimension of " + to_string(from) + ", found " +
@@ -144,12 +146,12 @@ copy_plan pad_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
       if (at[d] < before || at[d] >= before + from[d]) return nowhere;
       at[d] -= before;
     }
-    return place_of(at, from);
+    return position_of(at, from);
   });
 }
 
 template <class Real>
-copy_plan expand_plan(const kernel_context<Real>& ctx, const tensor_shape& from) {
+copy_plan expand_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> times = ctx.integer_list("expand_times");
   if (times.size() != from.size())
     ctx.fail("expected one count for each dimension of " + to_string(from) + ", found " +
@@ -158,15 +160,15 @@ copy_plan expand_plan(const kernel_context<Real>& ctx, const tensor_shape& from)
   for (std::size_t d = 0; d < to.size(); ++d) to[d] *= static_cast<std::size_t>(times[d]);
   return plan_copy(to, [&](tensor_shape at) {
     for (std::size_t d = 0; d < at.size(); ++d) at[d] %= from[d];
-    return place_of(at, from);
+    return position_of(at, from);
   });
 }
 
 template <class Real>
-using copy_planner = copy_plan (*)(const kernel_context<Real>&, const tensor_shape&);
+using copy_planner = copy_plan (*)(const call_context<Real>&, const tensor_shape&);
 
 template <class Real, copy_planner<Real> Plan>
-void copy_forward(kernel_context<Real>& ctx) {
+void copy_forward(call_context<Real>& ctx) {
   const char* in = ctx.schema().inputs[0].name;
   const tensor_shape from = ctx.input(in).shape();
   const copy_plan plan = Plan(ctx, from);
@@ -176,18 +178,18 @@ void copy_forward(kernel_context<Real>& ctx) {
     x_shape.insert(x_shape.end(), from.begin(), from.end());
     ctx.give("XShape", tensor::zeros(ctx.input(in).type(), x_shape));
   }
-  give_copied(ctx, in, "Out", plan.shape, plan.place, padding);
+  give_copied(ctx, in, "Out", plan.shape, plan.position, padding);
 }
 template <class Real, copy_planner<Real> Plan>
-void copy_gradient(kernel_context<Real>& ctx) {
+void copy_gradient(call_context<Real>& ctx) {
   const char* out = ctx.schema().outputs[0].name;
   if (!ctx.wants(out)) return;
-  give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).place);
+  give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).position);
 }
 
 /// Out = the inputs side by side along `axis`.
 template <class Real>
-void concat_forward(kernel_context<Real>& ctx) {
+void concat_forward(call_context<Real>& ctx) {
   const int n = ctx.count("X");
   tensor_shape shape = ctx.input("X", 0).shape();
   const std::size_t axis = ctx.axis("axis", shape.size());
@@ -231,7 +233,7 @@ xt::xarray<Real> part_of(const xt::xarray<Real>& whole, std::size_t axis, std::s
 
 /// dX[k] = the k-th part of dOut.
 template <class Real>
-void concat_gradient(kernel_context<Real>& ctx) {
+void concat_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const std::size_t axis = ctx.axis("axis", d.dimension());
   std::size_t begin = 0;
@@ -244,7 +246,7 @@ void concat_gradient(kernel_context<Real>& ctx) {
 
 /// Out[k] = the k-th part of X along `axis`.
 template <class Real>
-void split_forward(kernel_context<Real>& ctx) {
+void split_forward(call_context<Real>& ctx) {
   const xt::xarray<Real> x = ctx.real("X");
   const std::size_t axis = ctx.axis("axis", x.dimension());
   const std::vector<int> sections = ctx.integer_list("sections");
@@ -264,7 +266,7 @@ void split_forward(kernel_context<Real>& ctx) {
 
 /// dX = the gradients of the parts side by side.
 template <class Real>
-void split_gradient(kernel_context<Real>& ctx) {
+void split_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
   const std::size_t axis = ctx.axis("axis", dx.dimension());
@@ -284,7 +286,7 @@ void split_gradient(kernel_context<Real>& ctx) {
 
 /// The new dimension `axis` of `out` has the variables of the slot `in` as its parts.
 template <class Real>
-void give_stacked(kernel_context<Real>& ctx, const char* in, const char* out) {
+void give_stacked(call_context<Real>& ctx, const char* in, const char* out) {
   const std::size_t n = static_cast<std::size_t>(ctx.count(in));
   tensor_shape shape = ctx.input(in, 0).shape();
   const std::size_t axis = ctx.axis("axis", shape.size() + 1);
@@ -302,15 +304,15 @@ void give_stacked(kernel_context<Real>& ctx, const char* in, const char* out) {
   ctx.give(out, std::move(y));
 }
 template <class Real>
-void stack_forward(kernel_context<Real>& ctx) {
+void stack_forward(call_context<Real>& ctx) {
   give_stacked(ctx, "X", "Y");
 }
 template <class Real>
-void unstack_gradient(kernel_context<Real>& ctx) {
+void unstack_gradient(call_context<Real>& ctx) {
   give_stacked(ctx, "Y@GRAD", "X@GRAD");
 }
 template <class Real>
-void stack_gradient(kernel_context<Real>& ctx) {
+void stack_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Y@GRAD");
   tensor_shape shape = shape_of(d);
   const std::size_t axis = ctx.axis("axis", shape.size());
@@ -321,7 +323,7 @@ void stack_gradient(kernel_context<Real>& ctx) {
 
 /// Y[k] = part k of X along `axis`, without this dimension.
 template <class Real>
-void unstack_forward(kernel_context<Real>& ctx) {
+void unstack_forward(call_context<Real>& ctx) {
   const xt::xarray<Real> x = ctx.real("X");
   tensor_shape shape = shape_of(x);
   const std::size_t axis = ctx.axis("axis", shape.size());

@@ -76,8 +76,8 @@ constexpr auto concat(std::tuple<First, More...> inputs,
 template <int Axis = 1, class V, std::size_t N>
 constexpr auto concat(const V (&inputs)[N], const options<concat_attr, V>& attr = {},
                       int line = __builtin_LINE()) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return concat<Axis>(std::make_tuple(inputs[I]...), attr, line);
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return concat<Axis>(std::make_tuple(inputs[Index]...), attr, line);
   }
   (std::make_index_sequence<N>{});
 }

@@ -49,9 +49,9 @@ constexpr auto split(variable<T, R, D...> x, sections<Extent...>, int num, const
   return parts;
 }
 
-template <int Extent, int... I>
-constexpr auto equal_sections(std::integer_sequence<int, I...>)
-    -> sections<(I < 0 ? 0 : Extent)...> {
+template <int Extent, int... Index>
+constexpr auto equal_sections(std::integer_sequence<int, Index...>)
+    -> sections<(Index < 0 ? 0 : Extent)...> {
   return {};
 }
 
@@ -112,8 +112,8 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   int ids[n];
   for (int& id : ids) id = layer.template output<part>().id;
   detail::add_splitting(b, schema_of<lamina::unstack>(), x.id, ids, n, b.attribute_list(Axis, n));
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array{part{&b, ids[I]}...};
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return std::array{part{&b, ids[Index]}...};
   }
   (std::make_index_sequence<static_cast<std::size_t>(n)>{});
 }

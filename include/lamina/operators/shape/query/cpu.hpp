@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
 namespace lamina::engine::cpu {
@@ -55,11 +55,11 @@ struct call_kernel<where_index> {
     for (int r = 0; r < x.rows; ++r)
       for (int j = 0; j < x.columns; ++j) {
         if (!holds(x, r, j)) continue;
-        std::int64_t* const place = out.row<std::int64_t>(to++);
+        std::int64_t* const position = out.row<std::int64_t>(to++);
         std::ptrdiff_t rest = j;
         for (int d = shape.rank; --d > 0; rest /= shape.extent[d])
-          place[d] = rest % shape.extent[d];
-        place[0] = first + r;
+          position[d] = rest % shape.extent[d];
+        position[0] = first + r;
       }
   }
 

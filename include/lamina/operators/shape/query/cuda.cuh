@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include <lamina/engine/cuda/body/chosen_elements.cuh>
-#include <lamina/engine/cuda/schedule/made_sequences.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
@@ -121,17 +121,17 @@ struct where_body {
 };
 
 /// A number that the place has.
-inline double number_at_place(const call_site& c, int slot) {
+inline double number_on_device(const call_context& c, int slot) {
   const operand o = c.input(slot);
   std::uint64_t word = 0;
   c.run.reader->read(c.run.reader->machine, &word, o.data,
                      static_cast<std::size_t>(size_of(o.type)));
   return load_number(&word, o.type, 0);
 }
-[[noreturn]] LAMINA_COLD inline void fail_range_of(const call_site& c, int) {
-  const double by = number_at_place(c, 2);
+[[noreturn]] LAMINA_COLD inline void fail_range_of(const call_context& c, int) {
+  const double by = number_on_device(c, 2);
   const double count =
-      by == 0 ? 0 : std::ceil((number_at_place(c, 1) - number_at_place(c, 0)) / by);
+      by == 0 ? 0 : std::ceil((number_on_device(c, 1) - number_on_device(c, 0)) / by);
   fail(c, {"expected ", layout_of(c.output(0)).size(),
            " numbers, found a start, an end and a step of ", static_cast<float>(count)});
 }
@@ -142,7 +142,7 @@ template <>
 struct call_kernel<shape> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const array_layout x = layout_of(c.input(0));
     const operand out = c.output(0);
     if (out)
@@ -155,7 +155,7 @@ template <>
 struct call_kernel<is_empty> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand out = c.output(0)) fill(b, out, layout_of(c.input(0)).size() == 0 ? 1 : 0);
   }
 };
@@ -164,7 +164,7 @@ template <>
 struct call_kernel<assign_value> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand out = c.output(0);
     if (!out) return;
     const int reals = c.list_size(2), integers = c.list_size(3), size = out.rows * out.columns;
@@ -183,7 +183,7 @@ struct call_kernel<range> {
   static constexpr bool launches = true;
   static constexpr checked_input checked{.slot = 2, .tell = detail::fail_range_of};
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     if (const operand out = c.output(0))
       b.template elements<detail::range_body>({c.in(0), c.in(1), c.in(2), c.out(0), c.run.fault,
                                                c.number_of_group, out.rows * out.columns});
@@ -195,7 +195,7 @@ template <>
 struct call_kernel<where_index> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int rows = c.input(0).rows;
     std::vector<int> found(static_cast<std::size_t>(rows));
     int* const counts = reinterpret_cast<int*>(c.run.scratch);
@@ -221,7 +221,7 @@ struct call_kernel<where_index> {
     b.template elements<detail::where_body>(a);
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     return chosen_elements::scratch<Backend>(c.in(0));
   }
 };

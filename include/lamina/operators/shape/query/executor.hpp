@@ -9,7 +9,7 @@ namespace lamina::kernel {
 
 /// The dimensions of Input.
 template <class Real>
-void shape_forward(kernel_context<Real>& ctx) {
+void shape_forward(call_context<Real>& ctx) {
   std::vector<std::int32_t> dims;
   for (const std::size_t extent : ctx.input("Input").shape())
     dims.push_back(static_cast<std::int32_t>(extent));
@@ -17,15 +17,15 @@ void shape_forward(kernel_context<Real>& ctx) {
 }
 
 template <class Real>
-void is_empty_forward(kernel_context<Real>& ctx) {
+void is_empty_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<std::int32_t>({1}, ctx.input("X").size() == 0 ? 1 : 0));
 }
 
 /// The coordinates of all elements that are not 0; those of a row are a sequence.
 template <class Real>
-void where_index_forward(kernel_context<Real>& ctx) {
+void where_index_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Condition").shape();
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> positions;
   lod::level lengths(shape[0], 0);
   std::size_t found = 0;
   ctx.input("Condition").visit([&]<class T>(const xt::xarray<T>& x) {
@@ -34,17 +34,17 @@ void where_index_forward(kernel_context<Real>& ctx) {
       ++found;
       const tensor_shape at = coordinates(i, shape);
       ++lengths[at[0]];
-      for (const std::size_t d : at) places.push_back(static_cast<std::int64_t>(d));
+      for (const std::size_t d : at) positions.push_back(static_cast<std::int64_t>(d));
     }
   });
   const lod sequences = ctx.lod("Condition").below(lengths);
-  ctx.give("Out", tensor({found, shape.size()}, places));
+  ctx.give("Out", tensor({found, shape.size()}, positions));
   ctx.set_lod("Out", sequences);
 }
 
 /// Start, Start + Step ... before End.
 template <class Real>
-void range_forward(kernel_context<Real>& ctx) {
+void range_forward(call_context<Real>& ctx) {
   const auto number = [&](const char* slot) {
     const xt::xarray<double> x = ctx.input(slot).template cast<double>();
     if (x.size() != 1)

@@ -3,8 +3,8 @@
 // order: shape, is_empty, where, range.
 #pragma once
 
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
 namespace lamina::layer {
@@ -44,8 +44,9 @@ constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& at
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
-  static_assert(check<has_rows<R>, gets_type<in>>,
-                "lamina: where: the condition has rows, each of which gets a sequence of places");
+  static_assert(
+      check<has_rows<R>, gets_type<in>>,
+      "lamina: where: the condition has rows, each of which gets a sequence of positions");
   program_builder& b = *condition.builder;
   layer_helper layer(b, "where_index", attr.name);
   using rows = tokens<Name, R>;

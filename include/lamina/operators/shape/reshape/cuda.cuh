@@ -16,7 +16,7 @@ template <int From>
 struct reshape_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand from = c.input(From), to = c.output(0);
     if (!to) return;
     require_size(c, to, from);
@@ -28,7 +28,7 @@ template <bool Back>
 struct transpose_kernel {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const operand from = c.input(Back ? 1 : 0), to = c.output(0);
     if (!to || from.data == to.data) return;
     const array_layout y = layout_of(to);

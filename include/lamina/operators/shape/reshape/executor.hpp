@@ -9,11 +9,11 @@
 namespace lamina::kernel {
 
 template <class Real>
-using shape_rule = tensor_shape (*)(const kernel_context<Real>&, const tensor_shape&);
+using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
 
 /// 0 copies the dimension of X, one -1 is inferred.
 template <class Real>
-tensor_shape reshape_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+tensor_shape reshape_rule(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> wanted = ctx.integer_list("shape");
   tensor_shape to(wanted.size());
   std::size_t known = 1, inferred = wanted.size();
@@ -30,7 +30,7 @@ tensor_shape reshape_rule(const kernel_context<Real>& ctx, const tensor_shape& f
 }
 
 template <class Real>
-tensor_shape squeeze_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+tensor_shape squeeze_rule(const call_context<Real>& ctx, const tensor_shape& from) {
   std::vector<bool> left_out(from.size(), false);
   const std::vector<int> axes = ctx.integer_list("axes");
   for (const int a : axes) left_out[ctx.checked_axis(a, from.size())] = true;
@@ -41,7 +41,7 @@ tensor_shape squeeze_rule(const kernel_context<Real>& ctx, const tensor_shape& f
 }
 
 template <class Real>
-tensor_shape unsqueeze_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+tensor_shape unsqueeze_rule(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> axes = ctx.integer_list("axes");
   tensor_shape to = from;
   for (const int a : axes)
@@ -50,14 +50,14 @@ tensor_shape unsqueeze_rule(const kernel_context<Real>& ctx, const tensor_shape&
 }
 
 template <class Real>
-tensor_shape flatten_rule(const kernel_context<Real>& ctx, const tensor_shape& from) {
+tensor_shape flatten_rule(const call_context<Real>& ctx, const tensor_shape& from) {
   const matrix m(from, static_cast<std::size_t>(ctx.integer("axis", 1)));
   return {m.rows, m.columns};
 }
 
 /// Out = X under another shape; XShape = [0, X's shape] without elements.
 template <class Real, shape_rule<Real> Rule>
-void shape_forward(kernel_context<Real>& ctx) {
+void shape_forward(call_context<Real>& ctx) {
   tensor x = ctx.input("X");
   const tensor_shape from = x.shape();
   const tensor_shape to = Rule(ctx, from);
@@ -72,20 +72,20 @@ void shape_forward(kernel_context<Real>& ctx) {
   }));
 }
 template <class Real>
-void shape_gradient(kernel_context<Real>& ctx) {
+void shape_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
   ctx.give("X@GRAD", reshaped(xt::xarray<Real>(ctx.real("Out@GRAD")), ctx.output_shape("X@GRAD")));
 }
 
 /// Out = X, converted to the type of its variable.
 template <class Real>
-void copy_value(kernel_context<Real>& ctx) {
+void copy_value(call_context<Real>& ctx) {
   ctx.give("Out", tensor(ctx.input("X")));
 }
 
 /// Out = X + step, in X's own type.
 template <class Real>
-void increment_forward(kernel_context<Real>& ctx) {
+void increment_forward(call_context<Real>& ctx) {
   const double step = ctx.attribute("step", 1);
   ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
     xt::xarray<T> out = x;

@@ -29,10 +29,10 @@ constexpr new_shape reshaped(const extents& x) {
   if (rows) r.shape.push(-1);
   int known = 1, unknown = -1;
   for (std::size_t i = 0; i < sizeof...(To); ++i) {
-    const int place = static_cast<int>(i) + rows;
-    const int extent = to[i] == 0 && place < x.rank ? x.at[place] : to[i];
+    const int position = static_cast<int>(i) + rows;
+    const int extent = to[i] == 0 && position < x.rank ? x.at[position] : to[i];
     if (extent == -1 && unknown < 0)
-      unknown = place;
+      unknown = position;
     else if (extent > 0)
       known *= extent;
     else
@@ -107,10 +107,10 @@ constexpr Out reordered(X x, std::string_view name, int attributes) {
   return layer.returns(y);
 }
 
-template <int... I>
+template <int... Index>
 constexpr attribute_value integers(program_builder& b) {
-  const int list[] = {I..., 0};
-  return b.integer_list(list, static_cast<int>(sizeof...(I)));
+  const int list[] = {Index..., 0};
+  return b.integer_list(list, static_cast<int>(sizeof...(Index)));
 }
 
 }  // namespace detail

@@ -19,7 +19,7 @@ template <>
 struct call_kernel<decayed_learning_rate> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     std::int64_t& step = c.run.reader->count(c.run.reader->machine, c.input(0).data);
     ++step;
     const float rate = optimizer::rate_of_step(
@@ -79,7 +79,7 @@ template <>
 struct call_kernel<gradient_scale> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     const int n = c.input_count(0);
     double* const squares = reinterpret_cast<double*>(c.run.scratch);
     for (int i = 0; i < n; ++i) {
@@ -87,7 +87,7 @@ struct call_kernel<gradient_scale> {
       const bool selects = has_selected_rows(g);
       const terms of{selects ? rows_of(g).values : static_cast<const float*>(g.data),
                      selects ? padded(g.columns) : g.stride, divider(g.columns)};
-      sum_terms(b, (selects ? rows_of(g).count : g.rows) * g.columns, of, whole_sum{squares + i},
+      sum_terms(b, (selects ? rows_of(g).count : g.rows) * g.columns, of, all_reduce{squares + i},
                 c.run.scratch + squares_of(n));
     }
     b.template lines<team_lines<detail::gradient_scale_lines>>(
@@ -95,12 +95,12 @@ struct call_kernel<gradient_scale> {
          c.flag(1), 1, n, 1});
   }
   template <class Backend>
-  static std::ptrdiff_t scratch(const call_site& c) {
+  static std::ptrdiff_t scratch(const call_context& c) {
     std::ptrdiff_t most = 0;
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand g = c.input(0, i);
-      const int rows = g && has_selected_rows(g) ? rows_of(g).room : g.rows;
-      most = std::max(most, sum_scratch<terms, whole_sum, Backend>(rows * g.columns));
+      const int rows = g && has_selected_rows(g) ? rows_of(g).capacity : g.rows;
+      most = std::max(most, sum_scratch<terms, all_reduce, Backend>(rows * g.columns));
     }
     return squares_of(c.input_count(0)) + most;
   }
@@ -114,7 +114,7 @@ template <>
 struct call_kernel<update_numbers> {
   static constexpr bool launches = true;
   template <class Backend>
-  static void launch(Backend& b, const call_site& c) {
+  static void launch(Backend& b, const call_context& c) {
     using body = detail::update_numbers_body;
     const operand out = c.output(0);
     body::arguments a{};

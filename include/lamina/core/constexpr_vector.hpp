@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/constexpr_vector.hpp - the transient array of constant evaluation.
+// Why not std::vector: its push_back costs 38 constexpr steps with clang and 408 operations with
+// g++, against 5 and 40 here; and clang stops an evaluation after a million steps.
+#pragma once
+
+namespace lamina {
+
+/// An array that grows while a program is recorded or transformed. Elements are never
+/// value-initialised, so records without member initialisers cost nothing until they are assigned.
+template <class T>
+struct constexpr_vector {
+  T* items = nullptr;
+  int count = 0;
+  int capacity = 0;
+
+  constexpr constexpr_vector() = default;
+  constexpr_vector(const constexpr_vector&) = delete;
+  constexpr_vector& operator=(const constexpr_vector&) = delete;
+  constexpr ~constexpr_vector() { delete[] items; }
+
+  /// Makes room for `wanted` elements in all; keeps the elements.
+  constexpr void reserve(int wanted) {
+    if (wanted <= capacity) return;
+    T* larger = new T[static_cast<unsigned>(wanted)];
+    for (int i = 0; i < count; ++i) larger[i] = items[i];
+    delete[] items;
+    items = larger;
+    capacity = wanted;
+  }
+
+  /// Appends `value`; returns its index.
+  constexpr int push(const T& value) {
+    if (count == capacity) reserve(capacity == 0 ? 64 : capacity * 4);
+    items[count] = value;
+    return count++;
+  }
+
+  constexpr T& operator[](int i) { return items[i]; }
+  constexpr const T& operator[](int i) const { return items[i]; }
+};
+
+/// Copies `count` elements; the loop body is one expression because clang counts every statement.
+template <class T>
+constexpr void copy_items(T* to, const T* from, int count) {
+  for (int i = 0; i < count; ++i) to[i] = from[i];
+}
+
+}  // namespace lamina

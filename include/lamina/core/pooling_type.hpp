@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/pooling_type.hpp - how several values become one.
+#pragma once
+
+#include <cstdint>
+
+namespace lamina {
+
+/// What a pooling layer takes of the values it sees. Windows of images know average and max.
+enum class pooling_type : std::uint8_t {
+  average,
+  sum,
+  sqrt,  // the sum over the square root of the number of values
+  max,
+  last,
+  first
+};
+
+}  // namespace lamina

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/common/dynamic_rows.hpp - rows and sequences that an operator makes, as the host
+// counts them: for every engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/common/operator_call.hpp>
+#include <lamina/engine/common/sequence_rows.hpp>
+
+namespace lamina::engine {
+
+/// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
+inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
+
+// A Call below is what a kernel of an engine is given, as far as the host knows it: sequences(),
+// make_offsets() and set_rows() of a domain, and those of operator_call.
+
+/// How many levels of sequences the rows of a domain form.
+inline int levels_of(const operator_call& c, int domain) {
+  int n = 0;
+  for (; c.kind_of(domain) == domain_kind::sequence; domain = c.parent_of(domain)) ++n;
+  return n;
+}
+/// The domain that lies so many levels above another.
+inline int domain_above(const operator_call& c, int domain, int levels) {
+  for (; levels > 0; --levels) domain = c.parent_of(domain);
+  return domain;
+}
+/// How many levels the rows of a domain lie below those of a mask with `level` levels above it.
+inline int levels_below_mask(const operator_call& c, int domain, int level) {
+  const int levels = levels_of(c, domain) - level;
+  return levels > 0 ? levels : 0;
+}
+/// How many levels the rows of an array lie below those of a table; 0 where they do not.
+inline int levels_below(const operator_call& c, int domain, int table) {
+  int levels = 0;
+  for (int d = domain; d != table; d = c.parent_of(d), ++levels)
+    if (c.kind_of(d) != domain_kind::sequence) return 0;
+  return levels;
+}
+/// Where a row that lies `from` levels above those of a domain begins, seen `to` levels above them.
+template <class Call>
+int first_below(const Call& c, int domain, int from, int to, int row) {
+  while (from-- > to) row = c.sequences(domain_above(c, domain, from)).begin(row);
+  return row;
+}
+
+/// Gives the rows of a domain n sequences, of `length(i)` rows each; n are the rows of its parent.
+template <class Call, class Length>
+int make_sequences(const Call& c, int domain, int n, Length&& length) {
+  int* const offsets = c.make_offsets(domain, n);
+  int at = offsets[0] = 0;
+  for (int i = 0; i < n; ++i) offsets[i + 1] = at += length(i);
+  c.set_rows(domain, at);
+  return at;
+}
+
+/// Gives a domain the sequences of another, from the first level on that differs.
+template <class Call>
+void hand_over_sequences(const Call& c, int from, int to) {
+  int levels = 0;
+  while (domain_above(c, from, levels) != domain_above(c, to, levels)) ++levels;
+  for (int l = levels; l-- > 0;) {
+    const sequence_rows all = c.sequences(domain_above(c, from, l));
+    make_sequences(c, domain_above(c, to, l), all.count, [&](int i) { return all.length(i); });
+  }
+}
+
+/// Gives the `rows` rows of a domain the sequences that begin at some numbers and end at the last:
+/// as many as there are rows of the parent, if those are there (`append`).
+template <class Call, class Numbers>
+void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
+  const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;
+  if (!append)
+    c.set_rows(c.parent_of(domain), n);
+  else if (count != rows + 1)
+    fail(c, {"expected one sequence for each of ", rows, " rows, found ", count, " offsets"});
+  int* const to = c.make_offsets(domain, n);
+  for (int i = 0; i <= n; ++i) {
+    const std::int64_t at = count > 0 ? numbers[static_cast<std::size_t>(i)] : -1;
+    const int least = i == 0 ? 0 : to[i - 1];
+    if (at < least || at > rows || (i == 0 && at != 0) || (i == n && at != rows))
+      fail(c, {"expected offsets that begin with 0, never descend and end with ", rows, ", found ",
+               at, " at position ", i});
+    to[i] = static_cast<int>(at);
+  }
+  c.set_rows(domain, rows);
+}
+
+/// Makes the rows and sequences of an output that becomes some parts of an input, whose domains are
+/// `to` and `from`: a part is a row that lies `levels` levels above those of the input, with all
+/// that is below it. `each(f)` calls f with the numbers of the parts in their order, each time it
+/// is called.
+template <class Call, class Each>
+void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
+  int n = 0;
+  each([&](int) { ++n; });
+  c.set_rows(domain_above(c, to, levels), n);
+  for (int l = levels; l-- > 0;) {
+    const int made = domain_above(c, to, l);
+    int* const offsets = c.make_offsets(made, n);
+    const sequence_rows all = c.sequences(domain_above(c, from, l));
+    int s = 0, rows = offsets[0] = 0;
+    each([&](int part) {
+      const int end = first_below(c, from, levels, l + 1, part + 1);
+      for (int i = first_below(c, from, levels, l + 1, part); i < end; ++i)
+        offsets[++s] = rows += all.length(i);
+    });
+    c.set_rows(made, n = rows);
+  }
+}
+
+/// Makes the rows of an output into which a mask of n entries merges two sides, and below them the
+/// sequences of both; `sides` are the domains of false and true, -1 for one that is left out.
+/// `mask()` is asked anew after arrays have moved.
+template <class Call, class Mask>
+void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, int n,
+                      const Mask& mask) {
+  const int entries = n;
+  c.set_rows(domain_above(c, to, levels), n);
+  for (int l = levels; l-- > 0;) {
+    const int made = domain_above(c, to, l);
+    int* const offsets = c.make_offsets(made, n);
+    const auto chosen = mask();
+    int next[2] = {0, 0}, s = 0, rows = offsets[0] = 0;
+    for (int i = 0; i < entries; ++i) {
+      const int side = chosen[i] ? 1 : 0;
+      if (sides[side] < 0) {
+        // A side that is left out has no rows.
+        const int begin = first_below(c, to, levels, l + 1, i);
+        const int end = first_below(c, to, levels, l + 1, i + 1);
+        for (int k = begin; k < end; ++k) offsets[++s] = rows;
+        continue;
+      }
+      const int from = sides[side], part = next[side]++;
+      const sequence_rows all = c.sequences(domain_above(c, from, l));
+      const int end = first_below(c, from, levels, l + 1, part + 1);
+      for (int k = first_below(c, from, levels, l + 1, part); k < end; ++k)
+        offsets[++s] = rows += all.length(k);
+    }
+    c.set_rows(made, n = rows);
+  }
+}
+
+/// Calls f(input, first row, rows, first row of the result) for the sequences of all variables of
+/// slot 0 in the order of their join.
+template <class Call, class F>
+void for_each_joined(const Call& c, F&& f) {
+  const int inputs = c.input_count(0);
+  int at = 0;
+  for (int s = 0; s < c.sequences(c.input(0).domain).count; ++s)
+    for (int i = 0; i < inputs; ++i) {
+      const sequence_rows all = c.sequences(c.input(0, i).domain);
+      f(i, all.begin(s), all.length(s), at);
+      at += all.length(s);
+    }
+}
+
+/// Calls f(first row in X, rows, first row in Out) for each copy that sequence_expand makes of a
+/// sequence.
+template <class Call, class F>
+void for_each_copy(const Call& c, int x, int out, F&& f) {
+  const sequence_rows all = c.sequences(x), copies = c.sequences(c.parent_of(out));
+  int at = 0;
+  for (int i = 0; i < copies.count; ++i)
+    for (int k = 0; k < copies.length(i); ++k, at += all.length(i))
+      f(all.begin(i), all.length(i), at);
+}
+
+}  // namespace lamina::engine

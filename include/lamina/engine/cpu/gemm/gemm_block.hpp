@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/gemm_block.hpp - one cache block of a matrix product: all tiles of some
+// rows by all panels.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/gemm/micro_kernel.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/tile.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
+
+namespace lamina::engine::cpu {
+
+/// Numbers of a left operand that stay in the second-level cache while panels stream past them: 128
+/// KiB.
+template <class Real>
+inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
+inline constexpr int resident_floats = resident_numbers<float>;
+/// The rows of such an operand, each `depth` numbers: whole tiles, and four of them at least.
+inline constexpr int least_resident_rows = 4 * tile_rows;
+template <class Real = float>
+constexpr int resident_rows(int depth) {
+  const int fitting = resident_numbers<Real> / (depth > 0 ? depth : 1) / tile_rows * tile_rows;
+  return fitting < least_resident_rows ? least_resident_rows : fitting;
+}
+
+/// A length cut into parts of nearly equal size, none above `most`, for a short last part is slow.
+/// There is always one part at least.
+class even_parts {
+ public:
+  constexpr even_parts(int length, int most)
+      : count_(length > 0 ? (length + most - 1) / most : 1),
+        least_(length / count_),
+        longer_(length % count_) {}
+
+  constexpr int count() const { return count_; }
+  constexpr int longest() const { return least_ + (longer_ > 0 ? 1 : 0); }
+  constexpr int first(int part) const { return part * least_ + (part < longer_ ? part : longer_); }
+  constexpr int size(int part) const { return least_ + (part < longer_ ? 1 : 0); }
+
+ private:
+  int count_;
+  int least_;
+  int longer_;
+};
+
+/// Where a product of M rows is stored: element (row, column) of a tile that starts at column c
+/// stands at `c * column_scale + row * stride + column - c`. A row-major matrix has `column_scale`
+/// 1; panels have their number of rows, and no stride of their own (0), for it is the panel's
+/// width.
+struct product_layout {
+  std::ptrdiff_t column_scale;
+  std::ptrdiff_t stride;
+};
+
+/// Which panel of the right operand a product reads first. Sums are the same to the last bit. Where
+/// a cache cannot hold all panels, those that were read last are still in it when the next product
+/// with them begins: so it begins there.
+enum class panel_order { ascending, descending };
+
+/// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
+template <class Real>
+struct basic_product_block {
+  int row;  ///< the first of `rows` in the product
+  int rows;
+  int depth;
+  basic_left_operand<Real> left;  ///< at the block's first row and first k
+  bool left_is_packed;            ///< instead: for each tile `depth` rows of its height, contiguous
+  const Real* panels;             ///< the panels of the right operand ...
+  int panel_depth;                ///< ... their number of rows ...
+  int panel_k;                    ///< ... and the first of the `depth` rows that count
+  bool turns;                     ///< `panels` are those of the right operand's transpose, and ...
+  Real* strip;                    ///< ... a panel of `depth` rows is made of them here
+  int columns;                    ///< of the right operand, without padding
+  bool from_end;                  ///< the last panel comes first
+  Real* partial;     ///< sums that other blocks continue, for `partial_rows` rows in panels ...
+  int partial_rows;  ///< ... of which this block's
+  int partial_row;   ///< begin here
+  bool is_first;     ///< there are no earlier sums in `partial`
+  bool is_last;      ///< the sums are finished and go to `run`
+  product_layout layout;
+  basic_epilogue<Real> run;
+  const void* context;
+};
+
+namespace detail {
+
+/// A sum of more floats than this would lose digits if each of them were added to all before it.
+inline constexpr int longest_chain = 64 * 1024;
+
+/// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
+template <int Panels, class Real>
+LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
+  constexpr int panel_width = panel_width_in<Real>;
+  constexpr int together = Panels * panel_width;
+  alignas(64) Real sums[together];
+  const basic_left_operand<Real> left =
+      b.left_is_packed ? basic_left_operand<Real>{b.left.data, 1, 1} : b.left;
+  for (int done = 0; done < end - first; done += together) {
+    const int column = b.from_end ? end - done - together : first + done;
+    const Real* panels = b.panels + offset_of_panel(b.panel_depth, column) +
+                         static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
+    Real* unfinished = b.partial + column;  // the only row
+    multiply_row<Panels>(b.depth, left, panels, offset_of_panel(b.panel_depth, panel_width),
+                         b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
+    if (!b.is_last) continue;
+    for (int p = 0; p < Panels; ++p) {
+      const int at = column + p * panel_width;
+      const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : panel_width;
+      b.run({sums + p * panel_width, 1, panel_width, b.row, at,
+             at * b.layout.column_scale + b.row * stride, stride},
+            b.context);
+    }
+  }
+}
+
+/// All tiles of a block by one panel.
+template <class Real>
+LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const even_parts& tiles,
+                                    int column, Real* sums) {
+  const int width = width_of_panel<Real>(b.columns, column);
+  const Real* panel = b.panels;
+  if (b.turns) {
+    transpose_strip(b.columns, b.panel_depth, column, b.panel_k, b.depth, b.panels, b.strip);
+    panel = b.strip;
+  } else {
+    panel +=
+        offset_of_panel(b.panel_depth, column) + static_cast<std::ptrdiff_t>(b.panel_k) * width;
+  }
+  const std::ptrdiff_t stride = b.layout.stride > 0 ? b.layout.stride : width;
+  for (int i = 0; i < tiles.count(); ++i) {
+    const int row = tiles.first(i);
+    const int rows = tiles.size(i);
+    const basic_left_operand<Real> left =
+        b.left_is_packed
+            ? basic_left_operand<Real>{b.left.data + static_cast<std::ptrdiff_t>(row) * b.depth, 1,
+                                       rows}
+            : basic_left_operand<Real>{b.left.data + row * b.left.row, b.left.row, b.left.step};
+    Real* unfinished = b.partial + static_cast<std::ptrdiff_t>(column) * b.partial_rows +
+                       (b.partial_row + row) * width;
+    find_micro_kernel<Real>(rows, width)(b.depth, left, panel, b.is_first ? nullptr : unfinished,
+                                         b.is_last ? sums : unfinished);
+    if (!b.is_last) continue;
+    b.run({sums, rows, width, b.row + row, column,
+           column * b.layout.column_scale + (b.row + row) * stride, stride},
+          b.context);
+  }
+}
+
+}  // namespace detail
+
+/// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
+/// unfinished.
+template <class Real>
+inline void gemm_block(const basic_product_block<Real>& b) {
+  constexpr int panel_width = panel_width_in<Real>;
+  alignas(64) Real sums[tile_rows * panel_width];
+  const even_parts tiles(b.rows, tile_rows);
+  const int end = padded(b.columns);
+  // One row is multiplied with several panels at once, as far as there are so many.
+  constexpr int most = detail::panels_of_one_row * panel_width;
+  const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
+  const int whole = lone ? end - end % most : 0;
+  const int halves = lone ? end - end % (most / 2) : 0;
+  for (int part = 0; part < 3; ++part) {
+    const int now = b.from_end ? 2 - part : part;
+    if (now == 0) {
+      detail::gemm_block_row<detail::panels_of_one_row>(b, 0, whole);
+    } else if (now == 1) {
+      detail::gemm_block_row<detail::panels_of_one_row / 2>(b, whole, halves);
+    } else {
+      // A panel's part stays in the first-level cache while tiles of the left operand come from the
+      // second, and what lies in panels is written from its beginning to its end.
+      const int last = (end - halves + panel_width - 1) / panel_width - 1;
+      for (int i = 0; i <= last; ++i)
+        detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width,
+                                 sums);
+    }
+  }
+}
+
+}  // namespace lamina::engine::cpu

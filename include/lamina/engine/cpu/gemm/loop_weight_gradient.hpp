@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of weights of a loop: products of the
+// rows of many iterations.
+//
+// A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
+// dY are put aside until there are enough.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// Rows that are put aside at most.
+inline constexpr int collected_rows = 256;
+
+template <class Real>
+inline void add_tile(const basic_tile<Real>& t, const void* context) {
+  using vector = vector_in<Real>;
+  Real* const sum = static_cast<Real*>(const_cast<void*>(context));
+  for_each_vector(t, [&](vector sums, std::ptrdiff_t offset, int) {
+    (vector::load_unaligned(sum + offset) + sums).store_unaligned(sum + offset);
+  });
+}
+
+/// The rows that an array has in its only slot.
+inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
+
+/// Memory for rows of an array that are put aside; those there are stay.
+template <class Real>
+inline Real* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
+  return numbers_at<Real>(
+      a.write(0, rows, static_cast<std::size_t>(in_floats<Real>(collected_rows * stride))));
+}
+
+/// Puts rows of X aside as they are, and of dY in the panels that the product reads.
+template <class Real>
+inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, tensor_array& dys) {
+  const std::ptrdiff_t stride = padded(x.columns);
+  const int before = rows_aside(xs), rows = before + x.rows;
+  Real* const to = put_aside<Real>(xs, rows, stride) + before * stride;
+  if (x.stride == stride)
+    std::memcpy(to, x.data, static_cast<std::size_t>(x.rows * stride) * sizeof(Real));
+  else
+    copy_rows(x.rows, x.columns, static_cast<const Real*>(x.data), x.stride, to, stride);
+  pack_rows(before, x.rows, collected_rows, dy.columns, static_cast<const Real*>(dy.data),
+            dy.stride, put_aside<Real>(dys, rows, padded(dy.columns)));
+}
+
+/// Adds the products of what was put aside to sum[K,N], which is in panels.
+template <class Real>
+inline void add_aside(const operand& xs, const operand& dys, const operand& sum, float* scratch) {
+  tensor_array &x = array_of(xs), &dy = array_of(dys);
+  const int rows = rows_aside(x);
+  if (rows == 0) return;
+  gemm_dw_packed(rows, sum.rows, sum.columns, numbers_at<Real>(x.data(0)), padded(sum.rows),
+                 numbers_at<Real>(dy.data(0)), collected_rows, &add_tile<Real>, sum.data,
+                 numbers_at<Real>(scratch));
+  x.erase(0);
+  dy.erase(0);
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<collect_product> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
+    const operand xs = c.output(0), dys = c.output(1);
+    if (x.rows <= 0) return;
+    if (detail::rows_aside(array_of(xs)) + x.rows > detail::collected_rows)
+      detail::add_aside<Real>(xs, dys, sum, c.scratch());
+    if (x.rows > detail::collected_rows) {
+      gemm_dw(x.rows, sum.rows, sum.columns, static_cast<const Real*>(x.data), x.stride,
+              static_cast<const Real*>(dy.data), dy.stride, &detail::add_tile<Real>, sum.data,
+              numbers_at<Real>(c.scratch()));
+      return;
+    }
+    detail::collect_rows<Real>(x, dy, array_of(xs), array_of(dys));
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand x = c.input(0), sum = c.input(2);
+    return in_floats<Real>(gemm_dw_scratch_floats<Real>(std::max(x.rows, detail::collected_rows),
+                                                        sum.rows, sum.columns));
+  }
+};
+
+template <>
+struct call_kernel<collected_product> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    detail::add_aside<Real>(c.input(0), c.input(1), c.input(2), c.scratch());
+  }
+  template <class Real = float>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    const operand sum = c.input(2);
+    return in_floats<Real>(
+        gemm_scratch_floats<Real>(sum.rows, detail::collected_rows, sum.columns));
+  }
+};
+
+template <>
+struct call_kernel<transposed_panels> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand w = c.input(0);
+    transpose_panels(w.rows, w.columns, static_cast<const Real*>(w.data),
+                     static_cast<Real*>(c.output(0).data));
+  }
+};
+
+}  // namespace lamina::engine::cpu

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of few rows of input: dot products
+// instead of a transposed W.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/engine/cpu/gemm/tile.hpp>
+#include <lamina/engine/cpu/gemm/transpose.hpp>
+
+namespace lamina::engine::cpu {
+
+/// At most so many rows are better off with dot products: transposing W costs more than they do.
+inline constexpr int small_batch_rows = 3;
+
+namespace detail {
+
+// to[0, lanes) = the products of W[k] and dy, not yet added up. `dy` is padded with zeros.
+template <class Real>
+inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
+                        Real* to) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  vector acc(Real(0));
+  for (int first = 0; first < n_size; first += panel_width) {
+    const int width = width_of_panel<Real>(n_size, first);
+    const Real* w =
+        panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
+    for (int j = 0; j < width; j += lanes) {
+      acc = fused_multiply_add(vector::load_unaligned(w + j), vector::load_aligned(dy + first + j),
+                               acc);
+    }
+  }
+  acc.store_aligned(to);
+}
+
+// The same for the rows k to k + lanes, which share the loads of dy.
+template <class Real>
+inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
+                            Real* to) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  vector acc[lanes];
+  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r] = vector(Real(0));
+  for (int first = 0; first < n_size; first += panel_width) {
+    const int width = width_of_panel<Real>(n_size, first);
+    const Real* w =
+        panels + offset_of_panel(k_size, first) + static_cast<std::ptrdiff_t>(k) * width;
+    for (int j = 0; j < width; j += lanes) {
+      vector right = vector::load_aligned(dy + first + j);
+      hold_in_register(right);
+      LAMINA_UNROLL for (int r = 0; r < lanes; ++r) {
+        acc[r] = fused_multiply_add(vector::load_unaligned(w + r * width + j), right, acc[r]);
+      }
+    }
+  }
+  LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(to + r * lanes);
+}
+
+// sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0.
+template <class Real>
+inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels, const Real* dy,
+                     Real* sums) {
+  using vector = vector_in<Real>;
+  constexpr int lanes = lanes_in<Real>;
+  alignas(64) Real partial[lanes * lanes] = {};
+  alignas(64) Real turned[lanes * lanes];
+  if (rows == lanes) {
+    dot_whole_block(k_size, n_size, k, panels, dy, partial);
+  } else {
+    for (int r = 0; r < rows; ++r)
+      dot_one_row(k_size, n_size, k + r, panels, dy, partial + r * lanes);
+  }
+  transpose_square(partial, lanes, turned, lanes);
+  vector sum = vector::load_aligned(turned);
+  for (int j = 1; j < lanes; ++j) sum += vector::load_aligned(turned + j * lanes);
+  sum.store_aligned(sums);
+}
+
+}  // namespace detail
+
+/// Scratch that `gemm_dx_small_batch` of this size needs, in floats.
+constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_size) {
+  return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
+}
+
+/// What `gemm_dx` computes, for M from 1 to `small_batch_rows`: reads W once, in the order of its
+/// rows.
+template <class Real>
+inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
+                                std::ptrdiff_t dy_stride, const Real* panels,
+                                std::ptrdiff_t product_stride, basic_epilogue<Real> run,
+                                const void* context, Real* scratch) {
+  constexpr int lanes = lanes_in<Real>;
+  constexpr int panel_width = panel_width_in<Real>;
+  static_assert(small_batch_rows <= tile_rows);
+  alignas(64) Real sums[small_batch_rows * panel_width];
+  const int columns = padded(n_size);
+  detail::copy_rows_padded(m_size, n_size, columns, dy, dy_stride, scratch, columns);
+  for (int first = 0; first < padded(k_size); first += panel_width) {
+    const int width = width_of_panel<Real>(k_size, first);
+    for (int j = 0; j < width; j += lanes) {
+      const int rest = k_size - first - j;
+      const int rows = rest < 0 ? 0 : rest < lanes ? rest : lanes;
+      for (int m = 0; m < m_size; ++m) {
+        detail::dot_rows(k_size, n_size, first + j, rows, panels,
+                         scratch + static_cast<std::ptrdiff_t>(m) * columns, sums + m * width + j);
+      }
+    }
+    run({sums, m_size, width, 0, first, first, product_stride}, context);
+  }
+}
+
+}  // namespace lamina::engine::cpu

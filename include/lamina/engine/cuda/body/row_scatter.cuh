@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/body/row_scatter.cuh - rows of one array and of many others, moved by one
+// kernel: the host knows where each lies.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
+
+namespace lamina::engine::cuda {
+
+namespace detail {
+
+/// `rows[r] = *place[r]`, zeros where there is no place, or the other way round.
+template <bool Collects>
+struct placed_rows_body {
+  struct arguments {
+    void* rows;
+    void* const* position;
+    std::ptrdiff_t stride;
+    divider columns;
+    int bytes, count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    int column = i;
+    const int r = a.columns.divide(column);
+    void* const there = a.position[r];
+    const std::ptrdiff_t here = r * a.stride + column;
+    if constexpr (Collects) {
+      if (there != nullptr)
+        copy_element(there, column, a.rows, here, a.bytes);
+      else
+        zero_element(a.rows, here, a.bytes);
+    } else if (there != nullptr) {
+      copy_element(a.rows, here, there, column, a.bytes);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Where the row of another array lies that each row of `of` is moved from or to. The host sends
+/// the list to scratch memory of the call.
+class row_scatter {
+ public:
+  explicit row_scatter(const operand& of) : of_(of), at_(static_cast<std::size_t>(of.rows)) {}
+
+  /// Row `row` belongs to row r of another array.
+  void set(int row, const operand& other, int r) {
+    at_[static_cast<std::size_t>(row)] =
+        static_cast<char*>(other.data) + r * other.stride * size_of(other.type);
+  }
+  /// The rows become those at their places; zeros, where there is none.
+  template <class Backend>
+  void collect(Backend& b, const call_context& c) const {
+    move<true>(b, c);
+  }
+  /// The rows at these places become equal to those of the array.
+  template <class Backend>
+  void spread(Backend& b, const call_context& c) const {
+    move<false>(b, c);
+  }
+  static std::ptrdiff_t scratch(const call_context& c) {
+    constexpr std::ptrdiff_t floats = sizeof(void*) / sizeof(float);
+    return floats * row_order::scratch(c);
+  }
+
+ private:
+  template <bool Collects, class Backend>
+  void move(Backend& b, const call_context& c) const {
+    if (at_.empty()) return;
+    c.run.reader->write(c.run.reader->machine, c.run.scratch, at_.data(),
+                        at_.size() * sizeof(void*));
+    b.template elements<detail::placed_rows_body<Collects>>(
+        {of_.data, reinterpret_cast<void* const*>(c.run.scratch), of_.stride, divider(of_.columns),
+         size_of(of_.type), of_.rows * of_.columns});
+  }
+
+  operand of_;
+  std::vector<void*> at_;
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/device_scalars.hpp - numbers that only a device knows, for the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Reads numbers of a device; waits for it.
+template <class Backend>
+class device_scalars {
+ public:
+  explicit device_scalars(Backend& b) : backend_(b), read_(b) {}
+
+  void begin_run() { counts_.clear(); }
+  void read(void* to, const void* from, std::size_t bytes) {
+    read_.reserve(bytes);
+    backend_.download(read_.data(), from, bytes);
+    backend_.wait();
+    std::memcpy(to, read_.data(), bytes);
+  }
+  /// What the host counts of a number on the device that nobody else changes while a run goes on:
+  /// it is read once a run.
+  std::int64_t& count(const void* at) {
+    for (auto& [of, n] : counts_)
+      if (of == at) return n;
+    std::int64_t n = 0;
+    read(&n, at, sizeof(n));
+    counts_.push_back({at, n});
+    return counts_.back().second;
+  }
+
+ private:
+  Backend& backend_;
+  staging_buffer<Backend> read_;
+  std::vector<std::pair<const void*, std::int64_t>> counts_;  // of this run
+};
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/memory/device_tensor_array.hpp - frames and arrays of tensors in
+// device memory.
+#pragma once
+
+#include <cstddef>
+
+#include <lamina/engine/common/tensor_array.hpp>
+#include <lamina/engine/cuda/device/device_buffer.hpp>
+
+namespace lamina::engine::cuda {
+
+/// Device memory for a stack. The host knows where everything in it lies.
+template <class Backend>
+class device_chunk {
+ public:
+  device_chunk(Backend& b, std::size_t floats) : buffer_(b) {
+    buffer_.reserve(floats * sizeof(float));
+  }
+  float* data() const { return reinterpret_cast<float*>(buffer_.data()); }
+  std::size_t size() const { return buffer_.size() / sizeof(float); }
+
+ private:
+  device_buffer<Backend> buffer_;
+};
+template <class Backend>
+struct device_chunks {
+  using chunk = device_chunk<Backend>;
+  chunk* make(std::size_t floats) { return new chunk(*backend, floats); }
+
+  Backend* backend = nullptr;
+};
+template <class Backend>
+using device_tensor_array = engine::tensor_array<device_chunks<Backend>>;
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/call_context.hpp - a call of the schedule on the host: its arrays and
+// attributes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <lamina/engine/common/array_layout.hpp>
+#include <lamina/engine/common/call_error.hpp>
+#include <lamina/engine/common/row_allocator.hpp>
+#include <lamina/engine/cuda/schedule/call_arguments.cuh>
+
+namespace lamina::engine::cuda {
+
+/// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
+/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a
+/// sequence, whose rows have to find room in a row of output 0.
+enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
+
+struct call_context;
+
+/// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
+/// expected of one that is in its range. `count` tells how many numbers there are where `from` does
+/// not; elements behind the last one of the input are those of input `next_slot`. `tell` throws
+/// what is to be said of element i, where all of this says something else.
+struct checked_input {
+  int slot = -1;
+  const char* what = "";
+  chosen from = chosen::element;
+  const char* rule = "";
+  int (*count)(const call_context&) = nullptr;
+  int next_slot = -1;
+  void (*tell)(const call_context&, int i) = nullptr;
+};
+
+/// What a schedule knows of a group.
+struct group_info {
+  int variable;  // one that it writes, for messages; -1
+  int rows, columns, depth;
+  const operator_schema* schema;  // of a call
+  const operator_desc* op;        // whose attributes count; null for the plan's own copies
+};
+
+/// How the host learns numbers that only the device knows, and tells it its own, in programs with
+/// loops and branches.
+struct device_reader {
+  void* machine;
+  void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
+  /// Does not wait, and leaves the numbers to whoever has them.
+  void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
+  /// Tells the device where the sequences of a domain begin.
+  void (*send_offsets)(void* machine, int domain);
+  /// What the host counts of a number on the device that nobody else changes while a run goes on:
+  /// it waits for the first one.
+  std::int64_t& (*count)(void* machine, const void* at);
+};
+
+/// What changes from run to run.
+struct run_context {
+  const int* rows;                // by domain
+  const int* const* offsets;      // by domain: where sequences begin, in device memory
+  const std::int64_t* first_row;  // by domain
+  const std::uint64_t* seed;      // in device memory: of the run + step
+  fault_word* fault;
+  float* scratch;  // of the group that runs, in device memory
+  // Of programs with loops and branches only:
+  const row_allocator* allocator = nullptr;
+  const device_reader* reader = nullptr;
+  const int* const* host_offsets = nullptr;  // by domain
+  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
+  const minibatch_source* source = nullptr;  // of read_minibatch
+  unsigned long long given = ~0ull;          // data of this run, a bit each
+
+  int rows_of(int known) const { return operator_call::rows_of(rows, known); }
+};
+
+/// An operand as kernels are given it.
+inline argument_view view_of_operand(const operand& o) {
+  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that is none of rows
+  return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
+          o.stride, o.type};
+}
+
+/// A group of the schedule about to run.
+struct call_context : operator_call {
+  const group_info& group;
+  const run_context& run;
+  int number_of_group;
+  float* const* arguments;
+  float* const* others;  // where the host has the same arguments, for a call that the host makes
+                         // itself where the device has them; null for those that it has not
+
+  call_context(const program_view& program, float* const* all, const argument_info* info,
+               const group_info& g, const run_context& state, int number,
+               float* const* elsewhere = nullptr)
+      : operator_call(program, all, info, g.schema, g.op, state.rows),
+        group(g),
+        run(state),
+        number_of_group(number),
+        arguments(all),
+        others(elsewhere) {}
+
+  /// Slots are numbered as the schema numbers them; each holds one variable.
+  argument_view in(int slot) const { return view_of_operand(input(slot)); }
+  argument_view out(int slot) const { return view_of_operand(output(slot)); }
+
+  /// The sequences that the rows of a domain belong to: one for each row of its parent.
+  sequence_view sequences(int domain) const {
+    return {run.offsets[domain], rows_in(parent_of(domain))};
+  }
+
+  /// An input as the host has it; its data is null where only the device has it.
+  operand on_host(int slot) const {
+    operand o = input(slot);
+    o.data = others == nullptr ? nullptr : others[position_of_input(slot)];
+    return o;
+  }
+  /// The one number of an input, a row, a step or a slot: waits for the device where only that
+  /// knows it.
+  int index_in(int slot) const {
+    operand o = on_host(slot);
+    std::int64_t number = 0;
+    if (!o) {
+      run.reader->read(run.reader->machine, &number, input(slot).data,
+                       static_cast<std::size_t>(size_of(o.type)));
+      o.data = &number;
+    }
+    const std::int64_t n = load_integer(o.data, o.type, 0);
+    if (n < 0 || n >= std::numeric_limits<int>::max())
+      fail(*this, {"expected an index from 0 on, found ", n});
+    return static_cast<int>(n);
+  }
+  /// What an operator draws from whose first stream is `first`: by a seed of its own if it has one.
+  random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
+    return {own_seed, later_stream(first, run.iteration), has_own ? nullptr : run.seed};
+  }
+  /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
+  void set_rows(int domain, int rows) const {
+    if (run.allocator != nullptr && domain > 0)
+      run.allocator->set_rows(run.allocator->machine, domain, rows);
+  }
+  /// Whether the rows of a domain are known since this iteration began.
+  bool knows_rows(int domain) const { return run.allocator->knows(run.allocator->machine, domain); }
+  /// Whether the output is a view: the kernel tells where it lies.
+  bool shows() const { return run.view > 0; }
+  void show(void* data) const { run.allocator->show(run.allocator->machine, run.view - 1, data); }
+  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  bool refers() const { return run.view < 0; }
+
+  /// Arrays by slot, and the lines of one of them.
+  void set_arrays(call_arguments& a, int inputs, int outputs) const {
+    for (int i = 0; i < inputs; ++i) a.in[i] = in(i);
+    for (int i = 0; i < outputs; ++i) a.out[i] = out(i);
+  }
+  void share_lines(call_arguments& a, const argument_view& of) const {
+    a.lines = of.lines();
+    a.width = of.line;
+  }
+  void share_rows(call_arguments& a, const argument_view& of) const {
+    a.lines = of.rows;
+    a.width = of.columns;
+  }
+
+ private:
+  int position_of_input(int slot) const {
+    int at = 0;
+    for (int s = 0; s < slot; ++s) at += input_count(s);
+    return at;
+  }
+};
+
+/// The kernel of an operator that is not fused: specialise it with
+///   static void prepare(const call_context&, call_arguments&);  on the host: arrays and numbers
+///   template <class Team>
+///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);
+/// and, where numbers may be out of range, `static constexpr checked_input checked`; or with bodies
+/// of its own:
+///   template <class Backend> static void launch(Backend&, const call_context&);
+///   static constexpr bool launches = true;
+/// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const
+/// call_context&). An operator that only the host computes has `template <class Backend> static
+/// void here(Backend&, const call_context&)`, too or instead: the arguments are then those of the
+/// host.
+template <class Op>
+struct call_kernel;
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/dynamic_sequences.hpp - what the host does for operators on a device
+// that make rows and sequences: it knows where all sequences begin, and tells the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lamina/engine/common/dynamic_rows.hpp>
+#include <lamina/engine/cuda/body/row_map.cuh>
+
+namespace lamina::engine::cuda {
+
+/// A call as the host sees its rows (dynamic_rows.hpp). Kernels before it may still be running.
+class host_rows : public operator_call {
+ public:
+  explicit host_rows(const call_context& c) : operator_call(c), c_(c) {}
+
+  sequence_rows sequences(int domain) const {
+    return {c_.run.host_offsets[domain], rows_in(parent_of(domain))};
+  }
+  bool makes_rows() const { return c_.run.allocator != nullptr; }
+  /// Whether the rows of a domain are known since this iteration began.
+  bool knows_rows(int domain) const { return c_.knows_rows(domain); }
+  int* make_offsets(int domain, int sequences) const {
+    return c_.run.allocator->make_offsets(c_.run.allocator->machine, domain, sequences);
+  }
+  /// Sets the rows of a domain, and copies to the device where its sequences begin.
+  void set_rows(int domain, int rows) const {
+    c_.set_rows(domain, rows);
+    if (kind_of(domain) == domain_kind::sequence)
+      c_.run.reader->send_offsets(c_.run.reader->machine, domain);
+  }
+
+ private:
+  const call_context& c_;
+};
+
+/// What `of(data, type, at)` is of the elements of an input: waits for the device where only that
+/// knows them.
+template <class Of>
+auto values_of(const call_context& c, int slot, const Of& of) {
+  operand o = c.on_host(slot);
+  std::vector<std::uint64_t> words;
+  if (!o) {
+    const std::size_t bytes = static_cast<std::size_t>(o.rows) *
+                              static_cast<std::size_t>(o.stride) *
+                              static_cast<std::size_t>(size_of(o.type));
+    words.resize(bytes / sizeof(std::uint64_t) + 1);
+    if (bytes > 0)
+      c.run.reader->read(c.run.reader->machine, words.data(), c.input(slot).data, bytes);
+    o.data = words.data();
+  }
+  std::vector<decltype(of(nullptr, o.type, 0))> found;
+  for (int r = 0; r < o.rows; ++r)
+    for (int j = 0; j < o.columns; ++j) found.push_back(of(o.data, o.type, r * o.stride + j));
+  return found;
+}
+/// The whole numbers of an input, and whether its elements are not 0.
+inline std::vector<std::int64_t> values_of(const call_context& c, int slot) {
+  return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
+    return load_integer(data, type, at);
+  });
+}
+/// Numbers of rows that the host found, and sends to scratch memory of the call.
+class row_order {
+ public:
+  void add(int first, int n) {
+    for (int r = first; r < first + n; ++r) rows_.push_back(r);
+  }
+  int size() const { return static_cast<int>(rows_.size()); }
+  row_map send(const call_context& c) const {
+    row_map m;
+    m.order = reinterpret_cast<const int*>(c.run.scratch);
+    c.run.reader->write(c.run.reader->machine, c.run.scratch, rows_.data(),
+                        rows_.size() * sizeof(int));
+    return m;
+  }
+  /// The scratch memory of a call whose largest order has as many rows as its largest variable.
+  static std::ptrdiff_t scratch(const call_context& c) {
+    int most = 0;
+    const auto count = [&](const operand& o) { most = o.rows > most ? o.rows : most; };
+    for (int s = 0; s < c.schema().input_count; ++s)
+      for (int i = 0; i < c.input_count(s); ++i) count(c.input(s, i));
+    for (int s = 0; s < c.schema().output_count; ++s)
+      for (int i = 0; i < c.output_count(s); ++i) count(c.output(s, i));
+    return most;
+  }
+
+ private:
+  std::vector<int> rows_;
+};
+
+/// The rows of parts (make_parts) of an input whose domain is `from`, in their order.
+template <class Each>
+row_order order_of_parts(const host_rows& h, int from, int levels, const Each& each) {
+  row_order order;
+  each([&](int part) {
+    const int first = first_below(h, from, levels, 0, part);
+    order.add(first, first_below(h, from, levels, 0, part + 1) - first);
+  });
+  return order;
+}
+
+/// Output `out` of the call becomes parts of input `in`.
+template <class Backend, class Each>
+void choose_parts(Backend& b, const call_context& c, int in, int out, int levels,
+                  const Each& each) {
+  const host_rows h(c);
+  const int from = c.input(in).domain;
+  make_parts(h, from, c.output(out).domain, levels, each);
+  const operand to = c.output(out);
+  if (to)
+    move_rows<row_move::gather>(b, c.input(in), to, to.rows,
+                                order_of_parts(h, from, levels, each).send(c));
+}
+
+/// Throws lamina::error as the CPU does: a number that chooses one of `count` does not.
+[[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
+                                                std::int64_t value, int row, std::int64_t count) {
+  fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
+}
+
+}  // namespace lamina::engine::cuda

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/executor/call_context.hpp - one operator as its kernel sees it: slots and attributes by
+// name.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/run_memory.hpp>
+#include <lamina/executor/run_options.hpp>
+#include <lamina/program/program_desc.hpp>
+#include <lamina/program/row_renaming.hpp>
+#include <lamina/tensor/lod_tensor.hpp>
+
+namespace lamina {
+
+/// What an executor remembers of one operator.
+struct operator_history {
+  std::uint64_t ordinal = 0;  // among the operators of its type; of those that draw numbers only
+  std::int64_t runs = 0;      // how often it has been run
+};
+
+/// What a kernel of the reference executor works with. `Real` is the type that all floating
+/// variables are computed in.
+template <class Real>
+class call_context {
+ public:
+  using array = xt::xarray<Real>;
+
+  call_context(const program_view& program, const operator_desc& op, run_memory& memory,
+               const run_options& options, domain_rows& rows, const operator_history& history)
+      : program_(program),
+        op_(op),
+        memory_(memory),
+        values_(memory.values),
+        options_(options),
+        rows_(rows),
+        history_(history) {}
+
+  /// The schema of the operator.
+  const operator_schema& schema() const { return *op_.schema; }
+  /// Seeds and switches of this run.
+  const run_options& options() const { return options_; }
+  /// The number of this operator, which draws random numbers, among those of its type.
+  std::uint64_t ordinal() const { return history_.ordinal; }
+  /// How often this operator was run before in this run; counts this one.
+  std::uint64_t next_iteration() const { return memory_.iterations[&op_]++; }
+  /// How often this executor has run this operator before, in this run and in others.
+  std::int64_t runs_before() const { return history_.runs; }
+
+  // -- inputs -----------------------------------------------------------------------------------
+
+  /// How many variables an input slot holds; 0 for a slot that the operator has not.
+  int count(std::string_view slot) const { return find(slot, true).count; }
+  /// Whether an input slot holds a variable.
+  bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
+  /// The value in an input slot.
+  const tensor& input(std::string_view slot, int i = 0) const {
+    const int v = input_variable(slot, i);
+    if (v < 0) fail("expected a variable in the input slot " + quoted(slot) + ", found none");
+    return value_of(v);
+  }
+  /// A floating value in an input slot.
+  const array& real(std::string_view slot, int i = 0) const {
+    const tensor& t = input(slot, i);
+    if (t.type() == dtype::float64 && dtype_of<Real> == dtype::float32)
+      return converted_.emplace_back(t.template cast<Real>());
+    if (t.type() != dtype_of<Real>)
+      fail("expected floating numbers in variable " +
+           quoted(name_of(program_, find(slot, true).first[i])) + ", found " +
+           lamina::name_of(t.type()));
+    return t.template as<Real>();
+  }
+  /// An integer value in an input slot.
+  xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
+    return input(slot, i).template cast<std::int64_t>();
+  }
+  /// The sequences that the rows of an input form; without levels when they form none.
+  const lamina::lod& lod(std::string_view slot, int i = 0) const {
+    (void)input(slot, i);
+    return values_[static_cast<std::size_t>(input_variable(slot, i))]->lod();
+  }
+  /// The name of the variable in an input slot, "" when it is empty.
+  std::string input_name(std::string_view slot, int i = 0) const {
+    const int v = input_variable(slot, i);
+    return v < 0 ? "" : name_of(program_, v);
+  }
+  /// Throws unless low <= value < high: the value of an input is out of range.
+  void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
+                     std::int64_t high) const {
+    if (value < low || value >= high)
+      fail("expected values from " + std::to_string(low) + " to " + std::to_string(high - 1) +
+           " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
+  }
+
+  /// The rows that a selected_rows in an input slot has; null for any other input.
+  const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
+    return rows_of_selected(input_variable(slot, i));
+  }
+
+  /// The array of tensors in an input slot.
+  std::vector<lod_tensor>& array_of(std::string_view slot) const {
+    return memory_.arrays[static_cast<std::size_t>(input_variable(slot, 0))];
+  }
+
+  // -- outputs ----------------------------------------------------------------------------------
+
+  /// How many variables an output slot holds.
+  int output_count(std::string_view slot) const { return find(slot, false).count; }
+  /// Whether anybody reads an output.
+  bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
+  /// The description of an output that is wanted.
+  const variable_desc& output_desc(std::string_view slot, int i = 0) const {
+    return program_.variables[output_variable(slot, i)];
+  }
+  /// The shape of an output that the inputs do not tell: that of the variable whose gradient it is,
+  /// else the recorded one.
+  tensor_shape output_shape(std::string_view slot, int i = 0) const {
+    const variable_desc& v = output_desc(slot, i);
+    if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
+      return values_[static_cast<std::size_t>(v.of)]->shape();
+    tensor_shape shape;
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = program_.dims[v.dims + d];
+      shape.push_back(extent < 0 ? rows_of_domain(v.rows) : static_cast<std::size_t>(extent));
+    }
+    return shape;
+  }
+  /// The same of an output, to be filled.
+  std::set<std::int64_t>* selected_output(std::string_view slot) const {
+    return rows_of_selected(output_variable(slot, 0));
+  }
+  /// The array of tensors in an output slot.
+  std::vector<lod_tensor>& array_output(std::string_view slot) const {
+    return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
+  }
+  /// Assigns an output, converted to its variable's type; does nothing when nobody reads it. All
+  /// inputs must have been read: an output may be the same variable as an input.
+  void give(std::string_view slot, tensor value, int i = 0) {
+    const int v = output_variable(slot, i);
+    if (v < 0) return;
+    const variable_desc& desc = program_.variables[v];
+    dtype type = is_floating(desc.type) ? dtype_of<Real> : desc.type;
+    if (memory_.as_declared && is_floating(desc.type)) {
+      if (desc.type == dtype::float64 && value.type() != dtype_of<Real>) type = desc.type;
+      if (desc.type == dtype::float32 && value.type() != desc.type) value = value.cast(desc.type);
+    }
+    if (value.type() != type) value = value.cast(type);
+    check_shape(v, value.shape());
+    if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
+    static_cast<tensor&>(*values_[static_cast<std::size_t>(v)]) = std::move(value);
+  }
+  /// The sequences of an output. Not needed where the output has the rows of an input: then it has
+  /// that input's sequences.
+  void set_lod(std::string_view slot, lamina::lod sequences, int i = 0) {
+    const int v = output_variable(slot, i);
+    if (v >= 0) made_.emplace_back(v, std::move(sequences));
+  }
+  /// After the kernel: gives each output its sequences, set_lod's or those of the first input with
+  /// the same rows (Fluid: ShareLoD). Throws lamina::error where these are not what the output's
+  /// row domain says.
+  void finish() {
+    for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
+      const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (program_.arguments[at] >= 0) finish(program_.arguments[at]);
+    }
+  }
+
+  // -- attributes -------------------------------------------------------------------------------
+
+  /// A number, a truth value or an integer; `otherwise` when the operator has no such attribute.
+  double attribute(std::string_view name, double otherwise = 0) const {
+    const int i = find_attribute(name);
+    if (i < 0) return otherwise;
+    if (schema().kind == operator_kind::update && !options_.update_numbers.empty()) {
+      const variable_desc& parameter = program_.variables[input_variable("Param", 0)];
+      return options_.update_numbers.at(static_cast<std::size_t>(parameter.index))
+          .at(static_cast<std::size_t>(i));
+    }
+    return op_.attributes < 0 ? schema().attributes[i].number
+                              : program_.attributes[op_.attributes + i].number;
+  }
+  Real real_attribute(std::string_view name, double otherwise = 0) const {
+    return static_cast<Real>(attribute(name, otherwise));
+  }
+  int integer(std::string_view name, int otherwise = 0) const {
+    return static_cast<int>(attribute(name, otherwise));
+  }
+  bool flag(std::string_view name) const { return attribute(name) != 0; }
+  /// A text.
+  std::string text(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0) return {};
+    if (op_.attributes < 0) return schema().attributes[i].text;
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return std::string(program_.characters + a.offset, static_cast<std::size_t>(a.count));
+  }
+  /// A list of integers.
+  std::vector<int> integer_list(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0 || op_.attributes < 0) return {};
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return {program_.integers + a.offset, program_.integers + a.offset + a.count};
+  }
+  /// A list of reals.
+  std::vector<float> real_list(std::string_view name) const {
+    const int i = find_attribute(name);
+    if (i < 0 || op_.attributes < 0) return {};
+    const attribute_value& a = program_.attributes[op_.attributes + i];
+    return {program_.reals + a.offset, program_.reals + a.offset + a.count};
+  }
+  /// A dimension that may be counted from the end.
+  std::size_t axis(std::string_view name, std::size_t rank, int otherwise = 0) const {
+    return checked_axis(integer(name, otherwise), rank);
+  }
+  std::size_t checked_axis(int axis, std::size_t rank) const {
+    const int n = static_cast<int>(rank);
+    if (axis < -n || axis >= n)
+      fail("expected an axis from " + std::to_string(-n) + " to " + std::to_string(n - 1) +
+           ", found " + std::to_string(axis));
+    return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
+  }
+
+  /// Throws lamina::error that names the operator.
+  [[noreturn]] void fail(const std::string& what) const {
+    throw error("lamina: executor: operator " + quoted(schema().type) + ": " + what);
+  }
+
+ private:
+  struct slot_range {
+    const int* first = nullptr;
+    int count = 0;
+  };
+
+  slot_range find(std::string_view slot, bool input) const {
+    const slot_desc* slot_list = input ? schema().inputs : schema().outputs;
+    const int n = input ? schema().input_count : schema().output_count;
+    int at = input ? op_.inputs : op_.outputs;
+    for (int s = 0; s < n; ++s) {
+      const int held = slot_list[s].duplicable ? program_.arguments[at++] : 1;
+      if (slot == slot_list[s].name) return {program_.arguments + at, held};
+      at += held;
+    }
+    return {};
+  }
+  int input_variable(std::string_view slot, int i) const {
+    const slot_range r = find(slot, true);
+    return i < r.count ? r.first[i] : -1;
+  }
+  int output_variable(std::string_view slot, int i) const {
+    const slot_range r = find(slot, false);
+    return i < r.count ? r.first[i] : -1;
+  }
+  std::set<std::int64_t>* rows_of_selected(int variable) const {
+    return variable >= 0 && program_.variables[variable].kind == variable_kind::selected_rows
+               ? &memory_.rows[static_cast<std::size_t>(variable)]
+               : nullptr;
+  }
+  const tensor& value_of(int variable) const {
+    const tensor& t = *values_[static_cast<std::size_t>(variable)];
+    if (!t.has_value())
+      fail("expected a value in variable " + quoted(name_of(program_, variable)) +
+           ", found none: feed it, or run the startup program first");
+    return t;
+  }
+  // The first input with the rows of a domain, or -1.
+  int input_with_rows(int domain) const {
+    for (int s = 0, at = op_.inputs; s < schema().input_count; ++s) {
+      const int n = schema().inputs[s].duplicable ? program_.arguments[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at) {
+        const int v = program_.arguments[at];
+        if (v >= 0 && program_.variables[v].rows == domain && program_.variables[v].rank > 0 &&
+            program_.dims[program_.variables[v].dims] < 0 &&
+            values_[static_cast<std::size_t>(v)]->has_value())
+          return v;
+      }
+    }
+    return -1;
+  }
+  // The operand of an assign that gives a variable of these rows others of their type.
+  int handed_over(int domain) const {
+    const int v = program_.arguments[op_.inputs];
+    return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;
+  }
+  std::size_t rows_of_domain(int domain) const {
+    const int v = input_with_rows(domain);
+    if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
+    return rows_.has(domain) ? rows_.rows(domain) : 0;
+  }
+  // What a variable is the gradient of, if it has a value; else -1.
+  int of_gradient(int variable) const {
+    const int of = program_.variables[variable].of;
+    return of >= 0 && values_[static_cast<std::size_t>(of)]->has_value() ? of : -1;
+  }
+  void finish(int variable) {
+    lod_tensor& value = *values_[static_cast<std::size_t>(variable)];
+    if (!value.has_value()) return;
+    const int domain = program_.variables[variable].rows;
+    const int levels = lod_level_of(program_, domain);
+    const lamina::lod* sequences = nullptr;
+    for (const auto& [made, given] : made_)
+      if (made == variable) sequences = &given;
+    if (sequences == nullptr && levels == 0) {
+      value.set_lod({});
+    } else {
+      if (sequences == nullptr) {
+        int like = input_with_rows(domain);
+        if (like < 0 && schema().facts.origin == row_origin::handed_over)
+          like = handed_over(domain);
+        // In a file nothing tells rows that an operator made from those that it was given.
+        if (like < 0 && program_.is_read) like = of_gradient(variable);
+        sequences =
+            like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
+        if (program_.is_read && !lies_over(*sequences, value)) sequences = &found_sequences(value);
+      }
+      if (!program_.is_read &&
+          (static_cast<int>(sequences->levels()) != levels ||
+           (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0]))))
+        fail("expected sequences of " + std::to_string(levels) + " levels over the rows of " +
+             to_string(value.shape()) + " in variable " + quoted(name_of(program_, variable)) +
+             ", found lengths " + to_string(*sequences));
+      if (sequences != &value.lod()) value.set_lod(*sequences);
+    }
+    rows_.note(variable, value);
+  }
+  static bool lies_over(const lamina::lod& sequences, const tensor& value) {
+    return !sequences.empty() && value.rank() > 0 && sequences.rows() == value.shape()[0];
+  }
+  // The sequences of the first input that has as many rows (Fluid: ShareLoD), or none.
+  const lamina::lod& found_sequences(const tensor& value) const {
+    static const lamina::lod none;
+    for (int i = op_.inputs, s = 0; s < schema().input_count; ++s)
+      for (int n = schema().inputs[s].duplicable ? program_.arguments[i++] : 1; n > 0; --n, ++i) {
+        const int v = program_.arguments[i];
+        if (v < 0 || !values_[static_cast<std::size_t>(v)]->has_value()) continue;
+        const lamina::lod& found = values_[static_cast<std::size_t>(v)]->lod();
+        if (lies_over(found, value)) return found;
+      }
+    return none;
+  }
+  int find_attribute(std::string_view name) const {
+    for (int i = 0; i < schema().attribute_count; ++i)
+      if (name == schema().attributes[i].name) return i;
+    return -1;
+  }
+  static std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+  void check_shape(int variable, const tensor_shape& found) const {
+    if (program_.is_read) return;
+    const variable_desc& v = program_.variables[variable];
+    bool same = static_cast<int>(found.size()) == v.rank;
+    std::string expected = "[";
+    for (int d = 0; d < v.rank; ++d) {
+      const int extent = program_.dims[v.dims + d];
+      expected += (d == 0 ? "" : ", ") + std::to_string(extent);
+      same = same &&
+             (extent < 0 || static_cast<std::size_t>(extent) == found[static_cast<std::size_t>(d)]);
+    }
+    if (!same)
+      fail("expected the shape " + expected + "] for variable " +
+           quoted(name_of(program_, variable)) + ", found " + to_string(found));
+  }
+  void check_numbers(int variable, const array& a) const {
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!std::isfinite(a.flat(i)))
+        fail((lamina::text("expected finite numbers in variable ")
+              << quoted(name_of(program_, variable)) << ", found ")
+                 .print("%g", static_cast<double>(a.flat(i)))
+             << " at element " << i);
+  }
+
+  const program_view& program_;
+  const operator_desc& op_;
+  run_memory& memory_;
+  const std::vector<lod_tensor*>& values_;
+  const run_options& options_;
+  domain_rows& rows_;
+  const operator_history& history_;
+  mutable std::deque<array> converted_;            // doubles that an executor in float reads
+  std::vector<std::pair<int, lamina::lod>> made_;  // by variable: sequences that set_lod gave
+};
+
+/// A kernel of the reference executor.
+template <class Real>
+using kernel_function = void (*)(call_context<Real>&);
+
+}  // namespace lamina

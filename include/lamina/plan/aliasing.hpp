@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/aliasing.hpp - which values have the elements of another, and so lie where it
+// lies instead of being copied.
+//
+// Those of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have them in the same
+// order. A transpose2 that exchanges the dimensions 1 and 2 of four, as attention does with
+// positions and heads, has them in another; but products of matrices read and write matrices with
+// any steps. So where one side of the exchange is touched by products alone it lies as the other.
+#pragma once
+
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#include <lamina/plan/grouping.hpp>
+
+namespace lamina {
+
+/// By variable: the one whose memory it shares, or -1; until when it is needed by all who share it;
+/// and whether its dimensions 1 and 2 are exchanged there. A program of several blocks has none.
+template <int Variables>
+struct aliasing {
+  int of[at_least_one(Variables)];
+  int last[at_least_one(Variables)];  // group; Groups: kept to the end
+  bool swapped[at_least_one(Variables)];
+  bool found;  // some do
+
+  constexpr bool shares(int v) const { return Variables > 0 && of[v] >= 0; }
+  constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
+};
+
+/// The last group that needs variable v for itself; their count: kept to the end.
+template <auto const& B>
+constexpr int last_need(int v) {
+  return B.last[v] < B.producer[v] ? B.count : B.last[v];
+}
+
+namespace detail {
+
+/// Finds the values of a program of one block, where a variable has one value in a run.
+template <class P, auto const& L, auto const& B>
+struct same_element_finder {
+  static constexpr int variables = L.count.variables;
+  aliasing<variables> r;
+  int exchanges[at_least_one(variables)];  // that it is a side of
+  bool others[at_least_one(variables)];    // touch it, besides exchanges and products
+
+  static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
+  static constexpr int rank(int v) {
+    return v < 0 || v >= P::desc.count.variables ? 0 : P::desc.variables[v].rank;
+  }
+  static constexpr bool exchanges_heads(const instruction& i) {
+    const operator_desc op = P::desc.operators[i.op];
+    if (op.attributes < 0 || P::desc.attributes[op.attributes].count != 4) return false;
+    const int at = P::desc.attributes[op.attributes].offset;
+    for (int d = 0, axis[] = {0, 2, 1, 3}; d < 4; ++d)
+      if (P::desc.integers[at + d] != axis[d]) return false;
+    return true;
+  }
+  /// A product whose sides are both batches of matrices, one for each.
+  static constexpr bool is_product(const instruction& i) {
+    return (i.schema == &schema_of<matmul>() || i.schema == &schema_of<gradient_of<matmul>>()) &&
+           rank(L.operands[i.inputs].id) == 4 && rank(L.operands[i.inputs + 1].id) == 4;
+  }
+
+  constexpr void find_touched() {
+    for (int v = 0; v < variables; ++v)
+      exchanges[v] = 0, others[v] = B.last[v] < B.producer[v] || B.last[v] == B.count;
+    for (int k = 0; k < L.count.instructions; ++k) {
+      const instruction i = L.instructions[k];
+      const bool calls = i.head == group_head::call, multiplies = calls && is_product(i);
+      const bool turns = calls && i.schema->facts.alias_permutes && exchanges_heads(i);
+      const auto touch = [&](int v) {
+        if (v < 0) return;
+        const int root = L.variables[v].root;
+        if (turns)
+          ++exchanges[root];
+        else if (!multiplies || root != v)
+          others[root] = true;
+      };
+      for (int a = i.inputs; a < i.inputs + i.input_count; ++a) touch(L.operands[a].id);
+      for (int o = i.outputs; o < i.outputs + i.output_count; ++o) touch(L.results[o]);
+    }
+  }
+  constexpr bool may_be_swapped(int v) const { return exchanges[v] == 1 && !others[v]; }
+
+  constexpr void find() {
+    bool knows_touched = false;
+    for (int g = 0; g < B.count; ++g) {
+      if (B.groups[g].head != group_head::call) continue;
+      const instruction i = called(g);
+      const operator_facts facts = i.schema->facts;
+      if (facts.alias < 0) continue;
+      const int x = L.operands[i.inputs + facts.alias].id, to = L.results[i.outputs];
+      if (x < 0 || to < 0) continue;
+      const int from = L.variables[x].root;
+      const plan_variable a = L.variables[from], b = L.variables[to];
+      if (B.producer[from] < 0 || b.root != to || a.rows >= 0 || a.rows != b.rows ||
+          a.columns != b.columns || a.type != b.type)
+        continue;
+      if (facts.alias_permutes) {
+        if (!is_real(a.type) || !exchanges_heads(i)) continue;
+        if (!knows_touched) find_touched(), knows_touched = true;
+        if (may_be_swapped(to))
+          r.swapped[to] = true;
+        else if (may_be_swapped(from))
+          r.swapped[from] = true;
+        else
+          continue;
+      }
+      const int first = r.of[from] < 0 ? from : r.of[from];
+      r.of[to] = first;
+      r.found = true;
+      if (r.last[first] < r.last[to]) r.last[first] = r.last[to];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Finds the values of program P that share memory.
+template <class P, auto const& L, auto const& B>
+constexpr auto find_aliasing() {
+  if constexpr (P::desc.count.blocks > 1) {
+    return aliasing<0>{};
+  } else {
+    detail::same_element_finder<P, L, B> f;
+    f.r.found = false;
+    for (int v = 0; v < at_least_one(L.count.variables); ++v)
+      f.r.of[v] = -1, f.r.last[v] = last_need<B>(v), f.r.swapped[v] = false;
+    f.find();
+    return f.r;
+  }
+}
+
+}  // namespace lamina

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/loop_gradient_check.hpp - gradients that a plan cannot take through a loop.
+#pragma once
+
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/plan/plan.hpp>
+#include <lamina/program/names.hpp>
+
+namespace lamina {
+
+/// Whether program P has the gradient of a variable that a loop carries with other rows in each
+/// iteration, and its name. Frames hold values of the rows that an iteration began with, not of
+/// those that it handed over (plan/memory.hpp).
+template <program_type P>
+struct loop_gradient_check {
+  static constexpr int find() {
+    constexpr const lowered_program& l = plan<P>::lowered;
+    for (int i = 0; P::desc.count.blocks > 1 && i < l.count.instructions; ++i)
+      if (l.instructions[i].schema == &schema_of<rows_hand_over>() &&
+          P::desc.operators[l.instructions[i].op].role == op_role::backward)
+        return P::desc.variables[l.operands[l.instructions[i].inputs].id].of;
+    return -1;
+  }
+  static constexpr int variable = find();
+  static constexpr bool found = variable >= 0;
+
+  static constexpr int length = found ? name_length(P::desc, found ? variable : 0) : 0;
+  struct text_type {
+    char of[length + 1];
+  };
+  static constexpr text_type make_text() {
+    text_type r{};
+    name_writer w{r.of};
+    if (found) write_name(P::desc, variable, w);
+    return r;
+  }
+  static constexpr text_type text = make_text();
+  template <int... Index>
+  static auto letters(std::integer_sequence<int, Index...>) -> named<text.of[Index]...>;
+  /// The letters of the name, for a message.
+  using name = decltype(letters(std::make_integer_sequence<int, length>{}));
+};
+
+}  // namespace lamina
