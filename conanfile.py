@@ -25,8 +25,10 @@ class LaminaConan(ConanFile):
     test_package_folder = "test/consumer/conan"
 
     def set_version(self):
-        config = load(self, os.path.join(self.recipe_folder, "include", "lamina", "core", "config.hpp"))
-        self.version = ".".join(re.findall(r"#define LAMINA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", config))
+        config = load(self,
+                      os.path.join(self.recipe_folder, "include", "lamina", "core", "config.hpp"))
+        self.version = ".".join(
+            re.findall(r"#define LAMINA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", config))
 
     def layout(self):
         basic_layout(self)
@@ -44,7 +46,8 @@ class LaminaConan(ConanFile):
         check_min_cppstd(self, 20)
         oldest = {"gcc": "12", "clang": "14"}.get(str(self.settings.compiler))
         if oldest and Version(self.settings.compiler.version) < oldest:
-            raise ConanInvalidConfiguration(f"{self.name} needs {self.settings.compiler} {oldest} or newer")
+            raise ConanInvalidConfiguration(
+                f"{self.name} needs {self.settings.compiler} {oldest} or newer")
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what a program costs the compiler: seconds, peak memory, object size and the longest symbol.
+"""Measures what a program costs the compiler: seconds, peak memory, object size and the longest
+symbol.
 
-The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop records and networks
-of convolutions, each with a machine that trains it, a while_loop of 2,300 operators with its gradient on a machine, and
-examples/digits.cpp. Each is compiled to an object with -O2; the least of --repeat runs counts. With --peers come the
-includes of dlib and of libtorch and the same digits program written in them (installed where they are missing), each
-compiled in turn with lamina's (A B C, A B C ...); the last column is lamina's seconds over theirs.
+The subjects are the include of <lamina/lamina.hpp> alone, networks of fc layers that a for loop
+records and networks of convolutions, each with a machine that trains it, a while_loop of 2,300
+operators with its gradient on a machine, and examples/digits.cpp. Each is compiled to an object
+with -O2; the least of --repeat runs counts. With --peers come the includes of dlib and of libtorch
+and the same digits program written in them (installed where they are missing), each compiled in
+turn with lamina's (A B C, A B C ...); the last column is lamina's seconds over theirs.
 
-usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N] [--flags FLAGS] [--peers] [--json]
-       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only: subjects with this in
-       their names.
+usage: compile_time.py [--compiler CXX]... [--layers N]... [--only TEXT]... [--repeat N]
+           [--flags FLAGS] [--peers] [--json]
+       The default is g++ and clang++ where they exist, with 4, 16, 64 and 256 layers. --only:
+       subjects with this in their names.
 """
 import argparse
 import json
@@ -50,7 +53,8 @@ namespace layer = lamina::layer;
 
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 32>(main);
-  auto i = layer::fill_constant<std::int64_t>(main, 0), n = layer::fill_constant<std::int64_t>(main, 3);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto n = layer::fill_constant<std::int64_t>(main, 3);
   auto going = layer::less_than(i, n);
   layer::while_loop(going, [&](lamina::block&) {
     for (int l = 0; l < 327; ++l) x = layer::fc<32>(x, {.act = lamina::activation::tanh});
@@ -68,7 +72,8 @@ void run(float* const* parameters) {
 }
 """
 
-# LeNet is that of W2, the small residual network that of W7, the other one that of He et al. (2015) for ImageNet.
+# LeNet is that of W2, the small residual network that of W7, the other one that of He et al. (2015)
+# for ImageNet.
 IMAGE_NETWORK = """#include <vector>
 #include <lamina/lamina.hpp>
 namespace layer = lamina::layer;
@@ -127,7 +132,8 @@ PEERS = {"dlib": ("libdlib-dev", "", "dlib/dnn.h"),
 
 
 def compile_once(command):
-    """(seconds of processor time, peak kilobytes) of one compilation and its children, which must succeed."""
+    """(seconds of processor time, peak kilobytes) of one compilation and its children, which must
+    succeed."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
@@ -140,7 +146,8 @@ def compile_once(command):
 
 def longest_symbol(object_file):
     """The length of the longest mangled name in an object."""
-    names = subprocess.run(["nm", "-P", object_file], text=True, capture_output=True, check=True).stdout
+    names = subprocess.run(["nm", "-P", object_file], text=True, capture_output=True,
+                           check=True).stdout
     return max((len(line.split(maxsplit=1)[0]) for line in names.splitlines()), default=0)
 
 
@@ -150,12 +157,18 @@ def measure(compiler, flags, sources, repeat):
         runs = [[] for _ in sources]
         for _ in range(repeat):
             for number, (source, further) in enumerate(sources):
-                runs[number].append(compile_once(
-                    [*shlex.split(compiler), "-std=c++20", "-O2", *flags, *shlex.split(further), "-c", str(source), "-o", f"{folder}/{number}.o"]))
-        return [{"seconds": round(min(seconds for seconds, _ in of), 2),
-                 "megabytes": round(min(peak for _, peak in of) / 1024),
-                 "object_kilobytes": round(pathlib.Path(folder, f"{number}.o").stat().st_size / 1024),
-                 "longest_symbol": longest_symbol(f"{folder}/{number}.o")} for number, of in enumerate(runs)]
+                runs[number].append(
+                    compile_once([
+                        *shlex.split(compiler), "-std=c++20", "-O2", *flags, *shlex.split(further),
+                        "-c",
+                        str(source), "-o", f"{folder}/{number}.o"
+                    ]))
+        return [{
+            "seconds": round(min(seconds for seconds, _ in of), 2),
+            "megabytes": round(min(peak for _, peak in of) / 1024),
+            "object_kilobytes": round(pathlib.Path(folder, f"{number}.o").stat().st_size / 1024),
+            "longest_symbol": longest_symbol(f"{folder}/{number}.o")
+        } for number, of in enumerate(runs)]
 
 
 def subjects(layers, folder, peers):
@@ -171,11 +184,14 @@ def subjects(layers, folder, peers):
         (f"{peer} only", write(f"include_{peer}.cpp", f"#include <{header}>\n"), flag)
         for peer, (_, flag, header) in peers.items()]
     for count in layers:
-        yield [(f"{count} fc layers", write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count))), own)]
+        yield [(f"{count} fc layers",
+                write(f"layers_{count}.cpp", NETWORK.replace("LAYERS", str(count))), own)]
     yield [("2,300 ops in a loop", write("loop.cpp", LOOP), own)]
     for number, (name, (shape, recorded)) in enumerate(IMAGE_NETWORKS.items()):
-        yield [(name, write(f"images_{number}.cpp",
-                            IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS", recorded.strip("\n"))), own)]
+        yield [(name,
+                write(f"images_{number}.cpp",
+                      IMAGE_NETWORK.replace("SHAPE", shape).replace("LAYERS",
+                                                                    recorded.strip("\n"))), own)]
     digits = ROOT / "examples" / "digits.cpp"
     if digits.is_file():
         yield [("examples/digits.cpp", digits, own)] + [
@@ -202,8 +218,10 @@ def main():
 
     results, failed = [], False
     if not options.json:
-        print(f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}{'longest symbol':>16}"
-              f"{'lamina/it' if peers else '':>11}".rstrip())
+        print(
+            f"{'':<22}{'compiler':<14}{'seconds':>9}{'MB':>7}{'object kB':>11}"
+            f"{'longest symbol':>16}"
+            f"{'lamina/it' if peers else '':>11}".rstrip())
     with tempfile.TemporaryDirectory() as folder:
         for group in subjects(options.layers or [4, 16, 64, 256], folder, peers):
             names = [name for name, _, _ in group]
@@ -211,10 +229,12 @@ def main():
                 continue
             for compiler in compilers:
                 try:
-                    rows = measure(compiler, shlex.split(options.flags), [job[1:] for job in group], options.repeat)
+                    rows = measure(compiler, shlex.split(options.flags), [job[1:] for job in group],
+                                   options.repeat)
                 except RuntimeError as error:
                     failed = True
-                    print(f"{', '.join(names)} with {compiler}: a file does not compile:\n{error}", file=sys.stderr)
+                    print(f"{', '.join(names)} with {compiler}: a file does not compile:\n{error}",
+                          file=sys.stderr)
                     continue
                 for name, row in zip(names, rows):
                     if name != names[0]:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of other projects that nearly every test parses, xtensor's and xsimd's through lamina's doors to them;
-// no other header of lamina, so that a change rebuilds little.
+// The headers of other projects that nearly every test parses, xtensor's and xsimd's through
+// lamina's doors to them; no other header of lamina, so that a change rebuilds little.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -20,11 +20,11 @@
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
 #endif
-#include <lamina/core/intrinsics.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <lamina/core/intrinsics.hpp>

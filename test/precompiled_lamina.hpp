@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of lamina and of the tests that most tests include, beside those of precompiled.hpp: LAMINA_TEST_PRECOMPILE.
+// The headers of lamina and of the tests that most tests include, beside those of precompiled.hpp:
+// LAMINA_TEST_PRECOMPILE.
 #pragma once
 
 #include "executor/shared_executor.hpp"

@@ -3,7 +3,8 @@
 get_property(_compile_flags TARGET lamina PROPERTY INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM _compile_flags PREPEND -D)
 find_program(LAMINA_CLANG clang++)
-find_program(LAMINA_SECOND_CLANG NAMES clang++-19 clang++-22 clang++-21 clang++-20 clang++-18 clang++-17 clang++-16)
+find_program(LAMINA_SECOND_CLANG NAMES clang++-19 clang++-22 clang++-21 clang++-20 clang++-18
+             clang++-17 clang++-16)
 set(_compilers "${CMAKE_CXX_COMPILER}")
 foreach(_compiler IN ITEMS "${LAMINA_CLANG}" "${LAMINA_SECOND_CLANG}")
   if(_compiler)
@@ -16,11 +17,13 @@ list(REMOVE_DUPLICATES _compilers)
 # What takes long starts first (COST), so that no test runs on alone in the end.
 function(lamina_source_test name script)
   set(name "${LAMINA_TEST_PREFIX}${name}")
-  add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARGN})
+  add_test(NAME ${name} COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}"
+           ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS source TIMEOUT 900)
   if(name MATCHES "headers.alone|compile_fail.precompile")
     set_tests_properties(${name} PROPERTIES COST 100)
-  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time|docs.code_blocks$|contributing.recipe$")
+  elseif(name MATCHES "cuda.one_file|consumer|self_contained|compile_time" OR
+         name MATCHES "docs.code_blocks$|contributing.recipe$")
     set_tests_properties(${name} PROPERTIES COST 20)
   endif()
 endfunction()
@@ -54,11 +57,14 @@ if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
   set(_catch --catch $<TARGET_FILE:Catch2::Catch2WithMain> --catch $<TARGET_FILE:Catch2::Catch2>)
   set(_catch_flags "-I${CMAKE_CURRENT_BINARY_DIR}")
 endif()
-lamina_source_test(contributing.recipe contributing/recipe.py --compiler ${_recipe_compiler} ${_catch}
-                   --build "${CMAKE_CURRENT_BINARY_DIR}/contributing" -- ${_compile_flags} ${_catch_flags})
+lamina_source_test(contributing.recipe contributing/recipe.py --compiler ${_recipe_compiler}
+                   ${_catch}
+                   --build "${CMAKE_CURRENT_BINARY_DIR}/contributing" -- ${_compile_flags}
+                   ${_catch_flags})
 lamina_source_test(contributing.recipe_self_test contributing/recipe.py --self-test)
 
-# One compiler is enough, for what a header includes does not depend on it; clang takes a third of g++'s time.
+# One compiler is enough, for what a header includes does not depend on it; clang takes a third of
+# g++'s time.
 set(_compiler "${CMAKE_CXX_COMPILER}")
 if(LAMINA_CLANG)
   set(_compiler "${LAMINA_CLANG}")
@@ -74,19 +80,24 @@ foreach(_compiler IN LISTS _compilers)
   if(_short STREQUAL "c++" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     set(_short g++)
   endif()
-  lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py --compiler ${_compiler}
+  lamina_source_test(compile_time.thousand_layers.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
                      thousand_layers.cpp)
-  # The flag is the one that the lamina target gives to g++; clang keeps the recorded program of one file (8 MB).
+  # The flag is the one that the lamina target gives to g++; clang keeps the recorded program of one
+  # file (8 MB).
   set(_debug_flags "")
   if(_short STREQUAL "g++")
     set(_debug_flags -ftoplevel-reorder)
   endif()
-  lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py --compiler ${_compiler}
+  lamina_source_test(compile_time.debug_object.${_short} compile_time/compile.py
+                     --compiler ${_compiler}
                      --object-limit 10 ../../examples/digits.cpp -- ${_debug_flags})
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     foreach(_architecture IN ITEMS x86-64 sapphirerapids)
-      lamina_source_test(compile_time.architectures.${_architecture}.${_short} compile_time/compile.py
-                         --compiler ${_compiler} architectures.cpp -- -O0 -march=${_architecture} -Wall -Wextra -Werror)
+      lamina_source_test(compile_time.architectures.${_architecture}.${_short}
+                         compile_time/compile.py
+                         --compiler ${_compiler} architectures.cpp -- -O0 -march=${_architecture}
+                         -Wall -Wextra -Werror)
     endforeach()
   endif()
 endforeach()
@@ -96,20 +107,28 @@ lamina_source_test(docs.code_blocks docs/code_blocks.py compile --compiler "${CM
                    --build "${CMAKE_CURRENT_BINARY_DIR}/code_blocks" -- ${_compile_flags})
 
 list(TRANSFORM _compilers PREPEND "--compiler=" OUTPUT_VARIABLE _compiler_options)
-lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_options} --limit 40 --parameters 67844
+lamina_source_test(self_contained.lstm_64 self_contained/check.py ${_compiler_options} --limit 40
+                   --parameters 67844
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64.cpp")
-lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_compiler_options} --limit 40
-                   --parameters 67844 "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
-lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60 --parameters 1724320
+lamina_source_test(self_contained.lstm_64_bfloat16 self_contained/check.py ${_compiler_options}
+                   --limit 40
+                   --parameters 67844
+                   "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lstm_64_bfloat16.cpp")
+lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_options} --limit 60
+                   --parameters 1724320
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
-lamina_source_test(compile_fail.self_test compile_fail/expect_error.py --self-test ${_compiler_options})
+lamina_source_test(compile_fail.self_test compile_fail/expect_error.py
+                   --self-test ${_compiler_options})
 lamina_source_test(compile_fail.fast_math compile_fail/fast_math.py ${_compiler_options})
 set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
 lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compiler_options}
                    --precompile "${_precompiled}" -- ${_compile_flags})
-set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile PROPERTIES FIXTURES_SETUP precompiled)
-file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail" compile_fail/*.fail.cpp)
-# What a file with a mistake costs g++ is nearly all the headers, so that many of them are read at once.
+set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.precompile
+                     PROPERTIES FIXTURES_SETUP precompiled)
+file(GLOB_RECURSE _failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/compile_fail"
+     compile_fail/*.fail.cpp)
+# What a file with a mistake costs g++ is nearly all the headers, so that many of them are read at
+# once.
 math(EXPR _size "${LAMINA_TEST_BATCH} * 2")
 if(LAMINA_TEST_BATCH EQUAL 1)
   set(_size 1)
@@ -130,7 +149,8 @@ while(_count GREATER 0)
   endif()
   lamina_source_test(compile_fail.${_name} compile_fail/expect_error.py ${_compiler_options}
                      --precompiled "${_precompiled}" ${_part} -- ${_compile_flags})
-  set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name} PROPERTIES FIXTURES_REQUIRED precompiled)
+  set_tests_properties(${LAMINA_TEST_PREFIX}compile_fail.${_name}
+                       PROPERTIES FIXTURES_REQUIRED precompiled)
 endwhile()
 
 # Need nvcc, one of them clang 19 too; nothing is run. The stage `emulated` runs kernels.
@@ -143,15 +163,18 @@ set(_cuda_tests engine.cuda.one_file.clang engine.cuda.one_file.nvcc consumer.cu
 list(TRANSFORM _cuda_tests PREPEND "${LAMINA_TEST_PREFIX}")
 set_tests_properties(${_cuda_tests} PROPERTIES SKIP_RETURN_CODE 77)
 
-lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how find_package)
-lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}" --how add_subdirectory)
+lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BINARY_DIR}"
+                   --how find_package)
+lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}"
+                   --how add_subdirectory)
 
 # The program that README.md shows first must compile and run.
 set(_readme "${PROJECT_SOURCE_DIR}/README.md")
 if(EXISTS "${_readme}")
   set(_cpp "${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp")
   add_custom_command(OUTPUT "${_cpp}" DEPENDS "${_readme}" docs/code_blocks.py VERBATIM
-                     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/docs/code_blocks.py" main
+                     COMMAND Python3::Interpreter
+                     -B "${CMAKE_CURRENT_SOURCE_DIR}/docs/code_blocks.py" main
                              "${_readme}" "${_cpp}")
   add_executable(readme_example "${_cpp}")
   target_link_libraries(readme_example PRIVATE lamina_development)

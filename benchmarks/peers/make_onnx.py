@@ -39,11 +39,14 @@ class Graph:
 
     def save(self, inputs, outputs):
         def info(values):
-            return [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in values.items()]
+            return [
+                helper.make_tensor_value_info(n, TensorProto.FLOAT, shape)
+                for n, shape in values.items()
+            ]
 
-        model = helper.make_model(helper.make_graph(self.nodes, "workload", info(inputs), info(outputs),
-                                                    self.constants),
-                                  opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+        model = helper.make_model(
+            helper.make_graph(self.nodes, "workload", info(inputs), info(outputs), self.constants),
+            opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
         onnx.checker.check_model(model)
         onnx.save(model, self.folder / "model.onnx")
 
@@ -51,7 +54,8 @@ class Graph:
         """Ends with the last node, whose rows are those of the input `name` and `width` wide."""
         shape = list(numpy.load(self.folder / f"{name}.npy").shape)
         self.nodes[-1].output[0] = "result"
-        self.save({name: shape}, {"result": [*(shape[:1] if len(shape) != 3 else shape[:2]), width]})
+        self.save({name: shape},
+                  {"result": [*(shape[:1] if len(shape) != 3 else shape[:2]), width]})
 
 
 def fc(g, x):
@@ -105,12 +109,17 @@ def encoder(g):
         return g.node("Transpose", g.node("Reshape", x, shape), perm=order)
 
     def norm(x, y):
-        return g.node("LayerNormalization", g.node("Add", x, y), g.vector(), g.vector(), epsilon=1e-5)
+        return g.node("LayerNormalization", g.node("Add", x, y), g.vector(), g.vector(),
+                      epsilon=1e-5)
 
-    q, k, v = heads(product("x"), [0, 2, 1, 3]), heads(product("x"), [0, 2, 3, 1]), heads(product("x"), [0, 2, 1, 3])
+    q, k, v = heads(product("x"),
+                    [0, 2, 1, 3]), heads(product("x"),
+                                         [0, 2, 3, 1]), heads(product("x"), [0, 2, 1, 3])
     scores = g.node("Mul", g.node("MatMul", q, k), g.constant(numpy.float32((width // 4) ** -0.5)))
-    seen = g.node("Transpose", g.node("MatMul", g.node("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
-    half = norm("x", product(g.node("Reshape", seen, g.constant(numpy.array([rows, positions, width])))))
+    seen = g.node("Transpose", g.node("MatMul", g.node("Softmax", scores, axis=-1), v),
+                  perm=[0, 2, 1, 3])
+    half = norm("x",
+                product(g.node("Reshape", seen, g.constant(numpy.array([rows, positions, width])))))
     norm(half, product(g.node("Gelu", product(half))))
     g.save_result("x", width)
 
@@ -118,19 +127,39 @@ def encoder(g):
 def lstm_step(g):
     weight, bias = g.parameters
     width = bias.size // 4
-    order = numpy.concatenate([numpy.arange(k * width, (k + 1) * width) for k in (0, 2, 1, 3)])  # i, o, f, c
+    # i, o, f, c
+    order = numpy.concatenate([numpy.arange(k * width, (k + 1) * width) for k in (0, 2, 1, 3)])
     biases = numpy.concatenate([bias.reshape(-1)[order], numpy.zeros(4 * width, numpy.float32)])
-    g.nodes.append(helper.make_node(
-        "LSTM", ["x", g.constant(weight[:-width, order].T[None]), g.constant(weight[-width:, order].T[None]),
-                 g.constant(biases[None]), "", "hidden", "cell"], ["", "next_hidden", "next_cell"],
-        hidden_size=width))
+    g.nodes.append(
+        helper.make_node("LSTM", [
+            "x",
+            g.constant(weight[:-width, order].T[None]),
+            g.constant(weight[-width:, order].T[None]),
+            g.constant(biases[None]), "", "hidden", "cell"
+        ], ["", "next_hidden", "next_cell"], hidden_size=width))
     state = [1, 1, width]
-    g.save({"x": [1, 1, 1], "hidden": state, "cell": state}, {"next_hidden": state, "next_cell": state})
+    g.save({
+        "x": [1, 1, 1],
+        "hidden": state,
+        "cell": state
+    }, {
+        "next_hidden": state,
+        "next_cell": state
+    })
 
 
-MODELS = {"W1f": perceptron, "W1b": perceptron, "B1": perceptron, "W2i": lenet, "W2i1": lenet, "W7i": resnet,
-          "W8i": encoder,
-          **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)}}
+MODELS = {
+    "W1f": perceptron,
+    "W1b": perceptron,
+    "B1": perceptron,
+    "W2i": lenet,
+    "W2i1": lenet,
+    "W7i": resnet,
+    "W8i": encoder,
+    **{
+        f"W5h{n}": lstm_step for n in (8, 16, 32, 64)
+    }
+}
 
 
 def main():

@@ -14,7 +14,8 @@ import time
 import numpy
 
 FOLDER, THREADS = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-# One thread: its executor, too, is to run one operator after the other. Read when paddle is imported.
+# One thread: its executor, too, is to run one operator after the other. Read when paddle is
+# imported.
 os.environ.setdefault("FLAGS_new_executor_serial_run", str(int(THREADS == 1)))
 
 import paddle  # noqa: E402

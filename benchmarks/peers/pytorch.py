@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The workloads in PyTorch, eager or compiled, from the files that lamina's programs write.
 
-usage: pytorch.py MODE FOLDER THREADS      MODE is eager, channels_last or compiled; on a GPU cuda_eager, cuda_compiled,
-                                           cuda_reduced (compiled, with CUDA graphs of its own) or cuda_graph (a whole step
-                                           recorded as one CUDA graph)
+usage: pytorch.py MODE FOLDER THREADS      MODE is eager, channels_last or compiled; on a GPU
+                                           cuda_eager, cuda_compiled,
+                                           cuda_reduced (compiled, with CUDA graphs of its own) or
+                                           cuda_graph (a whole step recorded as one CUDA graph)
 Answers `check NAME` and `time NAME` on standard input, as ../workload.hpp says.
 """
 import pathlib
@@ -28,7 +29,10 @@ class Start:
 
     def __init__(self, name):
         self.folder = FOLDER / name
-        self.parameters = [torch.from_numpy(numpy.load(f)).to(DEVICE) for f in sorted(self.folder.glob("parameter_*.npy"))]
+        self.parameters = [
+            torch.from_numpy(numpy.load(f)).to(DEVICE)
+            for f in sorted(self.folder.glob("parameter_*.npy"))
+        ]
 
     def __getitem__(self, name):
         return torch.from_numpy(numpy.load(self.folder / f"{name}.npy")).to(DEVICE)
@@ -56,8 +60,8 @@ def conv(weight, bias=None, stride=1):
 
 def perceptron(start):
     p = start.parameters
-    return torch.nn.Sequential(linear(p[0], p[1]), torch.nn.ReLU(), linear(p[2], p[3]), torch.nn.ReLU(),
-                               linear(p[4], p[5]))
+    return torch.nn.Sequential(linear(p[0], p[1]), torch.nn.ReLU(), linear(p[2], p[3]),
+                               torch.nn.ReLU(), linear(p[4], p[5]))
 
 
 def narrow(start):
@@ -69,9 +73,10 @@ def narrow(start):
 
 def lenet(start):
     p = start.parameters
-    return torch.nn.Sequential(
-        conv(p[0], p[1]), torch.nn.MaxPool2d(2), torch.nn.ReLU(), conv(p[2], p[3]), torch.nn.MaxPool2d(2),
-        torch.nn.ReLU(), torch.nn.Flatten(), linear(p[4], p[5]), torch.nn.ReLU(), linear(p[6], p[7]))
+    return torch.nn.Sequential(conv(p[0], p[1]), torch.nn.MaxPool2d(2), torch.nn.ReLU(),
+                               conv(p[2], p[3]), torch.nn.MaxPool2d(2), torch.nn.ReLU(),
+                               torch.nn.Flatten(), linear(p[4], p[5]), torch.nn.ReLU(),
+                               linear(p[6], p[7]))
 
 
 class ConvNorm(torch.nn.Sequential):
@@ -99,7 +104,8 @@ def resnet(start):
     blocks = [ConvNorm(p), torch.nn.ReLU()]
     for stage in range(3):
         blocks += [Block(p, stage > 0, 1 if stage == 0 else 2), Block(p, False)]
-    return torch.nn.Sequential(*blocks, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), linear(next(p), next(p)))
+    return torch.nn.Sequential(*blocks, torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
+                               linear(next(p), next(p)))
 
 
 class Sentiment(torch.nn.Module):
@@ -110,7 +116,8 @@ class Sentiment(torch.nn.Module):
         width = weight.shape[0]
         self.lstm = torch.nn.LSTM(table.shape[1], width, batch_first=True)
         # lamina: candidate, input, forget, output; PyTorch: input, forget, candidate, output.
-        order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (1, 2, 0, 3)]).to(DEVICE)
+        order = torch.cat([torch.arange(k * width, (k + 1) * width)
+                           for k in (1, 2, 0, 3)]).to(DEVICE)
         self.lstm.weight_ih_l0.data = into[:, order].t().contiguous()
         self.lstm.weight_hh_l0.data = weight[:, order].t().contiguous()
         self.lstm.bias_ih_l0.data = bias.flatten()[order].clone()
@@ -119,11 +126,12 @@ class Sentiment(torch.nn.Module):
         self.last = linear(last, last_bias)
 
     def forward(self, words, lengths):
-        packed = torch.nn.utils.rnn.pack_padded_sequence(self.embedding(words), lengths, batch_first=True,
-                                                         enforce_sorted=False)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(self.embedding(words), lengths,
+                                                         batch_first=True, enforce_sorted=False)
         hidden, _ = self.lstm(packed)
         # -2: below every tanh, so padding is never the maximum.
-        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(hidden, batch_first=True, padding_value=-2.0)
+        padded, _ = torch.nn.utils.rnn.pad_packed_sequence(hidden, batch_first=True,
+                                                           padding_value=-2.0)
         return self.last(padded.max(1).values)
 
 
@@ -146,14 +154,16 @@ class Encoder(torch.nn.Module):
     def __init__(self, start):
         super().__init__()
         p = start.parameters
-        self.into = linear(torch.cat([p[0], p[2], p[4]], 1), torch.cat([b.flatten() for b in p[1:6:2]]))
+        self.into = linear(torch.cat([p[0], p[2], p[4]], 1),
+                           torch.cat([b.flatten() for b in p[1:6:2]]))
         self.out = linear(p[6], p[7])
         self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(p[6].shape[1]) for _ in range(2)])
         self.wide, self.narrow = linear(p[10], p[11]), linear(p[12], p[13])
 
     def forward(self, x):
         rows, positions, width = x.shape
-        q, k, v = (y.view(rows, positions, 4, width // 4).transpose(1, 2) for y in self.into(x).chunk(3, 2))
+        q, k, v = (y.view(rows, positions, 4, width // 4).transpose(1, 2)
+                   for y in self.into(x).chunk(3, 2))
         seen = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(x.shape)
         half = self.norms[0](x + self.out(seen))
         return self.norms[1](half + self.narrow(F.gelu(self.wide(half))))
@@ -166,7 +176,8 @@ def compiled(f):
 
 
 def recorded(once):
-    """`once`, which always does the same with the same arrays, as one CUDA graph where MODE says so."""
+    """`once`, which always does the same with the same arrays, as one CUDA graph where MODE says
+    so."""
     if MODE != "cuda_graph":
         return once
     stream = torch.cuda.Stream()
@@ -187,7 +198,8 @@ def recorded(once):
 
 
 def to_layout(x):
-    return x.to(memory_format=torch.channels_last) if MODE == "channels_last" and x.dim() == 4 else x
+    return x.to(
+        memory_format=torch.channels_last) if MODE == "channels_last" and x.dim() == 4 else x
 
 
 def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
@@ -195,7 +207,9 @@ def training(model, cost, rate=0.01, optimizer=torch.optim.SGD):
     if MODE == "channels_last":
         model = model.to(memory_format=torch.channels_last)
     model = model.to(DEVICE)
-    of_graph = {"capturable": True} if MODE == "cuda_graph" and optimizer is torch.optim.Adam else {}
+    of_graph = {
+        "capturable": True
+    } if MODE == "cuda_graph" and optimizer is torch.optim.Adam else {}
     updates = optimizer([p for p in model.parameters() if p.requires_grad], lr=rate, **of_graph)
     f = compiled(lambda: cost(model))
 
@@ -241,9 +255,10 @@ def classifier(make, train):
 
 def sentiment(start):
     lengths, label = start["lengths"].cpu(), start["label"]
-    words = torch.nn.utils.rnn.pad_sequence(torch.split(start["words"], lengths.tolist()), batch_first=True)
-    return training(Sentiment(start), lambda model: F.cross_entropy(model(words, lengths), label), 1e-3,
-                    torch.optim.Adam)
+    words = torch.nn.utils.rnn.pad_sequence(torch.split(start["words"], lengths.tolist()),
+                                            batch_first=True)
+    return training(Sentiment(start), lambda model: F.cross_entropy(model(words, lengths), label),
+                    1e-3, torch.optim.Adam)
 
 
 def recurrence(start):
@@ -254,7 +269,8 @@ def recurrence(start):
 def lstm_step(start):
     weight, bias = start.parameters
     width = bias.numel() // 4
-    order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (0, 1, 3, 2)])  # lamina: i, f, o, g
+    # lamina: i, f, o, g
+    order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (0, 1, 3, 2)])
     cell = torch.nn.LSTMCell(weight.shape[0] - width, width)
     cell.weight_ih.data = weight[:-width, order].t().contiguous()
     cell.weight_hh.data = weight[-width:, order].t().contiguous()
@@ -347,15 +363,29 @@ def words(sparse):
     return job
 
 
-JOBS = {"W1": classifier(perceptron, True), "W1f": classifier(perceptron, False), "W1b": classifier(perceptron, False),
-        "B1": classifier(perceptron, False),
-        "W2": classifier(lenet, True), "W2i": classifier(lenet, False), "W2i1": classifier(lenet, False),
-        "W3": sentiment, "W4": recurrence,
-        **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},
-        "W6f": pointwise, "W6": pointwise_gradients,
-        "N1": classifier(narrow, True), "N1f": classifier(narrow, False),
-        "W7": classifier(resnet, True), "W7b": classifier(resnet, True), "W7i": classifier(resnet, False), "W8": encoder(True), "W8i": encoder(False),
-        "W9": words(True), "W9d": words(False)}
+JOBS = {
+    "W1": classifier(perceptron, True),
+    "W1f": classifier(perceptron, False),
+    "W1b": classifier(perceptron, False),
+    "B1": classifier(perceptron, False),
+    "W2": classifier(lenet, True),
+    "W2i": classifier(lenet, False),
+    "W2i1": classifier(lenet, False),
+    "W3": sentiment,
+    "W4": recurrence,
+    **{f"W5h{n}": lstm_step for n in (8, 16, 32, 64)},
+    "W6f": pointwise,
+    "W6": pointwise_gradients,
+    "N1": classifier(narrow, True),
+    "N1f": classifier(narrow, False),
+    "W7": classifier(resnet, True),
+    "W7b": classifier(resnet, True),
+    "W7i": classifier(resnet, False),
+    "W8": encoder(True),
+    "W8i": encoder(False),
+    "W9": words(True),
+    "W9d": words(False)
+}
 IMAGES = ("W2", "W2i", "W2i1", "W7", "W7b", "W7i")
 
 

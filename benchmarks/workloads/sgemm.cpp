@@ -6,8 +6,8 @@
 
 #include "../workload.hpp"
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
 namespace cpu = lamina::engine::cpu;
 

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*activation: the input is floating point
 // expect-fact: gets_type<.*variable<long( int)?, .*batch, 1>
 // expect-lines: 12
+#include <lamina/layers/data.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
-#include <lamina/layers/data.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

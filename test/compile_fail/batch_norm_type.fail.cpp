@@ -3,8 +3,8 @@
 // expect-error: static.assert.*batch_norm: the input is floating point and has rows and channels
 // expect-fact: gets_type<.*int, .*batch, 8>
 // expect-lines: 12
-#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

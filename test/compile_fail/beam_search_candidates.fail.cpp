@@ -3,8 +3,8 @@
 // expect-error: static.assert.*beam_search: an int64 id and a score for each
 // expect-fact: gets_type<.*, 5>.*, 4>
 // expect-lines: 12
-#include <lamina/operators/decode/beam_search/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/decode/beam_search/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*chunk_eval: a positive number of types, and two tags
 // expect-fact: gets<3>.*gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/operators/metric/sequence/layer_chunk_eval.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/metric/sequence/layer_chunk_eval.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*option: expected a value in the range that is named, found another
 // expect-fact: at_line<20>
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,9 +4,9 @@
 // expect-fact: variable<float, .*batch, 4, 6>
 // expect-fact: variable<float, .*batch, 3, 5>
 // expect-lines: 12
-#include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/program/program.hpp>
 

@@ -6,8 +6,8 @@
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
 // expect-lines[clang]: 14
-#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

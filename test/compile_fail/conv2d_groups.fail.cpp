@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d: the number of groups divides the channels
 // expect-fact: expects<4>, .*gets<6, 8>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

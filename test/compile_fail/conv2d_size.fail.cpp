@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d: a filter fits into the padded image
 // expect-fact: expects<3, 12>, .*gets<9, 9>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d_transpose: the number of groups divides the channels and the
 // expect-fact: expects<2>, .*gets<6, 3>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

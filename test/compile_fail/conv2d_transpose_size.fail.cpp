@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d_transpose: the result has a size, and less than a stride more
 // expect-fact: expects<18, 18>, .*gets<20, 18>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d: the images are floating point, one a row
 // expect-fact: gets_type<.*6, 9, 9>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

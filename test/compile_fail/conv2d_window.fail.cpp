@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv2d: filters, their size, stride and dilation are positive
 // expect-fact: gets<8, 3, 3>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*conv3d: a filter fits into the padded volume
 // expect-fact: expects<3, 3, 3>, .*gets<2, 9, 9>
 // expect-lines: 12
-#include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

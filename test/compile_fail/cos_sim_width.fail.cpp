@@ -4,9 +4,9 @@
 // expect-fact: variable<float, .*batch, 128>
 // expect-fact: variable<float, .*batch, 64>
 // expect-lines: 12
-#include <lamina/operators/norm/cos_sim/layer.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
+#include <lamina/operators/norm/cos_sim/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

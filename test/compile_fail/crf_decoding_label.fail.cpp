@@ -3,8 +3,8 @@
 // expect-error: static.assert.*crf_decoding: sequences of one score a tag, and one label
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

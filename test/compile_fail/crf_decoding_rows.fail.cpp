@@ -3,8 +3,8 @@
 // expect-error: static.assert.*crf_decoding: the input is sequences of one score a tag
 // expect-fact: gets_type<.*batch, 5>
 // expect-lines: 12
-#include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: gets<3, 2>
 // expect-fact: variable<float, .*batch, 4, 4>
 // expect-lines: 12
-#include <lamina/operators/shape/join/layer_crop.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/shape/join/layer_crop.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

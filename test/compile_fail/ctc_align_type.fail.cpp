@@ -3,8 +3,8 @@
 // expect-error: static.assert.*ctc_align: the input is sequences of one whole number
 // expect-fact: gets_type<.*variable<float
 // expect-lines: 12
-#include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

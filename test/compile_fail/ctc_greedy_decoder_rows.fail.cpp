@@ -3,8 +3,8 @@
 // expect-error: static.assert.*ctc_greedy_decoder: the input is sequences of one score a class
 // expect-fact: gets_type<.*batch, 5>
 // expect-lines: 12
-#include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*edit_distance: two sequences of whole numbers
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/operators/metric/sequence/layer_edit_distance.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/metric/sequence/layer_edit_distance.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: variable<float, .*batch, 1>
 // expect-fact: variable<long( int)?, .*batch, 1>
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/program/program.hpp>
 

@@ -4,8 +4,8 @@
 // expect-fact: expects_type<.*variable<float, .*tokens<
 // expect-fact: gets_type<.*variable<float, .*tokens<
 // expect-lines: 12
-#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that lamina refuses -ffast-math and its parts by name: with it sigmoid(-1000) is NaN (Tencent/ncnn#1284, pytorch/glow#4402).
+"""Checks that lamina refuses -ffast-math and its parts by name: with it sigmoid(-1000) is NaN
+(Tencent/ncnn#1284, pytorch/glow#4402).
 
 usage: fast_math.py [--compiler CXX]...
 """
@@ -15,8 +16,9 @@ SAYS = "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-
 
 def said(compiler, *flags):
     """What the compiler says of the first header that every other one includes."""
-    run = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *flags, "-x", "c++", "-"],
-                         input="#include <lamina/core/config.hpp>\n", text=True, capture_output=True)
+    run = subprocess.run(
+        [compiler, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *flags, "-x", "c++", "-"],
+        input="#include <lamina/core/config.hpp>\n", text=True, capture_output=True)
     return run.stderr
 
 

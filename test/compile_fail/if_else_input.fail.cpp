@@ -3,10 +3,10 @@
 // expect-error: static.assert.*elementwise: both operands have the same rows
 // expect-fact: no_rows<
 // expect-lines: 24
-#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

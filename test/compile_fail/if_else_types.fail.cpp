@@ -4,8 +4,8 @@
 // expect-fact: expects_type<.*variable<float, .*batch, 5>
 // expect-fact: gets_type<.*variable<float, .*batch, 6>
 // expect-lines: 16
-#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*if_else: a branch writes no variable of an outer block
 // expect-fact: at_line<17>
 // expect-lines: 12
-#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: expects_type<.*variable<long( int)?, .*batch, 1>
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/program/program.hpp>
 

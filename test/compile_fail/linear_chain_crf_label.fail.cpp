@@ -3,8 +3,8 @@
 // expect-error: static.assert.*linear_chain_crf: sequences of one score a tag
 // expect-fact: gets_type<.*tokens<.*variable<.*batch, 1>
 // expect-lines: 12
-#include <lamina/operators/loss/crf/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/loss/crf/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

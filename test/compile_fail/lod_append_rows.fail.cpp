@@ -3,9 +3,9 @@
 // expect-error: static.assert.*lod_append: the input has rows
 // expect-fact: gets_type<.*variable<float, .*once, 1>
 // expect-lines: 12
-#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

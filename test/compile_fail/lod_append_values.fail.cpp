@@ -3,8 +3,8 @@
 // expect-error: static.assert.*lod_append: x has rows, and the offsets are whole numbers
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12
-#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_append.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*lod_reset: x has rows, and y holds sequences
 // expect-fact: gets_type<.*batch, 8>
 // expect-lines: 12
-#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

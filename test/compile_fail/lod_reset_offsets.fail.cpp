@@ -3,8 +3,8 @@
 // expect-error: static.assert.*lod_reset: offsets begin with 0 and never descend
 // expect-fact: gets<4, 2>
 // expect-lines: 12
-#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*lod_reset: the input has rows
 // expect-fact: gets_type<.*once, 1>
 // expect-lines: 12
-#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
-#include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/reduce/mean/layer.hpp>
+#include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,8 +5,8 @@
 // expect-fact: gets_type<.*variable<float, .*batch, 2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -4,8 +4,8 @@
 // expect-fact: expects<128>
 // expect-fact: gets<64>
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/program/program.hpp>
 

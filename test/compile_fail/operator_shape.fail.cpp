@@ -4,8 +4,8 @@
 // expect-fact: variable<float, .*batch, 128>
 // expect-fact: variable<float, .*batch, 64>
 // expect-lines: 12
-#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/program/program.hpp>
 

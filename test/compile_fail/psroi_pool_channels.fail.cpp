@@ -4,8 +4,8 @@
 // expect-fact: gets<2, 2>
 // expect-fact: variable<float, .*batch, 6, 9, 9>
 // expect-lines: 12
-#include <lamina/operators/region/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/region/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*recurrent: the rows of the input form sequences
 // expect-fact: gets_type<.*variable<float, .*batch, 8>
 // expect-lines: 12
-#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

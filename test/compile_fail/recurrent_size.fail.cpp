@@ -3,8 +3,8 @@
 // expect-error: static.assert.*recurrent: the size is positive
 // expect-fact: gets<10>
 // expect-lines: 12
-#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*recurrent: an initial state has one row
 // expect-fact: expects_type<.*variable<float, .*batch, 2>
 // expect-lines: 12
-#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*recurrent: the input is a row of floating point numbers
 // expect-fact: expects<16>
 // expect-lines: 12
-#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

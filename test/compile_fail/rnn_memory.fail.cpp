@@ -3,8 +3,8 @@
 // expect-error: static.assert.*rnn: each memory of a step is updated, and nothing else is
 // expect-fact: at_line<15>
 // expect-lines: 12
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

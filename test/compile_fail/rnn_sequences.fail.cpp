@@ -3,8 +3,8 @@
 // expect-error: static.assert.*dynamic_rnn: a step input has the sequences that the rnn walks over
 // expect-fact: expects_type<.*tokens<
 // expect-lines: 24
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*roi_align: a sequence of regions of four numbers for each image
 // expect-fact: variable<float, .*batch, 4>
 // expect-lines: 12
-#include <lamina/operators/region/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/region/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*roi_pool: a sequence of regions of four numbers for each image
 // expect-fact: gets_type<.*batch, 6, 9, 9>, .*batch, 4>
 // expect-lines: 12
-#include <lamina/operators/region/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/region/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

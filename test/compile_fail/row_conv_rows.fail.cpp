@@ -3,8 +3,8 @@
 // expect-error: static.assert.*row_conv: the input holds sequences of floating point rows
 // expect-fact: gets_type<.*batch, 8>
 // expect-lines: 12
-#include <lamina/operators/sequence/conv/layer_row_conv.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/sequence/conv/layer_row_conv.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,11 +3,11 @@
 // expect-error: static.assert.*rows: a variable has the rows from before an operator made them anew
 // expect-fact: named<'o', 'f', '.', 't', 'm', 'p', '_', '0'
 // expect-lines: 12
-#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
-#include <lamina/operators/decode/beam_search/layer.hpp>
-#include <lamina/operators/embedding/gather/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/decode/beam_search/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*sequence_concat: the inputs are sequences of the same rows
 // expect-fact: gets_type<.*, 4>
 // expect-lines: 12
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/sequence/shape/layer_concat.hpp>
 #include <lamina/program/program.hpp>
 

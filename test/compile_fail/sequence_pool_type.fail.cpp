@@ -3,8 +3,8 @@
 // expect-error: static.assert.*sequence_pool: the input is floating point
 // expect-fact: gets_type<.*tokens<
 // expect-lines: 12
-#include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/program/program.hpp>
 

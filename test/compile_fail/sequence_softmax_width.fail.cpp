@@ -3,8 +3,8 @@
 // expect-error: static.assert.*sequence_softmax: the input is one floating point number
 // expect-fact: gets_type<.*tokens<.*8>
 // expect-lines: 12
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/layers/sequence.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/sequence/softmax/layer.hpp>
 #include <lamina/program/program.hpp>
 

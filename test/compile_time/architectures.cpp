@@ -39,5 +39,6 @@ void trains(const std::vector<Sample>& samples) {
 
 int main() {
   trains<pictures>(std::vector<std::tuple<std::vector<float>, std::int64_t>>{});
-  trains<speech>(std::vector<std::tuple<std::vector<std::vector<float>>, std::vector<std::int64_t>>>{});
+  trains<speech>(
+      std::vector<std::tuple<std::vector<std::vector<float>>, std::vector<std::int64_t>>>{});
 }

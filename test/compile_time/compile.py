@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a file with default limits, printing what the compiler says if it does not.
 
-With --object-limit it compiles without optimization, as a debug build does, and the object must not be larger than
-so many megabytes: what exists during compilation only must not reach it.
+With --object-limit it compiles without optimization, as a debug build does, and the object must not
+be larger than so many megabytes: what exists during compilation only must not reach it.
 
 usage: compile.py --compiler CXX [--object-limit MB] FILE [-- FLAGS...]
 """
@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--object-limit", type=float)
     parser.add_argument("file")
@@ -27,7 +28,9 @@ def main():
                str(pathlib.Path(__file__).parent / options.file)]
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder, "object.o")
-        command += ["-fsyntax-only"] if options.object_limit is None else ["-O0", "-c", "-o", str(made)]
+        command += ["-fsyntax-only"] if options.object_limit is None else [
+            "-O0", "-c", "-o", str(made)
+        ]
         done = subprocess.run(command, text=True, capture_output=True)
         if done.returncode:
             print(done.stderr[:4000])

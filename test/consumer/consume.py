@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Uses lamina as another project would: builds and runs project/ against an installed or an embedded copy.
+"""Uses lamina as another project would: builds and runs project/ against an installed or an
+embedded copy.
 
-The project has two translation units that include every header, so a function that is not inline shows as well.
+The project has two translation units that include every header, so a function that is not inline
+shows as well.
 
 usage: consume.py --build FOLDER --how find_package|add_subdirectory
        FOLDER is a configured build of lamina: its compiler is used, and it is what gets installed.
@@ -23,7 +25,8 @@ import compile_alone  # noqa: E402 - which headers need libraries that lamina do
 
 def run(*command):
     """Runs a command, and shows what it said if it fails."""
-    result = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT)
     if result.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{result.stdout}")
     return result.stdout
@@ -41,7 +44,8 @@ def main():
         folder = pathlib.Path(folder)
         if options.how == "find_package":
             run("cmake", "--install", options.build, "--prefix", folder / "prefix")
-            include, where = folder / "prefix" / "include", f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}"
+            include = folder / "prefix" / "include"
+            where = f"-DCMAKE_PREFIX_PATH={folder / 'prefix'}"
         else:
             include, where = LAMINA / "include", f"-DLAMINA_SOURCE={LAMINA}"
         headers = sorted(str(p.relative_to(include)) for p in (include / "lamina").rglob("*.hpp"))
@@ -55,10 +59,14 @@ def main():
             f"-DCMAKE_CXX_COMPILER={compiler}", f"-DEVERYTHING={folder}")
         run("cmake", "--build", folder / "build")
         said = run(folder / "build" / "consumer")
-        version = re.findall(r"#define LAMINA_VERSION_\w+ (\d+)", (include / "lamina/core/config.hpp").read_text())
+        version = re.findall(r"#define LAMINA_VERSION_\w+ (\d+)",
+                             (include / "lamina/core/config.hpp").read_text())
         if said.split() != ["lamina", ".".join(version)]:
             sys.exit(f"expected the consumer to say 'lamina {'.'.join(version)}', found '{said}'")
-    print(f"a project that uses {options.how} builds with {len(everything)} headers in two files, and runs")
+    print(
+        f"a project that uses {options.how} builds with {len(everything)} headers in two files, "
+        "and runs"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows the recipe of CONTRIBUTING.md for an operator with its own kernel, and tests the operator.
+"""Follows the recipe of CONTRIBUTING.md for an operator with its own kernel, and tests the
+operator.
 
 The code blocks that name the operator `cumprod` are the recipe. A ```cpp block is a new file, whose
-second line is `// PATH - purpose` (lamina/... lies in include/). A ```diff block changes files: after
-`--- PATH` come lines to add (+), between lines that stand in the file (a space), which must be there
-exactly once.
+second line is `// PATH - purpose` (lamina/... lies in include/). A ```diff block changes files:
+after `--- PATH` come lines to add (+), between lines that stand in the file (a space), which must
+be there exactly once.
 
 In a copy of include/, test/ and docs/ under DIR the script
 - makes these files, and counts them: LIMITS says how many are written by hand,
@@ -48,7 +49,8 @@ def new_file(block):
     """The path of a new file, by its second line."""
     found = re.match(r"// SPDX-[^\n]*\n// (\S+) - \S", block)
     if not found:
-        raise SystemExit(f"expected '// PATH - purpose' in the second line of a block, found {block!r}")
+        raise SystemExit(
+            f"expected '// PATH - purpose' in the second line of a block, found {block!r}")
     path = found[1]
     return "include/" + path if path.startswith("lamina/") else path
 
@@ -91,7 +93,8 @@ def count_faults(names):
         if len(found) > limit:
             yield f"{folder}/: expected at most {limit} files by hand, found {', '.join(found)}"
         if len(found) < limit:
-            yield f"{folder}/: the recipe needs {len(found)} files: write it down in LIMITS, which has {limit}"
+            yield (f"{folder}/: the recipe needs {len(found)} files: write it down in LIMITS,"
+                   f" which has {limit}")
 
 
 def run(*command, **options):
@@ -104,9 +107,13 @@ class tree:
 
     def __init__(self, root, compiler, flags, libraries):
         self.root = root
-        self.libraries = [*libraries, "-lpthread", *(["-lz"] if "-DLAMINA_HAS_ZLIB" in flags else [])]
-        self.compile = [*compiler.split(), "-std=c++20", "-O0", f"-I{root / 'include'}", f"-I{root / 'test'}",
-                        f'-DLAMINA_TEST_DIR="{root / "test"}"', "-Wall", "-Wextra", "-Werror", *flags]
+        self.libraries = [
+            *libraries, "-lpthread", *(["-lz"] if "-DLAMINA_HAS_ZLIB" in flags else [])
+        ]
+        self.compile = [
+            *compiler.split(), "-std=c++20", "-O0", f"-I{root / 'include'}", f"-I{root / 'test'}",
+            f'-DLAMINA_TEST_DIR="{root / "test"}"', "-Wall", "-Wextra", "-Werror", *flags
+        ]
 
     def object_of(self, source):
         path = self.root / (source.replace("/", "_") + ".o")
@@ -129,13 +136,14 @@ def test_recipe(compiler, build, libraries, flags):
     faults = list(count_faults(names))
     python = [sys.executable, "-B"]
     run(*python, root / "test/docs/layer_page.py", "--update")
-    for script in ("structure/check_layers.py", "structure/check_headers.py", "docs/check_errors.py",
-                   "docs/layer_page.py"):
+    for script in ("structure/check_layers.py", "structure/check_headers.py",
+                   "docs/check_errors.py", "docs/layer_page.py"):
         if not run(*python, root / "test" / script):
             faults.append(f"test/{script} fails")
 
     copy = tree(root, compiler, flags, libraries)
-    # The second version of Catch2 may be a header alone; the third one's libraries have the main function.
+    # The second version of Catch2 may be a header alone; the third one's libraries have the main
+    # function.
     main_function = "" if libraries else "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n"
     (root / "main.cpp").write_text(main_function)
     test = next(name for name in names if name.endswith("_test.cpp"))
@@ -146,8 +154,9 @@ def test_recipe(compiler, build, libraries, flags):
     if not run(program):
         return [*faults, f"{test} fails"]
     for name in names:
-        if name.endswith(".fail.cpp") and not run(*python, root / "test/compile_fail/expect_error.py",
-                                                  f"--compiler={compiler}", root / name, "--", *flags):
+        if name.endswith(".fail.cpp") and not run(
+                *python, root / "test/compile_fail/expect_error.py", f"--compiler={compiler}",
+                root / name, "--", *flags):
             faults.append(f"{name} fails")
     for header, right, wrong in MISTAKES:
         path = root / "include/lamina/operators/reduce" / OPERATOR / header
@@ -169,8 +178,11 @@ def test_recipe(compiler, build, libraries, flags):
 
 
 def self_test():
-    page = ("A\n```cpp\n// SPDX-x\n// lamina/a/cumprod.hpp - b\nint c;\n```\n```cpp\nint other;\n```\n"
-            "```diff\n--- docs/d.md\n+cumprod\n e\n+f\n--- test/g\n h\n+cumprod\n--- docs/d.md\n first\n+second\n```\n")
+    page = (
+        "A\n```cpp\n// SPDX-x\n// lamina/a/cumprod.hpp - b\nint c;\n```\n```cpp\nint other;\n```\n"
+        "```diff\n--- docs/d.md\n+cumprod\n e\n+f\n--- test/g\n h\n+cumprod\n--- docs/d.md\n "
+        "first\n+second\n```\n"
+    )
     assert [language for language, _ in blocks_of(page)] == ["cpp", "diff"]
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
@@ -181,7 +193,8 @@ def self_test():
         assert (root / "docs/d.md").read_text() == "\nfirst\nsecond\ncumprod\ne\nf\n"
         assert (root / "test/g").read_text() == "\n\nh\ncumprod\nhh\n"
         assert (root / "include/lamina/a/cumprod.hpp").read_text().endswith("- b\nint c;\n")
-        for wrong in (page, page.replace("cumprod.hpp - b", "other.hpp - b").replace(" e\n", " x\n")):
+        for wrong in (page, page.replace("cumprod.hpp - b",
+                                         "other.hpp - b").replace(" e\n", " x\n")):
             try:
                 follow(wrong, root)
                 assert False, wrong
@@ -204,7 +217,8 @@ def main():
     parser.add_argument("flags", nargs="*")
     arguments = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)
-    faults = test_recipe(arguments.compiler, arguments.build.resolve(), arguments.catch, arguments.flags)
+    faults = test_recipe(arguments.compiler, arguments.build.resolve(), arguments.catch,
+                         arguments.flags)
     print("\n".join(faults) or "the recipe gives an operator that obeys all laws")
     return bool(faults)
 

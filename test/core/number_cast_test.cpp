@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "laws/edge_law.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/number_cast.hpp>
@@ -12,8 +13,6 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
-
-#include "laws/edge_law.hpp"
 
 namespace {
 
@@ -65,9 +64,10 @@ TEMPLATE_TEST_CASE("numbers that an integer cannot hold become the nearest one",
 
 TEST_CASE("numbers that an integer cannot hold: the engine casts as the executor does") {
   const double infinity = limits<double>::infinity();
-  lamina::law::check_edges(casts, {{1e30, -1e30, infinity, -infinity, limits<double>::quiet_NaN(),
-                                    -0.9, 254.5, 2147483648.0}},
-                           1);
+  lamina::law::check_edges(
+      casts,
+      {{1e30, -1e30, infinity, -infinity, limits<double>::quiet_NaN(), -0.9, 254.5, 2147483648.0}},
+      1);
 }
 
 TEST_CASE("integers that are too large wrap around") {

@@ -15,7 +15,8 @@ namespace {
 template <class T>
 bool wraps() {
   constexpr T most = std::numeric_limits<T>::max(), least = std::numeric_limits<T>::min();
-  return math::wrapping_sum(most, T(1)) == least && math::wrapping_difference(least, T(1)) == most &&
+  return math::wrapping_sum(most, T(1)) == least &&
+         math::wrapping_difference(least, T(1)) == most &&
          math::wrapping_product(most, T(2)) == static_cast<T>(-2) &&
          math::wrapping_product(least, static_cast<T>(-1)) == least;
 }

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that docs/errors.md explains every compile-time message, and none that no longer exists.
 
-A message is the text of a static_assert in include/ that starts with "lamina: ". Its entry is a heading of
-docs/errors.md with the text word for word, in backquotes or not. A heading that starts with "lamina: " and is not the
-text of a static_assert must be how a string of include/ starts: a message that is thrown at run time.
+A message is the text of a static_assert in include/ that starts with "lamina: ". Its entry is a
+heading of docs/errors.md with the text word for word, in backquotes or not. A heading that starts
+with "lamina: " and is not the text of a static_assert must be how a string of include/ starts: a
+message that is thrown at run time.
 
 usage: check_errors.py [INCLUDE_FOLDER PAGE]
        check_errors.py --self-test
@@ -13,12 +14,15 @@ import pathlib
 import re
 import sys
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|static_assert\b|[()]|\s+|\w+|.', re.S)
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|static_assert\b|[()]|\s+|\w+|.',
+    re.S)
 PREFIX = "lamina: "
 
 
 def strings_of(text):
-    """(is it the text of a static_assert, string) of each literal of a source, adjacent ones joined."""
+    """(is it the text of a static_assert, string) of each literal of a source, adjacent ones
+    joined."""
     depth, assert_depth, literal = 0, None, None
     for token in TOKEN.findall(text):
         if token.isspace() or token.startswith(("//", "/*")):
@@ -62,7 +66,8 @@ def faults_of(sources, page):
     for heading in sorted(set(headings)):
         if headings.count(heading) > 1:
             yield f"docs/errors.md: '{heading}' has {headings.count(heading)} entries"
-        if not any(text == heading or (not is_assert and text.startswith(heading)) for _, is_assert, text in strings):
+        if not any(text == heading or (not is_assert and text.startswith(heading))
+                   for _, is_assert, text in strings):
             yield f"docs/errors.md: no source says '{heading}'"
 
 
@@ -74,15 +79,13 @@ def self_test():
     static_assert(ok<"lamina: no message">);
     throw error("lamina: label is " + found);'''
     entry = "# Errors\n## `lamina: fc: the width differs`\n"
-    planted = [
-        (entry, None),
-        (entry + "### lamina: label\n", None),
-        ("# Errors\n", "no heading 'lamina: fc: the width differs'"),
-        ("# Errors\n```\n## lamina: fc: the width differs\n```\n", "no heading 'lamina: fc: the width differs'"),
-        ("## lamina: fc: the width\n" + entry, "no source says 'lamina: fc: the width'"),
-        (entry + "## lamina: in a comment\n", "no source says 'lamina: in a comment'"),
-        (entry + entry, "has 2 entries"),
-    ]
+    planted = [(entry, None), (entry + "### lamina: label\n", None),
+               ("# Errors\n", "no heading 'lamina: fc: the width differs'"),
+               ("# Errors\n```\n## lamina: fc: the width differs\n```\n",
+                "no heading 'lamina: fc: the width differs'"),
+               ("## lamina: fc: the width\n" + entry, "no source says 'lamina: fc: the width'"),
+               (entry + "## lamina: in a comment\n", "no source says 'lamina: in a comment'"),
+               (entry + entry, "has 2 entries"), ]
     wrong = 0
     for page, expected in planted:
         faults = list(faults_of({"a.hpp": source}, page))
@@ -97,7 +100,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return bool(self_test())
     root = pathlib.Path(__file__).resolve().parents[2]
-    include, page = map(pathlib.Path, sys.argv[1:] or (root / "include", root / "docs" / "errors.md"))
+    include, page = map(pathlib.Path, sys.argv[1:] or
+                        (root / "include", root / "docs" / "errors.md"))
     sources = {str(p.relative_to(include)): p.read_text(errors="replace")
                for p in sorted(include.rglob("*")) if p.suffix in (".hpp", ".cuh")}
     faults = list(faults_of(sources, page.read_text() if page.is_file() else ""))

@@ -6,10 +6,12 @@ usage: code_blocks.py main PAGE FILE
        code_blocks.py compile --compiler CXX --build DIR [-- COMPILER_FLAGS...]
        code_blocks.py --self-test
 
-main writes the first block with a main function. compile writes block N of docs/PAGE.md to PAGE_N.inc and compiles
-page_blocks.cpp, which includes each of them where the names that it uses are declared; a block that is included nowhere
-is a fault. Blocks of cuda.md need CUDA's headers and are left out, with a word, where those are missing. CONTRIBUTING.md
-is a page too; test/contributing/recipe.py compiles the blocks of it that name an operator, and they are not counted here.
+main writes the first block with a main function. compile writes block N of docs/PAGE.md to
+PAGE_N.inc and compiles page_blocks.cpp, which includes each of them where the names that it uses
+are declared; a block that is included nowhere is a fault. Blocks of cuda.md need CUDA's headers and
+are left out, with a word, where those are missing. CONTRIBUTING.md is a page too;
+test/contributing/recipe.py compiles the blocks of it that name an operator, and they are not
+counted here.
 """
 import argparse
 import pathlib
@@ -33,7 +35,8 @@ def blocks_of(text):
 
 
 def write_blocks(pages, folder):
-    """Writes each block of the pages, whose errors then name the page and its line; returns the files' names."""
+    """Writes each block of the pages, whose errors then name the page and its line; returns the
+    files' names."""
     names = []
     for page in pages:
         blocks = [part for part in blocks_of(page.read_text())
@@ -50,13 +53,15 @@ def inclusion_faults(names, scaffolds):
     for name in names:
         if included.count(name) != 1:
             page, number = name.removesuffix(".inc").rsplit("_", 1)
-            yield f"{page}.md: block {number} is included {included.count(name)} times by page_blocks.cpp"
+            yield (f"{page}.md: block {number} is included {included.count(name)} times"
+                   " by page_blocks.cpp")
     for name in sorted(set(included) - set(names)):
         yield f"page_blocks.cpp: there is no block {name}"
 
 
 def has_header(compiler, flags, header):
-    run = subprocess.run([*compiler.split(), *flags, "-E", "-x", "c++", "-"], text=True, capture_output=True,
+    run = subprocess.run([*compiler.split(), *flags, "-E", "-x", "c++", "-"], text=True,
+                         capture_output=True,
                          input=f"#if !__has_include(<{header}>)\n#error\n#endif\n")
     return run.returncode == 0
 
@@ -64,7 +69,8 @@ def has_header(compiler, flags, header):
 def compile_pages(compiler, build, flags):
     build.mkdir(parents=True, exist_ok=True)
     names = write_blocks([*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"], build)
-    (build / "weights.inc").write_text("")  # static_evaluator.md includes what a user's program has written
+    # static_evaluator.md includes what a user's program has written
+    (build / "weights.inc").write_text("")
     faults = list(inclusion_faults(names, [(HERE / name).read_text() for name in SCAFFOLDS]))
     print("\n".join(faults) or f"{len(names)} blocks")
     flags = ["-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}", f"-I{build}", *flags]
@@ -83,12 +89,15 @@ def self_test():
         folder = pathlib.Path(folder)
         (folder / "some.md").write_text(page)
         assert write_blocks([folder / "some.md"], folder) == ["some_1.inc", "some_2.inc"]
-        assert (folder / "some_2.inc").read_text() == f'#line 8 "{folder / "some.md"}"\nint b;\n  c;\n'
+        assert (folder /
+                "some_2.inc").read_text() == f'#line 8 "{folder / "some.md"}"\nint b;\n  c;\n'
     names = ["a_1.inc", "b_c_2.inc"]
     good = '#include "a_1.inc"\n#include <b.hpp>\n#include "b_c_2.inc"\n'
     assert list(inclusion_faults(names, [good])) == []
-    assert list(inclusion_faults(names, [good, good]))[1] == "b_c.md: block 2 is included 2 times by page_blocks.cpp"
-    assert list(inclusion_faults(names[:1], [good])) == ["page_blocks.cpp: there is no block b_c_2.inc"]
+    assert list(inclusion_faults(
+        names, [good, good]))[1] == "b_c.md: block 2 is included 2 times by page_blocks.cpp"
+    assert list(inclusion_faults(names[:1],
+                                 [good])) == ["page_blocks.cpp: there is no block b_c_2.inc"]
     print("ok")
 
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/layers.md: every layer with its call, what it computes and its options, from the docstrings of the headers.
+"""docs/layers.md: every layer with its call, what it computes and its options, from the docstrings
+of the headers.
 
 usage: layer_page.py [--update]
        layer_page.py --self-test
 
-Fails where the page is not what the headers say, where a header is in no family, or where a public function has no
-docstring; --update writes the page. What is written explicitly in a call is a template parameter that no argument of the
+Fails where the page is not what the headers say, where a header is in no family, or where a public
+function has no docstring; --update writes the page. What is written explicitly in a call is a
+template parameter that no argument of the
 function names.
 """
 import itertools
@@ -17,25 +19,32 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
 
-# Family, what is common to it, its headers in the order of the page: `glu` is layers/glu.hpp, `matrix/fc` is
-# operators/matrix/fc/layer.hpp, and `conv/conv2d` is operators/conv/layer_conv2d.hpp. `reduce/*` are
-# those of operators/reduce/ that are not named anywhere.
+# Family, what is common to it, its headers in the order of the page: `glu` is layers/glu.hpp,
+# `matrix/fc` is operators/matrix/fc/layer.hpp, and `conv/conv2d` is
+# operators/conv/layer_conv2d.hpp. `reduce/*` are those of operators/reduce/ that are not named
+# anywhere.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
      "data sequence control/read_minibatch"),
     ("Fully connected, embeddings, products", "",
      "matrix/fc embedding/lookup_table matrix/matmul class_vectors"),
-    ("Activations", "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
+    ("Activations",
+     "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
      "`{.act = lamina::activation::relu}`.", "activation/simple activation/tunable "
      "activation/prelu_maxout glu activation/softmax"),
     ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
-     "Whatever looks for the largest or smallest element, here or in any other layer (`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
-     "`maxout`, `sequence_pool`, `elementwise_max`, ...), follows two rules. NaN is chosen before every number, `argsort` puts it\n"
-     "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, and has the whole gradient.\n\n"
-     "Sums of floats, means and statistics of many rows are added up in double, or a few rows in float and these sums in double.",
+     "Whatever looks for the largest or smallest element, here or in any other layer "
+     "(`reduce_max`, `argmax`, `topk`, `pool2d`,\n"
+     "`maxout`, `sequence_pool`, `elementwise_max`, ...), follows two rules. NaN is chosen before "
+     "every number, `argsort` puts it\n"
+     "behind all numbers; activations and `clip` keep NaN. Of equal elements the first is chosen, "
+     "and has the whole gradient.\n\n"
+     "Sums of floats, means and statistics of many rows are added up in double, or a few rows in "
+     "float and these sums in double.",
      "elementwise/binary elementwise/sum/scale elementwise/sum reduce/mean reduce/dimensions "
      "reduce/cumsum reduce/* elementwise/compare"),
-    ("Costs", "Most give one number a row or an element; `mean` makes the cost of a program of them.",
+    ("Costs",
+     "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "loss/cross_entropy loss/cross_entropy/softmax loss/pointwise loss/row hsigmoid nce "
      "loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
@@ -66,8 +75,9 @@ FAMILIES = [
 PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "
      "layer_helper layers one_operator recurrent control/rnn row_ids shape window".split())
 
-BLOCK = re.compile(r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
-                   r"(?P<doc>(?:^///.*\n)*)^(?P<head>template <|struct |class |enum class |constexpr )", re.M)
+BLOCK = re.compile(
+    r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
+    r"(?P<doc>(?:^///.*\n)*)^(?P<head>template <|struct |class |enum class |constexpr )", re.M)
 # Functions that return these are no layers.
 VALUES = re.compile(r"constexpr (int|bool|extent2|extents|attribute_value) ")
 OPTIONS = re.compile("_attr$|_form$|^window|^extent")
@@ -107,7 +117,8 @@ def parameter_name(parameter):
 
 
 def entries_of(text):
-    """What one header declares outside of detail, in order: notes, types and functions, each a dict."""
+    """What one header declares outside of detail, in order: notes, types and functions, each a
+    dict."""
     inside, at, found = 0, 0, []
     while match := BLOCK.search(text, at):
         at = match.end()
@@ -118,9 +129,15 @@ def entries_of(text):
             continue
         if match["note"]:
             if found or "#include" not in text[at:]:
-                found.append({"kind": "note", "doc": "\n".join(line[3:] for line in match["note"].splitlines())})
+                found.append({
+                    "kind": "note",
+                    "doc": "\n".join(line[3:] for line in match["note"].splitlines())
+                })
             continue
-        entry = {"doc": "\n".join(line.lstrip()[4:] for line in match["doc"].splitlines()), "template": []}
+        entry = {
+            "doc": "\n".join(line.lstrip()[4:] for line in match["doc"].splitlines()),
+            "template": []
+        }
         begin = match.start("head")
         if match["head"] == "template <":
             end = closing(text, match.end() - 1)
@@ -136,7 +153,12 @@ def entries_of(text):
             if VALUES.match(rest):
                 continue
             if "static_assert(never<" not in rest[end:end + 80]:
-                found.append(entry | {"kind": "function", "name": kind[1], "arguments": parts_of(rest[kind.end():end - 1])})
+                found.append(
+                    entry | {
+                        "kind": "function",
+                        "name": kind[1],
+                        "arguments": parts_of(rest[kind.end():end - 1])
+                    })
     return found
 
 
@@ -144,7 +166,10 @@ def call_of(entry):
     """How a function is called."""
     shown = [a for a in entry["arguments"] if not re.match(r"int line\b", a)]
     named = " ".join(shown)
-    own = [re.sub(r" = detail::.*", "", p) for p in entry["template"] if not re.search(rf"\b{parameter_name(p)}\b", named)]
+    own = [
+        re.sub(r" = detail::.*", "", p) for p in entry["template"]
+        if not re.search(rf"\b{parameter_name(p)}\b", named)
+    ]
     shown = [re.sub(r"^const (.*?)&", r"\1", a) for a in shown]
     shown = [re.sub(r"^options<(\w+), .*?>( attr)", r"\1\2", a) for a in shown]
     return f"{entry['name']}{'<' + ', '.join(own) + '>' if own else ''}({', '.join(shown)})"
@@ -168,11 +193,15 @@ def methods_of(body):
     """The functions of a class that have a docstring."""
     public = body.split(" private:")[0]
     public = public.split(" public:")[-1]
-    return [e for e in entries_of(re.sub(r"^  ", "", public, flags=re.M)) if e["kind"] == "function" and e["doc"]]
+    return [
+        e for e in entries_of(re.sub(r"^  ", "", public, flags=re.M))
+        if e["kind"] == "function" and e["doc"]
+    ]
 
 
 def paragraphs(doc, indent):
-    """A docstring in Markdown: what is indented is code where it has statements, else an equation."""
+    """A docstring in Markdown: what is indented is code where it has statements, else an
+    equation."""
     lines, code = [], False
     every = doc.splitlines()
     for number, line in enumerate(every):
@@ -203,7 +232,8 @@ def option_line(entry):
 
 
 def header_lines(name, text, types, used, faults):
-    """The lines of one header. TYPES are those of all headers by name, USED those that the page has already."""
+    """The lines of one header. TYPES are those of all headers by name, USED those that the page has
+    already."""
     found, documented = [], set()  # of lists of lines; one line: a short function
     for entry in entries_of(text):
         kind = entry["kind"]
@@ -211,8 +241,10 @@ def header_lines(name, text, types, used, faults):
             found.append(["", entry["doc"], ""])
             continue
         if kind == "class":
-            found.append([f"- `{entry['name']}`\\", "  " + paragraphs(entry["doc"], "")] +
-                         [f"  - `{call_of(m)}`\\\n    {paragraphs(m['doc'], '  ')}" for m in methods_of(entry["body"])])
+            found.append([f"- `{entry['name']}`\\", "  " + paragraphs(entry["doc"], "")] + [
+                f"  - `{call_of(m)}`\\\n    {paragraphs(m['doc'], '  ')}"
+                for m in methods_of(entry["body"])
+            ])
         if kind != "function":
             continue
         if not entry["doc"]:
@@ -222,7 +254,9 @@ def header_lines(name, text, types, used, faults):
         documented.add(entry["name"])
         options, more = [], entry["template"] + entry["arguments"]
         while more:
-            new = [t for t in types if t not in used and any(re.search(rf"\b{t}\b", m) for m in more)]
+            new = [
+                t for t in types if t not in used and any(re.search(rf"\b{t}\b", m) for m in more)
+            ]
             used.update(new)
             options += [line for t in new if (line := option_line(types[t]))]
             more = [types[t]["body"] for t in new]
@@ -242,9 +276,15 @@ def in_tables(found):
             run += 1
         if run >= FEWEST_IN_TABLE:
             cells = [tuple(part.replace("|", "\\|") for part in row[0]) for row in found[i:i + run]]
-            lines += ["", "| call | result |", "| --- | --- |", *(f"| `{call}` | {doc} |" for call, doc in cells), ""]
+            lines += [
+                "", "| call | result |", "| --- | --- |",
+                *(f"| `{call}` | {doc} |" for call, doc in cells), ""
+            ]
         elif run:
-            lines += [line for row in found[i:i + run] for line in (f"- `{row[0][0]}`\\", "  " + row[0][1])]
+            lines += [
+                line for row in found[i:i + run]
+                for line in (f"- `{row[0][0]}`\\", "  " + row[0][1])
+            ]
         else:
             lines += found[i]
             run = 1
@@ -263,21 +303,42 @@ def names_in(names, headers, families, parts):
 def page(headers, families=FAMILIES, parts=PARTS):
     """(the page, what is wrong) of {header: text}."""
     faults = []
-    families = [(title, text, names_in(names, headers, families, parts)) for title, text, names in families]
+    families = [(title, text, names_in(names, headers, families, parts))
+                for title, text, names in families]
     placed = [h for _, _, names in families for h in names.split()]
-    faults += [f"{h}: in no family of layer_page.py" for h in sorted(headers) if h not in placed and h not in parts]
-    faults += [f"layer_page.py: there is no header {h}" for h in [*placed, *parts] if h not in headers]
-    faults += [f"layer_page.py: {h} is named twice" for h in set(placed) if placed.count(h) > 1 or h in parts]
-    lines = ["# Layers", "",
-             "All functions that record operators, by family, in namespace `lamina::layer`. `test/docs/layer_page.py --update` writes this",
-             "page from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
-             "A call shows what is written in angle brackets and the arguments; what the arguments' types say is not written. `T` is the",
-             "element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` the dimensions of one row. Options are named in braces,",
-             "`{.act = lamina::activation::relu, .name = \"hidden\"}`; each has a `name`, by which the layer's result is asked for and its",
-             "parameters are called, and its default stands behind it.", ""]
-    lines += [f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·" for title, _, _ in families]
+    faults += [
+        f"{h}: in no family of layer_page.py" for h in sorted(headers)
+        if h not in placed and h not in parts
+    ]
+    faults += [
+        f"layer_page.py: there is no header {h}" for h in [*placed, *parts] if h not in headers
+    ]
+    faults += [
+        f"layer_page.py: {h} is named twice" for h in set(placed)
+        if placed.count(h) > 1 or h in parts
+    ]
+    lines = [
+        "# Layers", "",
+        "All functions that record operators, by family, in namespace `lamina::layer`. "
+        "`test/docs/layer_page.py --update` writes this",
+        "page from the docstrings of `layers/*.hpp` and `operators/**/layer*.hpp`.", "",
+        "A call shows what is written in angle brackets and the arguments; what the arguments' "
+        "types say is not written. `T` is the",
+        "element type, `R` the rows (`batch`, `tokens<...>`, `once`), `D...` the dimensions of one "
+        "row. Options are named in braces,",
+        "`{.act = lamina::activation::relu, .name = \"hidden\"}`; each has a `name`, by which the "
+        "layer's result is asked for and its",
+        "parameters are called, and its default stands behind it.", ""
+    ]
+    lines += [
+        f"[{title}](#{re.sub(r'[^a-z ]', '', title.lower()).replace(' ', '-')}) ·"
+        for title, _, _ in families
+    ]
     lines[-1] = lines[-1][:-2]
-    types = {e["name"]: e for text in headers.values() for e in entries_of(text) if e["kind"] in ("struct", "enum class")}
+    types = {
+        e["name"]: e for text in headers.values() for e in entries_of(text)
+        if e["kind"] in ("struct", "enum class")
+    }
     used = set()
     for title, text, names in families:
         lines += ["", f"## {title}", ""] + ([text, ""] if text else [])
@@ -309,7 +370,8 @@ constexpr auto hidden(int x) { return x; }
 
 /// x bent. Fluid: bend.
 template <int Axis = -1, class T, int... D>
-constexpr auto bend(variable<T, D...> x, const options<bend_attr, T>& attr = {}, int line = __builtin_LINE()) {
+constexpr auto bend(variable<T, D...> x, const options<bend_attr, T>& attr = {},
+                    int line = __builtin_LINE()) {
   return x;
 }
 
@@ -339,16 +401,29 @@ class walk {
 
 
 def self_test():
-    text, faults = page({"bend": SAMPLE, "lost": "", "part": ""}, [("Shapes", "All.", "bend gone")], {"part"})
-    assert faults == ["lost: in no family of layer_page.py", "layer_page.py: there is no header gone",
-                      "bend: fold has no docstring"], faults
+    text, faults = page({
+        "bend": SAMPLE,
+        "lost": "",
+        "part": ""
+    }, [("Shapes", "All.", "bend gone")], {"part"})
+    assert faults == [
+        "lost: in no family of layer_page.py", "layer_page.py: there is no header gone",
+        "bend: fold has no docstring"
+    ], faults
     body = text[text.index("## Shapes"):]
-    expected = ["## Shapes", "", "All.", "", "Of both.", "", "- `bend<int Axis = -1>(variable<T, D...> x, bend_attr attr = {})`\\",
-                "  x bent. Fluid: bend.", "  - `bend_attr`: `float by = 1` (how far).", "- `walk`\\", "  Walks:", "", "  ```cpp",
-                "  walk().go(1);", "  ```", "  - `go(int steps)`\\", "    On."]
+    expected = [
+        "## Shapes", "", "All.", "", "Of both.", "",
+        "- `bend<int Axis = -1>(variable<T, D...> x, bend_attr attr = {})`\\",
+        "  x bent. Fluid: bend.", "  - `bend_attr`: `float by = 1` (how far).", "- `walk`\\",
+        "  Walks:", "", "  ```cpp", "  walk().go(1);", "  ```", "  - `go(int steps)`\\", "    On."
+    ]
     assert body.rstrip().splitlines() == expected, "\n" + body
-    names = {"layers/glu.hpp": "glu", "operators/matrix/fc/layer.hpp": "matrix/fc", "operators/random/layer.hpp": "random",
-             "operators/conv/layer_conv2d_transpose.hpp": "conv/conv2d_transpose"}
+    names = {
+        "layers/glu.hpp": "glu",
+        "operators/matrix/fc/layer.hpp": "matrix/fc",
+        "operators/random/layer.hpp": "random",
+        "operators/conv/layer_conv2d_transpose.hpp": "conv/conv2d_transpose"
+    }
     assert {path: name_of(pathlib.PurePath(path)) for path in names} == names
     print("ok")
 
@@ -370,10 +445,13 @@ def main():
     if "--update" in sys.argv:
         PAGE.write_text(text)
     elif not PAGE.exists() or PAGE.read_text() != text:
-        faults.append("docs/layers.md is not what the headers say: run test/docs/layer_page.py --update")
+        faults.append(
+            "docs/layers.md is not what the headers say: run test/docs/layer_page.py --update")
     for fault in faults:
         print(fault)
-    print(f"{len(headers)} headers, {sum(line.startswith('- ') for line in text.splitlines())} layers")
+    print(
+        f"{len(headers)} headers, {sum(line.startswith('- ') for line in text.splitlines())} layers"
+    )
     return bool(faults)
 
 

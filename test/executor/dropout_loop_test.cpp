@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <laws/block_gradient_law.hpp>
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;

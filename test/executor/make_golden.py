@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints golden.inc: results of another library (PyTorch on the CPU, in double), or for what it has not, of numpy formulas.
+"""Prints golden.inc: results of another library (PyTorch on the CPU, in double), or for what it has
+not, of numpy formulas.
 
     python3 make_golden.py > golden.inc
 """
@@ -98,7 +99,8 @@ layer("l2_normalize", lambda x: F.normalize(x, dim=1, eps=1e-12))
 layer("cumsum", lambda x: torch.cumsum(x, 1))
 layer("cross_entropy", lambda x: F.cross_entropy(x, LABEL, reduction="none"))
 layer("soft_cross_entropy", lambda x: F.cross_entropy(x, TARGET, reduction="none"))
-layer("sigmoid_cross_entropy", lambda x: F.binary_cross_entropy_with_logits(x, TARGET, reduction="none"))
+layer("sigmoid_cross_entropy",
+      lambda x: F.binary_cross_entropy_with_logits(x, TARGET, reduction="none"))
 layer("huber", lambda x: F.huber_loss(x, TARGET, delta=0.5, reduction="none"))
 layer("smooth_l1", lambda x: F.smooth_l1_loss(x, TARGET, beta=1.0, reduction="none").sum(1))
 layer("kldiv", lambda x: F.kl_div(x, TARGET, reduction="mean"))

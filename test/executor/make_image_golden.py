@@ -32,11 +32,18 @@ def layer(name, f, *inputs):
 
 
 X = wave(2, 4, 5, 6)
-print("// SPDX-License-Identifier: Apache-2.0\n// Written by make_image_golden.py.\n// clang-format off\nnamespace golden {")
-layer("conv", lambda x, w: F.conv2d(x, w, stride=(2, 1), padding=(1, 2), dilation=(1, 2), groups=2), X, wave(6, 2, 3, 2))
+print(
+    "// SPDX-License-Identifier: Apache-2.0\n// Written by make_image_golden.py.\n// clang-format "
+    "off\nnamespace golden {"
+)
+layer("conv", lambda x, w: F.conv2d(x, w, stride=(2, 1), padding=(1, 2), dilation=(1, 2), groups=2),
+      X, wave(6, 2, 3, 2))
 layer("depthwise", lambda x, w: F.conv2d(x, w, stride=1, padding=1, groups=4), X, wave(8, 1, 3, 3))
-layer("transposed", lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1, groups=2), X, wave(4, 3, 3, 3))
-layer("volume", lambda x, w: F.conv3d(x, w, stride=(1, 2, 1), padding=(1, 0, 1)), X.reshape(2, 2, 2, 5, 6), wave(3, 2, 2, 3, 2))
+layer("transposed",
+      lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1, groups=2), X,
+      wave(4, 3, 3, 3))
+layer("volume", lambda x, w: F.conv3d(x, w, stride=(1, 2, 1), padding=(1, 0, 1)),
+      X.reshape(2, 2, 2, 5, 6), wave(3, 2, 2, 3, 2))
 layer("most", lambda x: F.max_pool2d(x, 3, stride=2, padding=1, ceil_mode=True), X)
 layer("average", lambda x: F.avg_pool2d(x, (2, 3), stride=2, padding=1, count_include_pad=False), X)
 layer("counted", lambda x: F.avg_pool2d(x, (2, 3), stride=2, padding=1, count_include_pad=True), X)

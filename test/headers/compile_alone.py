@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every header alone, twice in one file, with warnings as errors, and reports all that fail.
+"""Compiles every header alone, twice in one file, with warnings as errors, and reports all that
+fail.
 
-A header that has not changed, nor any header it includes, is not compiled again when --stamps names a file to
-remember it in. Headers that include one of those in optional.txt, of libraries which lamina does not require, are left
-out where this machine lacks that one.
+A header that has not changed, nor any header it includes, is not compiled again when --stamps names
+a file to remember it in. Headers that include one of those in optional.txt, of libraries which
+lamina does not require, are left out where this machine lacks that one.
 
---precompile keeps precompiled those few headers that many others include, and compiles each of those others over one
-that it does include. What its own lines then find is the same, for they come after all its includes, and what those
-lack is found when they are compiled alone themselves; a header with an include after its first namespace gets none.
-A header that so fails is compiled once more without. For clang only: g++ maps a precompiled header no faster.
+--precompile keeps precompiled those few headers that many others include, and compiles each of
+those others over one that it does include. What its own lines then find is the same, for they come
+after all its includes, and what those lack is found when they are compiled alone themselves; a
+header with an include after its first namespace gets none.
+A header that so fails is compiled once more without. For clang only: g++ maps a precompiled header
+no faster.
 
-usage: compile_alone.py --compiler CXX [--stamps FILE] [--precompile FOLDER] [--include FOLDER] [-- COMPILER_FLAGS...]
+usage: compile_alone.py --compiler CXX [--stamps FILE] [--precompile FOLDER] [--include FOLDER]
+           [-- COMPILER_FLAGS...]
 """
 import argparse
 import concurrent.futures
@@ -32,14 +36,16 @@ INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
 FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
-# About how many thousand characters a compiler reads for a header of others; templates of lamina's count several times.
+# About how many thousand characters a compiler reads for a header of others; templates of lamina's
+# count several times.
 OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
 MOST_PRECOMPILED = 12
 
 
 def compile_text(compiler, flags, text):
     """The diagnostics of one translation unit, or None when it compiles."""
-    run = subprocess.run([*compiler, *flags, "-x", "c++", "-"], input=text, text=True, capture_output=True)
+    run = subprocess.run([*compiler, *flags, "-x", "c++", "-"], input=text, text=True,
+                         capture_output=True)
     return run.stderr if run.returncode else None
 
 
@@ -49,7 +55,8 @@ def digest_of(header, include, digests):
         digests[header] = ""
         path = include / header
         text = path.read_text(errors="replace") if path.is_file() else "missing"
-        parts = [text] + [digest_of(h, include, digests) for h in sorted(set(INCLUDE.findall(text)))]
+        parts = [text
+                 ] + [digest_of(h, include, digests) for h in sorted(set(INCLUDE.findall(text)))]
         digests[header] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return digests[header]
 
@@ -76,16 +83,20 @@ def worth_precompiling(headers, include):
         weight[part] = OWN * path.stat().st_size / 1000 if path.is_file() else next(
             (w for start, w in OTHERS.items() if part.startswith(start)), OTHER)
     size = {h: sum(weight[part] for part in parts[h]) for h in headers}
-    early = [h for h in headers if not LATE_INCLUDE.search((include / h).read_text(errors="replace"))]
+    early = [
+        h for h in headers if not LATE_INCLUDE.search((include / h).read_text(errors="replace"))
+    ]
     users = {h: [user for user in early if h in parts[user] and user != h] for h in headers}
     chosen = {}
     for _ in range(MOST_PRECOMPILED):
         def saved(h):
-            return sum(max(0, size[h] - size.get(chosen.get(user), 0)) for user in users[h]) - 1.5 * size[h]
+            return sum(max(0, size[h] - size.get(chosen.get(user), 0))
+                       for user in users[h]) - 1.5 * size[h]
         best = max(headers, key=saved, default=None)
         if best is None or saved(best) <= 0:
             break
-        chosen.update({user: best for user in users[best] if size[best] > size.get(chosen.get(user), 0)})
+        chosen.update(
+            {user: best for user in users[best] if size[best] > size.get(chosen.get(user), 0)})
     return chosen
 
 
@@ -93,8 +104,9 @@ def precompile(header, folder, compiler, flags):
     """Where a header lies precompiled, or None when it does not compile."""
     path = folder / (header.replace("/", ".") + ".pch")
     own = [flag for flag in flags if flag != "-fsyntax-only"]
-    run = subprocess.run([*compiler, *own, "-fpch-instantiate-templates", "-x", "c++-header", "-", "-o", str(path)],
-                         input=f"#include <{header}>\n", text=True, capture_output=True)
+    run = subprocess.run(
+        [*compiler, *own, "-fpch-instantiate-templates", "-x", "c++-header", "-", "-o",
+         str(path)], input=f"#include <{header}>\n", text=True, capture_output=True)
     return path if run.returncode == 0 else None
 
 
@@ -118,18 +130,25 @@ def main():
     compiler = options.compiler.split()
 
     # Headers of device code are C++ too, but for those with kernels and CUB.
-    headers = sorted(str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*")
-                     if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
+    headers = sorted(
+        str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*")
+        if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
     needs = optional_needs(headers, options.include)
-    missing = [o for o in set(needs.values()) if compile_text(compiler, flags, f"#include <{o}>\n") is not None]
+    missing = [
+        o for o in set(needs.values())
+        if compile_text(compiler, flags, f"#include <{o}>\n") is not None
+    ]
     left_out = {header: needed for header, needed in needs.items() if needed in missing}
     for header, needed in left_out.items():
         print(f"{header}: left out, this machine has no <{needed}>")
 
-    version = subprocess.run([*compiler, "--version"], text=True, capture_output=True, check=True).stdout
+    version = subprocess.run([*compiler, "--version"], text=True, capture_output=True,
+                             check=True).stdout
     digests = {}
-    key = {h: hashlib.sha256(f"{digest_of(h, options.include, digests)}{version}{flags}".encode()).hexdigest()
-           for h in headers if h not in left_out}
+    key = {
+        h: hashlib.sha256(f"{digest_of(h, options.include, digests)}{version}{flags}".encode()
+                          ).hexdigest() for h in headers if h not in left_out
+    }
     stamps = {}
     if options.stamps and options.stamps.is_file():
         stamps = json.loads(options.stamps.read_text())
@@ -161,8 +180,12 @@ def main():
                 if len(lines) > 12:
                     print(f"({len(lines) - 12} more lines)")
     if options.stamps:
-        options.stamps.write_text(json.dumps({h: s for h, s in stamps.items() if h in key}, indent=0))
-    print(f"{len(key)} headers, {len(pending)} compiled, {len(roots)} of them first, {failed} failed")
+        options.stamps.write_text(
+            json.dumps({
+                h: s for h, s in stamps.items() if h in key
+            }, indent=0))
+    print(
+        f"{len(key)} headers, {len(pending)} compiled, {len(roots)} of them first, {failed} failed")
     return failed != 0 or not headers
 
 

@@ -5,12 +5,12 @@
 #include <interop/case_writer.hpp>
 #include <interop/held_values.hpp>
 
+#include <lamina/operators/control/array/layer.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/operators/decode/beam_search/layer.hpp>
 #include <lamina/operators/decode/beam_search/layer_decode.hpp>
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
-#include <lamina/operators/control/split_merge/layer.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
-#include <lamina/operators/control/array/layer.hpp>
 
 namespace interop {
 namespace {
@@ -26,7 +26,8 @@ void write_beam_cases(case_writer& to) {
   };
   // Hypotheses 0 and 1, of which one has ended, continue the first sample, 2 and 3 the second.
   to.write(
-      "beam_search", []<class T>(block& main) {
+      "beam_search",
+      []<class T>(block& main) {
         auto before = layer::nested_sequence<"before", integer>(main);
         auto so_far = layer::sequence<"so_far", T>(before);
         auto ids = layer::sequence<"ids", integer, 3>(before);
@@ -43,7 +44,8 @@ void write_beam_cases(case_writer& to) {
                       {{2, 2}, {1, 1, 1, 1}})}},
        .gradients = false,
        .any_rows = false});
-  to.write("beam_search_decode", []<class T>(block& main) {
+  to.write("beam_search_decode",
+           []<class T>(block& main) {
              auto ids = layer::nested_sequence<"beam", integer>(main);
              auto scores = layer::sequence<"scores", T>(ids);
              auto i = layer::fill_constant<integer>(main, 0);
@@ -181,20 +183,20 @@ constexpr auto stacked_array(const lamina::variable<T, R, D...>& x) {
 
 void write_flow_cases(case_writer& to) {
   to.write("array_stack", []<class T>(block& main) {
-             return squared(stacked_array(layer::data<"x", T, 3>(main)));
-           });
+    return squared(stacked_array(layer::data<"x", T, 3>(main)));
+  });
   to.write("split_and_merge", []<class T>(block& main) {
-             return squared(split_and_merged(layer::data<"x", T, 3>(main)));
-           });
+    return squared(split_and_merged(layer::data<"x", T, 3>(main)));
+  });
   to.write("rank_table", []<class T>(block& main) {
-             auto x = layer::sequence<"x", T, 3>(main);
-             return squared(ranked_and_back(x, layer::data<"first", T, 2>(main)));
-           });
-  to.write("select_input", []<class T>(block& main) {
-             return squared(selected(layer::data<"x", T, 3>(main)));
-           });
+    auto x = layer::sequence<"x", T, 3>(main);
+    return squared(ranked_and_back(x, layer::data<"first", T, 2>(main)));
+  });
+  to.write("select_input",
+           []<class T>(block& main) { return squared(selected(layer::data<"x", T, 3>(main))); });
   // With nothing but operators of Fluid: it reads no step of its input.
-  to.write("static_rnn_of_a_state", []<class T>(block& main) {
+  to.write("static_rnn_of_a_state",
+           []<class T>(block& main) {
              auto x = layer::data<"x", T, 5, 3>(main);
              auto shift = layer::fc<4>(x);
              return layer::static_rnn(x, [&](auto& step) {
@@ -210,20 +212,21 @@ void write_flow_cases(case_writer& to) {
 }  // namespace
 
 void write_array_cases(case_writer& to) {
-  to.write("assign_value", []<class T>(block& main) {
-             return layer::elementwise_mul(layer::data<"x", T, 3>(main), layer::cast<T>(three_values(main)));
+  to.write("assign_value",
+           []<class T>(block& main) {
+             return layer::elementwise_mul(layer::data<"x", T, 3>(main),
+                                           layer::cast<T>(three_values(main)));
            },
            {.gradients = false});
-  to.write(
-      "array_length", []<class T>(block& main) {
-        auto x = layer::data<"x", T, 3>(main);
-        auto first = layer::fill_constant<integer>(main, 0);
-        auto second = layer::fill_constant<integer>(main, 1);
-        auto array = layer::array_write(x, first);
-        layer::array_write(layer::square(x), second, array);
-        auto length = layer::cast<T>(layer::array_length(array));
-        return squared(layer::array_read(array, first) * length + layer::array_read(array, second));
-      });
+  to.write("array_length", []<class T>(block& main) {
+    auto x = layer::data<"x", T, 3>(main);
+    auto first = layer::fill_constant<integer>(main, 0);
+    auto second = layer::fill_constant<integer>(main, 1);
+    auto array = layer::array_write(x, first);
+    layer::array_write(layer::square(x), second, array);
+    auto length = layer::cast<T>(layer::array_length(array));
+    return squared(layer::array_read(array, first) * length + layer::array_read(array, second));
+  });
   write_beam_cases(to);
   write_flow_cases(to);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts that compare cases share: files of values, what differs, answers by case and by operator."""
+"""What the scripts that compare cases share: files of values, what differs, answers by case and by
+operator."""
 import argparse
 import json
 import pathlib
@@ -9,8 +10,16 @@ import numpy
 
 from table_parts import known_differences, page_part, rounded_differences, rewrite_page
 
-TYPES = {0: numpy.bool_, 1: numpy.int16, 2: numpy.int32, 3: numpy.int64, 5: numpy.float32, 6: numpy.float64,
-         20: numpy.uint8, 21: numpy.int8}
+TYPES = {
+    0: numpy.bool_,
+    1: numpy.int16,
+    2: numpy.int32,
+    3: numpy.int64,
+    5: numpy.float32,
+    6: numpy.float64,
+    20: numpy.uint8,
+    21: numpy.int8
+}
 BACKWARD, OPTIMIZE, LOSS_GRADIENT = 1, 2, 257  # values of op_role
 DOUBLES = 1e-4  # how much less than floats doubles may differ
 EDGES = "@edges"  # behind the name of a case that ran with edge values
@@ -52,12 +61,16 @@ def read_value(path):
 def values_in(folder):
     if not folder.is_dir():
         return {}
-    return {str(p.relative_to(folder)): read_value(p) for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): read_value(p) for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 def difference(name, here, there, tolerance, peer, smallest=1e-2):
-    """What differs between two arrays, or ''. Dimensions of 1 do not count: later libraries have scalars without any."""
-    if here.size == there.size and [d for d in here.shape if d != 1] == [d for d in there.shape if d != 1]:
+    """What differs between two arrays, or ''. Dimensions of 1 do not count: later libraries have
+    scalars without any."""
+    if here.size == there.size and [d for d in here.shape if d != 1
+                                    ] == [d for d in there.shape if d != 1]:
         there = there.reshape(here.shape)
     if here.shape != there.shape:
         return f"{name}: shape {list(here.shape)} here, {list(there.shape)} {peer}"
@@ -69,15 +82,18 @@ def difference(name, here, there, tolerance, peer, smallest=1e-2):
         largest = max(numpy.abs(there).max(), smallest)
         error = numpy.abs(here.astype(numpy.float64) - there).max() / largest
         if not error <= tolerance:
-            return f"{name}: relative error {error:.3g}: {here.ravel()[:6]} here, {there.ravel()[:6]} {peer}"
+            return (f"{name}: relative error {error:.3g}: {here.ravel()[:6]} here,"
+                    f" {there.ravel()[:6]} {peer}")
     elif not (here == there).all():
         return f"{name}: {here.ravel()[:8]} here, {there.ravel()[:8]} {peer}"
     return ""
 
 
 def edge_difference(name, here, there, tolerance, peer):
-    """What differs between two arrays at the edges, or '': each number is compared for itself, and where a number is NaN
-    or infinite, the other one is too. What the other library computes in double is rounded to the type here first."""
+    """What differs between two arrays at the edges, or '': each number is compared for itself, and
+    where a number is NaN
+    or infinite, the other one is too. What the other library computes in double is rounded to the
+    type here first."""
     if here.size != there.size:
         return f"{name}: shape {list(here.shape)} here, {list(there.shape)} {peer}"
     with numpy.errstate(all="ignore"):
@@ -90,7 +106,8 @@ def edge_difference(name, here, there, tolerance, peer):
             # Of what sums and differences of numbers around 1 leave, the least digits do not count.
             least = 2e-7 if here.dtype == numpy.float32 else 1e-11
             size = numpy.maximum(numpy.abs(x), numpy.abs(y))
-            same = (x == y) | numpy.isnan(x) & numpy.isnan(y) | (numpy.abs(x - y) <= tolerance * size + least)
+            same = (x == y) | numpy.isnan(x) & numpy.isnan(y) | (numpy.abs(x - y)
+                                                                 <= tolerance * size + least)
     places = numpy.flatnonzero(~same)
     if not len(places):
         return ""
@@ -99,29 +116,36 @@ def edge_difference(name, here, there, tolerance, peer):
 
 
 def operators_of(folder, backward=False):
-    """{type: whether a gradient flows through it} of the operators of a case; what stands only in the part that computes
+    """{type: whether a gradient flows through it} of the operators of a case; what stands only in
+    the part that computes
     gradients counts where BACKWARD says that it was run too."""
     program = json.loads((folder / "program.json").read_text())
-    operators = [op for block in program["blocks"] for op in block.get("ops", []) if op["type"] not in ("feed", "fetch")]
+    operators = [
+        op for block in program["blocks"] for op in block.get("ops", [])
+        if op["type"] not in ("feed", "fetch")
+    ]
 
     def names(op, side):
         return {n for slot in op.get(side, []) for n in slot.get("arguments") or []}
 
-    gradients = {n.split("@GRAD")[0] for op in operators for side in ("inputs", "outputs") for n in names(op, side)
-                 if "@GRAD" in n}
+    gradients = {
+        n.split("@GRAD")[0] for op in operators for side in ("inputs", "outputs")
+        for n in names(op, side) if "@GRAD" in n
+    }
     found = {}
     for op in operators:
         role = next((a.get("i", 0) for a in op.get("attrs", []) if a["name"] == "op_role"), 0)
         if op["type"].endswith("_grad") or role in (BACKWARD, LOSS_GRADIENT) and not backward:
             continue
-        flows = role not in (BACKWARD, LOSS_GRADIENT, OPTIMIZE) and names(op, "inputs") & gradients and \
-            names(op, "outputs") & gradients
+        flows = (role not in (BACKWARD, LOSS_GRADIENT, OPTIMIZE) and
+                 names(op, "inputs") & gradients and names(op, "outputs") & gradients)
         found[op["type"]] = found.get(op["type"], False) or bool(flows)
     return found
 
 
 def compared_operators(folders, rows, gradients=True, backward=False):
-    """By operator: 'gradients' where a case with its gradient is equal, 'values' where one is, 'differs CASE' where all
+    """By operator: 'gradients' where a case with its gradient is equal, 'values' where one is,
+    'differs CASE' where all
     cases with it differ as explained."""
     found = {}
     for name, result in rows:
@@ -133,7 +157,8 @@ def compared_operators(folders, rows, gradients=True, backward=False):
                 state = f"differs {name}"
             rank = ["gradients", "values"]
             old = found.get(kind)
-            if old is None or state in rank and (old not in rank or rank.index(state) < rank.index(old)):
+            if old is None or state in rank and (old not in rank or
+                                                 rank.index(state) < rank.index(old)):
                 found[kind] = state
     return found
 
@@ -151,7 +176,8 @@ def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path, help="a line a case")
-    parser.add_argument("--operators", type=pathlib.Path, help="a line an operator, for operator_table.py")
+    parser.add_argument("--operators", type=pathlib.Path,
+                        help="a line an operator, for operator_table.py")
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--only", nargs="*")
     return parser
@@ -164,7 +190,8 @@ def judged(found, file):
     for name, result in sorted(found.items()):
         if (result == "equal") == (name in known) and name not in rounded:
             failed += 1
-            print(f"{name}: {result}" + (f", though {file} says: {known[name]}" if name in known else ""))
+            print(f"{name}: {result}" +
+                  (f", though {file} says: {known[name]}" if name in known else ""))
         elif name in known:
             result = known[name]
         rows.append((name, result))
@@ -172,8 +199,10 @@ def judged(found, file):
 
 
 def compare_cases(peer, version, answer):
-    """Compares every program among the cases in this process, with edge values too where a case has them:
-    (arguments, rows, how many failed). ANSWER takes the folder of a case and that of the inputs in it."""
+    """Compares every program among the cases in this process, with edge values too where a case has
+    them:
+    (arguments, rows, how many failed). ANSWER takes the folder of a case and that of the inputs in
+    it."""
     arguments = options().parse_args()
     file = f"{peer}_differences.txt"
     folders = sorted(p for p in arguments.cases.iterdir() if (p / "program.json").is_file())
@@ -186,8 +215,10 @@ def compare_cases(peer, version, answer):
             found[folder.name + EDGES] = answer(folder, edges=True)
     rows, failed = judged(found, file)
     equal = sum(1 for _, result in rows if result == "equal")
-    print(f"{version}: {equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as explained, "
-          f"{failed} failed")
+    print(
+        f"{version}: {equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ "
+        "as explained, "
+        f"{failed} failed")
     if arguments.page:
         rewrite_page(arguments.page, f"cases of {version.split()[0]}", page_part(rows))
     if arguments.table:

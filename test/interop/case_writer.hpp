@@ -41,11 +41,11 @@ struct case_options {
   lamina::feed_map feed{};   // inputs that are given
   bool gradients = true;
   std::size_t rows = 3;
-  bool any_rows = true;   // not only as many as `rows`, or as there are in `feed`
-  bool edges = true;      // also with edge values, where the family has them
+  bool any_rows = true;          // not only as many as `rows`, or as there are in `feed`
+  bool edges = true;             // also with edge values, where the family has them
   lamina::feed_map edge_feed{};  // edge values that are given
-  bool late = false;      // after so many steps of training that powers of beta are 0
-  integer step = 0;       // of training, where a learning rate depends on it
+  bool late = false;             // after so many steps of training that powers of beta are 0
+  integer step = 0;              // of training, where a learning rate depends on it
 };
 
 /// What record function F makes for real numbers T.
@@ -96,8 +96,7 @@ class case_writer {
     if (!options.gradients)
       return write_view(name, P::view(), P::view(), options, {.outputs = true});
     constexpr auto backward = decltype(lamina::transform::append_backward_to_data(program)){};
-    write_view(name, backward.view(), P::view(), options,
-               {.outputs = true, .gradients = true});
+    write_view(name, backward.view(), P::view(), options, {.outputs = true, .gradients = true});
   }
   void write_step(const std::string& name, const lamina::program_view& p,
                   lamina::training_messages messages, const case_options& options);

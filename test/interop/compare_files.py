@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads lamina's files of parameters with numpy, safetensors and as v2 did, and writes such files for lamina.
+"""Reads lamina's files of parameters with numpy, safetensors and as v2 did, and writes such files
+for lamina.
 
 usage: compare_files.py FOLDER [--table FILE]
 
@@ -17,10 +18,22 @@ import numpy
 import safetensors.numpy
 from case_results import read_varint
 
-FLOATS = {"fc_0.w_0": ("float32", (3, 5)), "layer/größe": ("float32", (2, 2)), "n" * 150: ("float32", (1, 4))}
-ALL_TYPES = {**FLOATS, "double": ("float64", (2, 3, 4)), "long": ("int64", (7,)), "int": ("int32", (1, 4)),
-             "short": ("int16", (2, 2)), "signed": ("int8", (5,)), "unsigned": ("uint8", (6,)), "truth": ("bool", (9,)),
-             "scalar": ("float32", ()), "none": ("float32", (2, 0))}
+FLOATS = {
+    "fc_0.w_0": ("float32", (3, 5)),
+    "layer/größe": ("float32", (2, 2)),
+    "n" * 150: ("float32", (1, 4))
+}
+ALL_TYPES = {
+    **FLOATS, "double": ("float64", (2, 3, 4)),
+    "long": ("int64", (7, )),
+    "int": ("int32", (1, 4)),
+    "short": ("int16", (2, 2)),
+    "signed": ("int8", (5, )),
+    "unsigned": ("uint8", (6, )),
+    "truth": ("bool", (9, )),
+    "scalar": ("float32", ()),
+    "none": ("float32", (2, 0))
+}
 
 
 def value_of(name, kind, shape):
@@ -64,9 +77,9 @@ def bytes_of_varint(value):
 def config_bytes(name, shape):
     """As protobuf writes a ParameterConfig of v2: name, size, a learning rate, dims, device."""
     text = name.encode()
-    return (b"\x0a" + bytes_of_varint(len(text)) + text + b"\x10" + bytes_of_varint(int(numpy.prod(shape)))
-            + b"\x19" + struct.pack("<d", 1.0) + b"".join(b"\x48" + bytes_of_varint(d) for d in shape)
-            + b"\x50" + b"\xff" * 9 + b"\x01")
+    return (b"\x0a" + bytes_of_varint(len(text)) + text + b"\x10" +
+            bytes_of_varint(int(numpy.prod(shape))) + b"\x19" + struct.pack("<d", 1.0) +
+            b"".join(b"\x48" + bytes_of_varint(d) for d in shape) + b"\x50" + b"\xff" * 9 + b"\x01")
 
 
 def read_tar(path):
@@ -102,8 +115,10 @@ def difference(found, expected):
         return f"names {sorted(found)} instead of {sorted(expected)}"
     for name, value in expected.items():
         other = numpy.asarray(found[name])
-        if other.dtype != value.dtype or other.shape != value.shape or other.tobytes() != value.tobytes():
-            return f"{name}: {other.dtype} {other.shape} with other bits than {value.dtype} {value.shape}"
+        if other.dtype != value.dtype or other.shape != value.shape or other.tobytes(
+        ) != value.tobytes():
+            return (f"{name}: {other.dtype} {other.shape} with other bits than"
+                    f" {value.dtype} {value.shape}")
     return ""
 
 
@@ -122,7 +137,8 @@ def check_here(folder):
     check("here.tar", read_tar, values_of(FLOATS))
     for i, (name, value) in enumerate(values.items()):
         mode = "r" if value.size and value.shape else None
-        check(f"here{i}.npy", lambda path, m=mode, n=name: {n: numpy.load(path, mmap_mode=m)}, {name: value})
+        check(f"here{i}.npy", lambda path, m=mode, n=name: {n: numpy.load(path, mmap_mode=m)},
+              {name: value})
     return results
 
 
@@ -130,7 +146,9 @@ def write_there(folder):
     values = values_of(ALL_TYPES)
     numpy.savez(folder / "stored.npz", **values)
     numpy.savez_compressed(folder / "deflated.npz", **values)
-    numpy.savez(folder / "columns_first.npz", **{n: numpy.asfortranarray(v) if v.shape else v for n, v in values.items()})
+    numpy.savez(folder / "columns_first.npz", **{
+        n: numpy.asfortranarray(v) if v.shape else v for n, v in values.items()
+    })
     safetensors.numpy.save_file(values, folder / "there.safetensors", metadata={"format": "np"})
     write_tar(folder / "gnu.tar", tarfile.GNU_FORMAT)
     write_tar(folder / "pax.tar", tarfile.PAX_FORMAT)
@@ -154,7 +172,8 @@ def main():
     print(f"{len(results) - failed} of {len(results)} files of lamina read with equal bits "
           f"by numpy {numpy.__version__}, safetensors {safetensors.__version__}")
     if arguments.table:
-        arguments.table.write_text("".join(f"{file}\t{fault or 'equal'}\n" for file, fault in results))
+        arguments.table.write_text("".join(f"{file}\t{fault or 'equal'}\n"
+                                           for file, fault in results))
     return 1 if failed else 0
 
 

@@ -6,12 +6,14 @@ usage: compare_onnx.py CASES [--table FILE] [--page FILE] [--operators FILE] [--
 
 --page rewrites the part of a Markdown page between its two lines with "cases of ONNX Runtime".
 
-CASES is what interop_cases wrote. Each file is checked with shape inference, and run once for each batch in the folder
-without another export; results are compared within 1e-4 of the largest element, doubles within 1e-8, edge values (the
-batch `edges`) each for itself, NaN and infinity at the same places; its result is that of NAME@edges. What ONNX Runtime
-has of floats alone, ONNX's own reference evaluator runs in double, without edge values. Cases that lamina refuses to export, or
-that differ on purpose, stand in onnx_differences.txt beside this script: NAME, then why; anything else that is refused
-or differs, or one of these that is equal, fails.
+CASES is what interop_cases wrote. Each file is checked with shape inference, and run once for each
+batch in the folder without another export; results are compared within 1e-4 of the largest element,
+doubles within 1e-8, edge values (the
+batch `edges`) each for itself, NaN and infinity at the same places; its result is that of
+NAME@edges. What ONNX Runtime has of floats alone, ONNX's own reference evaluator runs in double,
+without edge values. Cases that lamina refuses to export, or that differ on purpose, stand in
+onnx_differences.txt beside this script: NAME, then why; anything else that is refused or differs,
+or one of these that is equal, fails.
 """
 import sys
 import warnings
@@ -21,7 +23,8 @@ import onnxruntime
 from onnx.reference import ReferenceEvaluator
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel, RuntimeException
 
-from case_results import EDGES, difference, edge_difference, judged, options, values_in, write_operators
+from case_results import (EDGES, difference, edge_difference, judged, options, values_in,
+                          write_operators)
 from table_parts import differing, listed, plain_names, rewrite_page
 
 TOLERANCE = 1e-4
@@ -32,7 +35,8 @@ def compared(name, expected, found, edges, peer):
     if found.dtype != expected.dtype or found.shape != expected.shape:
         return (f"{name}: {expected.dtype} {list(expected.shape)} here, "
                 f"{found.dtype} {list(found.shape)} in {peer}")
-    return (edge_difference if edges else difference)(name, expected, found, TOLERANCE, f"in {peer}")
+    return (edge_difference if edges else difference)(name, expected, found, TOLERANCE,
+                                                      f"in {peer}")
 
 
 def batches_of(folder):
@@ -42,14 +46,16 @@ def batches_of(folder):
 
 
 class runtime:
-    """ONNX Runtime with a file. Throws NoKernel, here or in run, where it has a node of floats alone."""
+    """ONNX Runtime with a file. Throws NoKernel, here or in run, where it has a node of floats
+    alone."""
     name = "ONNX Runtime"
 
     def __init__(self, path):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 4
-        self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(str(path), options,
+                                                    providers=["CPUExecutionProvider"])
         self.inputs = [v.name for v in self.session.get_inputs()]
         self.outputs = [v.name for v in self.session.get_outputs()]
 
@@ -84,16 +90,21 @@ def run_batches(folder, session, batches):
                 if name in session.inputs}
         expected = values_in(folder / batch / "fetch")
         if set(session.outputs) != set(expected):
-            faults[batch] = f"outputs {sorted(expected)} here, {sorted(session.outputs)} in the file"
+            faults[
+                batch] = f"outputs {sorted(expected)} here, {sorted(session.outputs)} in the file"
             continue
         found = zip(session.outputs, session.run(feed))
-        all = [compared(name, expected[name][0], value, batch == "edges", session.name) for name, value in found]
+        all = [
+            compared(name, expected[name][0], value, batch == "edges", session.name)
+            for name, value in found
+        ]
         faults[batch] = "; ".join(f"batch {batch}: {fault}" for fault in all if fault)
     return faults
 
 
 def run_case(folder):
-    """Runs one case; returns what differs, or '', of ordinary batches and of the one at the edges, if any."""
+    """Runs one case; returns what differs, or '', of ordinary batches and of the one at the edges,
+    if any."""
     if (folder / "refused").is_file():
         return (folder / "refused").read_text(), None
     path = folder / "model.onnx"

@@ -6,10 +6,11 @@ usage: compare_paddle.py CASES [--table FILE] [--page FILE] [--operators FILE] [
 
 --page rewrites the part of a Markdown page between its two lines with "cases of PaddlePaddle".
 
-CASES is what write_cases wrote. Each program is read by PaddlePaddle as it is, its parameters and inputs are set from
-the files, and every result is compared within 1e-5 of the largest element, doubles within 1e-9. Differences that are known and explained
-stand in differences.txt beside this script: NAME, then why; anything else that differs, or a known difference that is
-none any more, fails.
+CASES is what write_cases wrote. Each program is read by PaddlePaddle as it is, its parameters and
+inputs are set from the files, and every result is compared within 1e-5 of the largest element,
+doubles within 1e-9. Differences that are known and explained stand in differences.txt beside this
+script: NAME, then why; anything else that differs, or a known difference that is none any more,
+fails.
 """
 import pathlib
 import subprocess
@@ -76,10 +77,14 @@ def answer(folder):
 
 
 def answers(folders):
-    """Runs cases in a process beside this one, for some mistakes end PaddlePaddle; then in the next one."""
+    """Runs cases in a process beside this one, for some mistakes end PaddlePaddle; then in the next
+    one."""
     found, pending = {}, list(folders)
     while pending:
-        command = [sys.executable, __file__, str(pending[0].parent), "--answer", *(f.name for f in pending)]
+        command = [
+            sys.executable, __file__,
+            str(pending[0].parent), "--answer", *(f.name for f in pending)
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         for line in done.stdout.splitlines():
             if line.startswith("RESULT "):
@@ -88,14 +93,16 @@ def answers(folders):
         pending = [f for f in pending if f.name not in found]
         if pending:
             lines = [line for line in (done.stderr + done.stdout).splitlines() if "rror" in line]
-            found[pending[0].name] = "stopped: " + (lines[-1].strip() if lines else f"exit {done.returncode}")
+            found[pending[0].name] = "stopped: " + (lines[-1].strip()
+                                                    if lines else f"exit {done.returncode}")
             pending = pending[1:]
     return found
 
 
 def main():
     parser = options()
-    parser.add_argument("--also", type=pathlib.Path, help="operators of programs that lamina runs with equal results")
+    parser.add_argument("--also", type=pathlib.Path,
+                        help="operators of programs that lamina runs with equal results")
     parser.add_argument("--answer", nargs="*", help="only these, a line each, in this process")
     arguments = parser.parse_args()
     if arguments.answer:
@@ -107,13 +114,17 @@ def main():
         folders = [p for p in folders if p.name in arguments.only]
     rows, failed = judged(answers(folders), "differences.txt")
     equal = sum(1 for _, result in rows if result == "equal")
-    print(f"{equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as explained, {failed} failed")
+    print(
+        f"{equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} differ as "
+        f"explained, {failed} failed"
+    )
     if arguments.page:
         rewrite_page(arguments.page, "cases of PaddlePaddle", page_part(rows))
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{result}\n" for name, result in rows))
     if arguments.operators:
-        also = [line.split() for line in arguments.also.read_text().splitlines()] if arguments.also else []
+        also = [line.split()
+                for line in arguments.also.read_text().splitlines()] if arguments.also else []
         write_operators(arguments.operators, arguments.cases, rows, backward=True, also=also)
     return 1 if failed or not rows else 0
 

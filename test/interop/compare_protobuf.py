@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads programs that interop_cases wrote with protobuf's own runtime, under framework.proto.
 
-The bytes of a program have no field that framework.proto does not know; the JSON is the same message; and what the
-runtime prints of it is that JSON, name by name, floats rounded to 32 bits.
+The bytes of a program have no field that framework.proto does not know; the JSON is the same
+message; and what the runtime prints of it is that JSON, name by name, floats rounded to 32 bits.
 
 usage: compare_protobuf.py CASES [--table FILE]
 """
@@ -43,7 +43,8 @@ def same(a, b):
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float) or isinstance(b, float):
-        return type(a) in (int, float) and type(b) in (int, float) and struct.pack("f", a) == struct.pack("f", b)
+        return type(a) in (int, float) and type(b) in (int, float) and struct.pack(
+            "f", a) == struct.pack("f", b)
     return type(a) is type(b) and a == b
 
 

@@ -4,14 +4,15 @@
 
 usage: compare_torch.py CASES [--table FILE] [--page FILE] [--operators FILE] [--only NAME...]
 
-A program is run operator by operator: torch_operators.py and torch_sequences.py say with PyTorch, in double, what an
-operator computes, and autograd gives the gradients, so that no gradient operator of lamina is followed. Each result
-is compared within 1e-5 of the largest element, doubles within 1e-9, and results of edge values (NAME@edges) each for
-itself, NaN and infinity at the same places. Differences that are known and explained stand in
-torch_differences.txt; anything else that differs, or a known difference that is none any more, fails.
+A program is run operator by operator: torch_operators.py and torch_sequences.py say with PyTorch,
+in double, what an operator computes, and autograd gives the gradients, so that no gradient operator
+of lamina is followed. Each result is compared within 1e-5 of the largest element, doubles within
+1e-9, and results of edge values (NAME@edges) each for itself, NaN and infinity at the same places.
+Differences that are known and explained stand in torch_differences.txt; anything else that differs,
+or a known difference that is none any more, fails.
 
-Then each operator is made wrong by a thousandth, its values and its gradients, and the cases have to notice: an
-operator counts as compared only where a mistake in it would be seen.
+Then each operator is made wrong by a thousandth, its values and its gradients, and the cases have
+to notice: an operator counts as compared only where a mistake in it would be seen.
 """
 import json
 import pathlib
@@ -20,14 +21,26 @@ import sys
 import numpy
 import torch
 
-from case_results import (BACKWARD, EDGES, LOSS_GRADIENT, compare_cases, compared_operators, difference, edge_difference,
-                          operators_of, values_in)
+from case_results import (BACKWARD, EDGES, LOSS_GRADIENT, compare_cases, compared_operators,
+                          difference, edge_difference, operators_of, values_in)
 from torch_operators import REAL, TABLE, Call
 import torch_sequences  # noqa: F401, fills TABLE
 
 TOLERANCE = 1e-5
-VALUE = {"INT": "i", "FLOAT": "f", "STRING": "s", "INTS": "ints", "FLOATS": "floats", "STRINGS": "strings",
-         "BOOLEAN": "b", "BOOLEANS": "bools", "BLOCK": "blockIdx", "LONG": "l", "BLOCKS": "blocksIdx", "LONGS": "longs"}
+VALUE = {
+    "INT": "i",
+    "FLOAT": "f",
+    "STRING": "s",
+    "INTS": "ints",
+    "FLOATS": "floats",
+    "STRINGS": "strings",
+    "BOOLEAN": "b",
+    "BOOLEANS": "bools",
+    "BLOCK": "blockIdx",
+    "LONG": "l",
+    "BLOCKS": "blocksIdx",
+    "LONGS": "longs"
+}
 
 
 class Nudge(torch.autograd.Function):
@@ -70,7 +83,8 @@ class Run:
         for block in self.blocks:
             for v in block.get("vars", []):
                 tensor = v["type"].get("lodTensor", {}).get("tensor", {})
-                self.shapes[v["name"]] = [int(d) for d in tensor["dims"]] if "dims" in tensor else None
+                self.shapes[v["name"]] = [int(d)
+                                          for d in tensor["dims"]] if "dims" in tensor else None
         self.loss = None
 
     def set(self, name, value, offsets):
@@ -113,12 +127,16 @@ class Run:
         given = {s: [self.values[n] for n in names] for s, names in inputs.items() if names}
         offsets = {s: self.offsets[names[0]] for s, names in inputs.items() if names}
         if self.wrong == (kind, "gradients"):
-            given = {s: [Nudge.apply(v) if v.requires_grad else v for v in values] for s, values in given.items()}
+            given = {
+                s: [Nudge.apply(v) if v.requires_grad else v for v in values]
+                for s, values in given.items()
+            }
         found = TABLE[kind](Call(kind, given, outputs, attributes, offsets))
         if not isinstance(found, dict):
             found = {next(s for s in ("Out", "Output", "Y", *outputs) if outputs.get(s)): found}
         for slot, value in found.items():
-            values = value if isinstance(value, (list, torch.Size)) or slot == "Out" and kind == "split" else [value]
+            values = value if isinstance(
+                value, (list, torch.Size)) or slot == "Out" and kind == "split" else [value]
             for name, one in zip(outputs.get(slot, []), values):
                 lod = None
                 if isinstance(one, tuple):
@@ -127,13 +145,16 @@ class Run:
                     one = one + 1e-3 * (one.abs() + 1e-2) if one.is_floating_point() else \
                         ~one if one.dtype == torch.bool else one + 1
                 if lod is None:  # the sequences of the first input with as many rows
-                    lod = next((self.offsets[n] for names in inputs.values() for n in names
-                                if self.offsets[n] and one.dim() and len(one) == self.offsets[n][-1][-1]), [])
+                    lod = next(
+                        (self.offsets[n] for names in inputs.values() for n in names
+                         if self.offsets[n] and one.dim() and len(one) == self.offsets[n][-1][-1]),
+                        [])
                 self.set(name, one, lod)
 
     def differentiate(self):
         leaves = [n for n in sorted(self.leaves) if n in self.values]
-        found = torch.autograd.grad(self.values[self.loss].sum(), [self.values[n] for n in leaves], allow_unused=True)
+        found = torch.autograd.grad(self.values[self.loss].sum(), [self.values[n] for n in leaves],
+                                    allow_unused=True)
         for name, gradient in zip(leaves, found):
             zero = torch.zeros_like(self.values[name])
             self.values[name + "@GRAD"] = zero if gradient is None else gradient
@@ -207,7 +228,8 @@ def rank_table(run, inputs, outputs, attributes):
 
 
 def longest(run, inputs, outputs, attributes):
-    run.set(outputs["Out"][0], torch.tensor([max(n for _, n, _ in run.values[inputs["RankTable"][0]])]), [])
+    run.set(outputs["Out"][0],
+            torch.tensor([max(n for _, n, _ in run.values[inputs["RankTable"][0]])]), [])
 
 
 def rows_to_array(run, inputs, outputs, attributes):
@@ -221,7 +243,8 @@ def rows_to_array(run, inputs, outputs, attributes):
 def array_to_rows(run, inputs, outputs, attributes):
     array, table = run.values[inputs["X"][0]], run.values[inputs["RankTable"][0]]
     rows = {a + t: array[t][0][place] for place, (a, n, _) in enumerate(table) for t in range(n)}
-    run.set(outputs["Out"][0], torch.stack([rows[i] for i in range(len(rows))]), run.offsets[inputs["RankTable"][0]])
+    run.set(outputs["Out"][0], torch.stack([rows[i] for i in range(len(rows))]),
+            run.offsets[inputs["RankTable"][0]])
 
 
 def shrink_memory(run, inputs, outputs, attributes):
@@ -241,21 +264,37 @@ def last_memory(run, inputs, outputs, attributes):
     run.set(outputs["Out"][0], torch.stack([last[i] for i in range(len(table))]), [])
 
 
-FLOW = {"last_rnn_memory": last_memory, "lod_rank_table": rank_table, "max_sequence_len": longest,
-        "lod_tensor_to_array": rows_to_array, "array_to_lod_tensor": array_to_rows,
-        "shrink_rnn_memory": shrink_memory, "reorder_lod_tensor_by_rank": reorder_rows, "while": run_while,
-        "conditional_block": run_conditional, "write_to_array": write_array, "read_from_array": read_array,
-        "tensor_to_tensor_array": cut_array, "tensor_array_to_tensor": join_array, "lod_array_length": array_length,
-        "select_input": select, "split_lod_tensor": split_rows, "merge_lod_tensor": merge_rows}
+FLOW = {
+    "last_rnn_memory": last_memory,
+    "lod_rank_table": rank_table,
+    "max_sequence_len": longest,
+    "lod_tensor_to_array": rows_to_array,
+    "array_to_lod_tensor": array_to_rows,
+    "shrink_rnn_memory": shrink_memory,
+    "reorder_lod_tensor_by_rank": reorder_rows,
+    "while": run_while,
+    "conditional_block": run_conditional,
+    "write_to_array": write_array,
+    "read_from_array": read_array,
+    "tensor_to_tensor_array": cut_array,
+    "tensor_array_to_tensor": join_array,
+    "lod_array_length": array_length,
+    "select_input": select,
+    "split_lod_tensor": split_rows,
+    "merge_lod_tensor": merge_rows
+}
 
 
 def run_case(folder, wrong=("", ""), edges=False):
-    """Runs one case, with one kind of operator wrong or none, or with edge values; returns what differs, or ''."""
+    """Runs one case, with one kind of operator wrong or none, or with edge values; returns what
+    differs, or ''."""
     program = json.loads((folder / "program.json").read_text())
     inputs = folder / "edges" if edges else folder
     expected = values_in(inputs / "fetch")
-    written = {n for b in program["blocks"] for op in b.get("ops", []) for names in slots(op.get("outputs", [])).values()
-               for n in names if n.endswith("@GRAD")}
+    written = {
+        n for b in program["blocks"] for op in b.get("ops", [])
+        for names in slots(op.get("outputs", [])).values() for n in names if n.endswith("@GRAD")
+    }
     run = Run(program, {n[:-len("@GRAD")] for n in written}, wrong)
     for part in (folder / "parameters", inputs / "feed"):
         for name, (array, offsets) in values_in(part).items():
@@ -268,7 +307,8 @@ def run_case(folder, wrong=("", ""), edges=False):
     faults = []
     for name, (array, offsets) in expected.items():
         if edges and name.endswith("@GRAD"):
-            continue  # of infinity and NaN autograd keeps other rules: test/laws has those of gradients
+            # of infinity and NaN autograd keeps other rules: test/laws has those of gradients
+            continue
         found = run.values[name]
         compare = edge_difference if edges else difference
         faults.append(compare(name, array, found.detach().numpy(), TOLERANCE, "in PyTorch"))

@@ -1,30 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/interop.md: every operator of the library, and which other library was compared with it.
+"""The table of docs/interop.md: every operator of the library, and which other library was compared
+with it.
 
-usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or torch
+usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or
+                                                             torch
        operator_table.py compare engines|cuda FOLDER TESTS [--update]
        operator_table.py page [--update]
        operator_table.py self-test
 
-operators.tsv beside this script is the table as data. `compare` holds one column of it against what a run of the cases
-found (FILE is what compare_paddle.py and the others write for --operators; for `library`, what `interop_cases
-operators` prints) and fails where they differ. `compare engines` does so with the columns executor and compiled: unit
-tests write into FOLDER which operators they compared (test/laws/compared_operators.hpp), and TESTS is a file that names
-those tests; what a peer agrees with counts for the executor too, which every peer is compared with. `compare cuda` does so
-with the column of the CUDA engine. `page` fails where the page is not what the data say. --update writes the data, or the
-page. Where another library has no such operator, absent.txt says why.
+operators.tsv beside this script is the table as data. `compare` holds one column of it against what
+a run of the cases found (FILE is what compare_paddle.py and the others write for --operators; for
+`library`, what `interop_cases operators` prints) and fails where they differ. `compare engines`
+does so with the columns executor and compiled: unit tests write into FOLDER which operators they
+compared (test/laws/compared_operators.hpp), and TESTS is a file that names those tests; what a peer
+agrees with counts for the executor too, which every peer is compared with. `compare cuda` does so
+with the column of the CUDA engine. `page` fails where the page is not what the data say. --update
+writes the data, or the page. Where another library has no such operator, absent.txt says why.
 """
 import pathlib
 import sys
 
 from table_parts import HERE, known_differences, with_part
 
-DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", HERE.parents[1] / "docs" / "interop.md"
+DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", HERE.parents[
+    1] / "docs" / "interop.md"
 MARK = "table of operators"
 SKIPPED = 77
-PEERS = {"paddle": ("PaddlePaddle", "differences.txt"), "onnx": ("ONNX Runtime", "onnx_differences.txt"),
-         "torch": ("PyTorch", "torch_differences.txt")}
+PEERS = {
+    "paddle": ("PaddlePaddle", "differences.txt"),
+    "onnx": ("ONNX Runtime", "onnx_differences.txt"),
+    "torch": ("PyTorch", "torch_differences.txt")
+}
 # What unit tests write down, by name of the comparison.
 LOGGED = {"engines": ["executor", "compiled"], "cuda": ["cuda"]}
 COLUMNS = ["gradient", "executor", "compiled", "cuda", *PEERS]
@@ -37,7 +44,8 @@ def read_data():
 
 
 def write_data(table):
-    head = "# Written by operator_table.py: operator, whether it has a gradient, and what was compared, by column.\n"
+    head = ("# Written by operator_table.py: operator, whether it has a gradient, and what was"
+            " compared, by column.\n")
     rows = ["\t".join([kind, *(table[kind].get(c, "") for c in COLUMNS)]) for kind in sorted(table)]
     DATA.write_text(head + "".join(row + "\n" for row in rows))
 
@@ -56,7 +64,11 @@ def updated(table, column, lines):
     """The table with what a run found."""
     found = dict(line.split("\t", 1) for line in lines)
     if column == "library":
-        return {kind: table.get(kind, {}) | {"gradient": gradient} for kind, gradient in found.items()}
+        return {
+            kind: table.get(kind, {}) | {
+                "gradient": gradient
+            } for kind, gradient in found.items()
+        }
     return {kind: states | {column: found.get(kind, "")} for kind, states in table.items()}
 
 
@@ -76,7 +88,9 @@ def updated_engines(table, logs, columns):
 def engine_logs(folder, tests):
     """All lines that the named tests have left, and the tests that have left none."""
     files = {name: folder / f"{name}.tsv" for name in tests}
-    lines = [line for file in files.values() if file.exists() for line in file.read_text().splitlines()]
+    lines = [
+        line for file in files.values() if file.exists() for line in file.read_text().splitlines()
+    ]
     return lines, [name for name, file in files.items() if not file.exists()]
 
 
@@ -88,8 +102,11 @@ def differences(old, new):
         elif kind not in old:
             lines.append(f"{kind}: an operator of the library that operators.tsv has not")
         else:
-            lines += [f"{kind}: {c} is '{old[kind].get(c, '')}' in operators.tsv, '{new[kind].get(c, '')}' in this run"
-                      for c in COLUMNS if old[kind].get(c, "") != new[kind].get(c, "")]
+            lines += [
+                f"{kind}: {c} is '{old[kind].get(c, '')}' in operators.tsv, "
+                f"'{new[kind].get(c, '')}' in this run"
+                for c in COLUMNS if old[kind].get(c, "") != new[kind].get(c, "")
+            ]
     return lines
 
 
@@ -107,12 +124,16 @@ def faults_of(table, absent):
         for kind in table:
             state, _, case = table[kind].get(peer, "").partition(" ")
             if state == "differs" and case not in known:
-                lines.append(f"operators.tsv: {peer} {kind}: case {case} differs, and {file} does not say why")
+                lines.append(
+                    f"operators.tsv: {peer} {kind}: case {case} differs, and {file} does not say "
+                    "why"
+                )
     return lines
 
 
 def state_of(table, absent, kind, column):
-    """One of: gradients, values, forward (values though there is a gradient), differs, absent, open."""
+    """One of: gradients, values, forward (values though there is a gradient), differs, absent,
+    open."""
     state = table[kind].get(column, "")
     if column in absent and kind in absent[column]:
         return "absent"
@@ -126,13 +147,34 @@ def state_of(table, absent, kind, column):
 
 
 def page_part(table, absent):
-    names = {"executor": "executor", "compiled": "compiled", "cuda": "CUDA kernels"} | {p: name for p, (name, _) in PEERS.items()}
+    names = {
+        "executor": "executor",
+        "compiled": "compiled",
+        "cuda": "CUDA kernels"
+    } | {
+        p: name for p, (name, _) in PEERS.items()
+    }
     known = {peer: known_differences(file) for peer, (_, file) in PEERS.items()}
-    cells = {"gradients": "✓∇", "values": "✓", "forward": "values", "absent": "—", "open": "**open**"}
-    meaning = {"gradients": "values and gradients", "values": "values, all there is", "forward": "values alone",
-               "differs": "differs as explained", "absent": "no counterpart", "open": "**open**"}
+    cells = {
+        "gradients": "✓∇",
+        "values": "✓",
+        "forward": "values",
+        "absent": "—",
+        "open": "**open**"
+    }
+    meaning = {
+        "gradients": "values and gradients",
+        "values": "values, all there is",
+        "forward": "values alone",
+        "differs": "differs as explained",
+        "absent": "no counterpart",
+        "open": "**open**"
+    }
     states = {c: {k: state_of(table, absent, k, c) for k in table} for c in names}
-    lines = [f"| {len(table)} operators | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names)]
+    lines = [
+        f"| {len(table)} operators | {' | '.join(names.values())} |",
+        "| --- |" + " --- |" * len(names)
+    ]
     for state, text in meaning.items():
         counts = [sum(1 for s in states[c].values() if s == state) for c in names]
         lines.append(f"| {text} | {' | '.join(map(str, counts))} |")
@@ -150,7 +192,10 @@ def page_part(table, absent):
             else:
                 row.append(cells[state])
         rows.append(f"| {kind} | {' | '.join(row)} |")
-    lines += ["", f"| operator | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names), *rows, ""]
+    lines += [
+        "", f"| operator | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names),
+        *rows, ""
+    ]
     lines += [f"{i}. {why}" for i, why in enumerate(notes, 1)]
     for column, kinds in absent.items():
         reasons = {}
@@ -163,19 +208,37 @@ def page_part(table, absent):
 
 
 def self_test():
-    table = {"a": {"gradient": "yes", "executor": "gradients", "compiled": "gradients", "torch": "gradients"},
-             "b": {"gradient": "yes", "executor": "values", "compiled": "-", "torch": "values"}}
+    table = {
+        "a": {
+            "gradient": "yes",
+            "executor": "gradients",
+            "compiled": "gradients",
+            "torch": "gradients"
+        },
+        "b": {
+            "gradient": "yes",
+            "executor": "values",
+            "compiled": "-",
+            "torch": "values"
+        }
+    }
     none = {column: {} for column in COLUMNS[1:]}
-    assert state_of(table, none, "a", "torch") == "gradients" and state_of(table, none, "b", "torch") == "forward"
-    assert state_of(table, none, "b", "onnx") == "open" and state_of(table, none, "b", "compiled") == "open"
+    assert state_of(table, none, "a", "torch") == "gradients" and state_of(
+        table, none, "b", "torch") == "forward"
+    assert state_of(table, none, "b", "onnx") == "open" and state_of(table, none, "b",
+                                                                     "compiled") == "open"
     assert state_of(table, none | {"onnx": {"b": "why"}}, "b", "onnx") == "absent"
     assert not differences(table, updated(table, "torch", ["a\tgradients", "b\tvalues"]))
     assert len(differences(table, updated(table, "torch", ["a\tvalues"]))) == 2
     assert len(differences(table, updated(table, "library", ["a\tyes", "c\tno"]))) == 2
-    ran = updated_engines(table, ["compiled\ta\tvalues", "compiled\ta\tgradients", "executor\tb\tvalues",
-                                  "compiled\tz\tvalues", "cuda\ta\tvalues"], LOGGED["engines"])
-    assert ran["a"]["executor"] == ran["a"]["compiled"] == "gradients" and ran["b"]["executor"] == "values"
-    assert ran["b"]["compiled"] == "" and differences(table, ran) == ["b: compiled is '-' in operators.tsv, '' in this run"]
+    ran = updated_engines(table, [
+        "compiled\ta\tvalues", "compiled\ta\tgradients", "executor\tb\tvalues",
+        "compiled\tz\tvalues", "cuda\ta\tvalues"
+    ], LOGGED["engines"])
+    assert ran["a"]["executor"] == ran["a"]["compiled"] == "gradients" and ran["b"][
+        "executor"] == "values"
+    assert ran["b"]["compiled"] == "" and differences(
+        table, ran) == ["b: compiled is '-' in operators.tsv, '' in this run"]
     assert "cuda" not in ran["a"]
     ran = updated_engines(table, ["cuda\ta\tvalues", "compiled\tb\tvalues"], LOGGED["cuda"])
     assert ran["a"] == table["a"] | {"cuda": "values"} and ran["b"] == table["b"] | {"cuda": ""}
@@ -193,7 +256,8 @@ def main(arguments):
     logged = LOGGED.get(arguments[1]) if len(arguments) > 1 else None
     if len(arguments) == (4 if logged else 3) and arguments[0] == "compare":
         if logged:
-            lines, missing = engine_logs(pathlib.Path(arguments[2]), pathlib.Path(arguments[3]).read_text().split())
+            lines, missing = engine_logs(pathlib.Path(arguments[2]),
+                                         pathlib.Path(arguments[3]).read_text().split())
             if missing:
                 print(f"skipped: these tests have not run yet: {' '.join(missing)}")
                 return SKIPPED

@@ -9,29 +9,31 @@ namespace {
 template <class F>
 void unary(case_writer& to, const char* name, F, const case_options& options = {}) {
   to.write(
-      name,
-      []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4>(main))); }, options);
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4>(main))); },
+      options);
 }
 /// One operator of x and y [3, 4].
 template <class F>
 void binary(case_writer& to, const char* name, F, const case_options& options = {}) {
-  to.write(name,
-           []<class T>(block& main) {
-             auto x = layer::data<"x", T, 4>(main);
-             return squared(F{}(x, layer::data<"y", T, 4>(main)));
-           },
-           options);
+  to.write(
+      name,
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 4>(main);
+        return squared(F{}(x, layer::data<"y", T, 4>(main)));
+      },
+      options);
 }
 /// One operator of x and y whose result is no number to differentiate.
 template <class F>
 void choice(case_writer& to, const char* name, F) {
   case_options options{.low = 0, .high = 3, .gradients = false};
-  to.write(name,
-           []<class T>(block& main) {
-             auto x = layer::floor(layer::data<"x", T, 4>(main));
-             return F{}(x, layer::floor(layer::data<"y", T, 4>(main)));
-           },
-           options);
+  to.write(
+      name,
+      []<class T>(block& main) {
+        auto x = layer::floor(layer::data<"x", T, 4>(main));
+        return F{}(x, layer::floor(layer::data<"y", T, 4>(main)));
+      },
+      options);
 }
 
 }  // namespace
@@ -133,9 +135,9 @@ void write_pointwise_cases(case_writer& to) {
   binary(
       to, "elementwise_pow", [](auto x, auto y) { return layer::elementwise_pow(x, y); }, positive);
   to.write("elementwise_broadcast", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 2, 4>(main);
-             return squared(layer::elementwise_mul<0>(x, layer::fc<2>(layer::reduce_mean<2>(x))));
-           });
+    auto x = layer::data<"x", T, 2, 4>(main);
+    return squared(layer::elementwise_mul<0>(x, layer::fc<2>(layer::reduce_mean<2>(x))));
+  });
   to.write("elementwise_mod", lamina::program([](block& main) {
              auto x = layer::data<"x", integer, 4>(main), y = layer::data<"y", integer, 4>(main);
              return layer::elementwise_mod(x - 5, y + 1);
@@ -147,9 +149,9 @@ void write_pointwise_cases(case_writer& to) {
            }),
            {.integers = 10, .gradients = false});
   to.write("sum", []<class T>(block& main) {
-             auto x = layer::data<"x", T, 4>(main), y = layer::data<"y", T, 4>(main);
-             return squared(layer::sum({x, y, x}));
-           });
+    auto x = layer::data<"x", T, 4>(main), y = layer::data<"y", T, 4>(main);
+    return squared(layer::sum({x, y, x}));
+  });
   to.write("increment", lamina::program([](block& main) {
              auto i = layer::fill_constant<integer>(main, 3);
              return layer::increment(i, 2);
@@ -183,7 +185,8 @@ void write_pointwise_cases(case_writer& to) {
   const auto column = [](std::vector<float> v) { return tensor({3, 1}, v); };
   const auto losses = [&](const char* name, auto f, std::vector<float> x, std::vector<float> y) {
     using F = decltype(f);
-    to.write(name, []<class T>(block& main) {
+    to.write(name,
+             []<class T>(block& main) {
                auto p = layer::data<"x", T, 1>(main);
                return squared(F{}(p, layer::data<"y", T, 1>(main)));
              },
@@ -203,7 +206,8 @@ void write_pointwise_cases(case_writer& to) {
       to, "kldiv_loss", [](auto x, auto y) { return layer::kldiv_loss(x, y); }, positive);
   const auto ranks = [&](const char* name, auto f) {
     using F = decltype(f);
-    to.write(name, []<class T>(block& main) {
+    to.write(name,
+             []<class T>(block& main) {
                auto label = layer::data<"label", T, 1>(main);
                auto left = layer::data<"left", T, 1>(main);
                return squared(F{}(label, left, layer::data<"right", T, 1>(main)));

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saves nets of PaddlePaddle's static API for lamina to run: save_paddle.py FOLDER.
 
-Each case is a folder: __model__ and `parameters` (all in one file), feed/NAME and fetch/NAME as LoDTensor streams.
-The training programs are whole programs: after one run, the parameters stand in fetch/. FOLDER.operators names the
-operators of all nets.
+Each case is a folder: __model__ and `parameters` (all in one file), feed/NAME and fetch/NAME as
+LoDTensor streams.
+The training programs are whole programs: after one run, the parameters stand in fetch/.
+FOLDER.operators names the operators of all nets.
 """
 import pathlib
 import struct
@@ -12,7 +13,16 @@ import sys
 
 import numpy
 
-NUMBERS = {"bool": 0, "int16": 1, "int32": 2, "int64": 3, "float32": 5, "float64": 6, "uint8": 20, "int8": 21}
+NUMBERS = {
+    "bool": 0,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float32": 5,
+    "float64": 6,
+    "uint8": 20,
+    "int8": 21
+}
 
 
 def varint(value):
@@ -26,7 +36,8 @@ def varint(value):
 
 def stream(array):
     array = numpy.ascontiguousarray(array)
-    desc = b"\x08" + varint(NUMBERS[array.dtype.name]) + b"".join(b"\x10" + varint(d) for d in array.shape)
+    desc = b"\x08" + varint(NUMBERS[array.dtype.name]) + b"".join(b"\x10" + varint(d)
+                                                                  for d in array.shape)
     return struct.pack("<IQIi", 0, 0, 0, len(desc)) + desc + array.tobytes()
 
 
@@ -58,7 +69,8 @@ def main():
             exe.run(startup)
             place = folder / name
             place.mkdir(parents=True, exist_ok=True)
-            persistable = sorted(v.name for v in main_program.list_vars() if v.persistable and v.name not in ("feed", "fetch"))
+            persistable = sorted(v.name for v in main_program.list_vars()
+                                 if v.persistable and v.name not in ("feed", "fetch"))
             value = lambda n: numpy.array(static.global_scope().find_var(n).get_tensor())
             if training:
                 program = main_program.desc.serialize_to_string()
@@ -66,7 +78,8 @@ def main():
             else:
                 feeds = [main_program.global_block().var(n) for n in feed]
                 program = static.serialize_program(feeds, results, program=main_program)
-                static.save_inference_model(str(place / "net"), feeds, results, exe, program=main_program)
+                static.save_inference_model(str(place / "net"), feeds, results, exe,
+                                            program=main_program)
                 (place / "net.pdmodel").rename(place / "__model__")
                 if (place / "net.pdiparams").exists():
                     (place / "net.pdiparams").rename(place / "parameters")
@@ -75,7 +88,8 @@ def main():
             types = {op.type for block in main_program.blocks for op in block.ops}
             for kind in types:
                 if not kind.endswith("_grad"):
-                    operators[kind] = "gradients" if kind + "_grad" in types else operators.get(kind, "values")
+                    operators[kind] = "gradients" if kind + "_grad" in types else operators.get(
+                        kind, "values")
             found = exe.run(main_program, feed=feed, fetch_list=results)
             write(place / "feed", feed)
             write(place / "fetch", {f"{i}": numpy.asarray(v) for i, v in enumerate(found)})
@@ -103,12 +117,18 @@ def main():
         q = paddle.matmul(e, e, transpose_y=True)
         t = paddle.transpose(q, [0, 2, 1])
         both = paddle.concat([t, q], 1)
-        return [paddle.reshape(q, [-1, 9]), paddle.mean(both, axis=1), F.dropout(both, 0.3, training=False)]
+        return [
+            paddle.reshape(q, [-1, 9]),
+            paddle.mean(both, axis=1),
+            F.dropout(both, 0.3, training=False)
+        ]
 
     def loop():
         x = static.data("x", [-1, 3])
         i, n = paddle.full([1], 0, "int64"), paddle.full([1], 5, "int64")
-        i, h = static.nn.while_loop(lambda i, h: i < n, lambda i, h: [i + 1, paddle.tanh(h * 1.5)], [i, paddle.assign(x)])
+        i, h = static.nn.while_loop(lambda i, h: i < n,
+                                    lambda i, h: [i + 1, paddle.tanh(h * 1.5)],
+                                    [i, paddle.assign(x)])
         return [i, h]
 
     def trained(make):

@@ -11,12 +11,16 @@ def known_differences(file):
 
 
 def rounded_differences(file):
-    """The cases of FILE with a question mark: rounding decides there, so that some processors give equal results."""
+    """The cases of FILE with a question mark: rounding decides there, so that some processors give
+    equal results."""
     return {name[:-1] for name, _ in _listed_differences(file) if name.endswith("?")}
 
 
 def _listed_differences(file):
-    rows = [line.split(maxsplit=1) for line in (HERE / file).read_text().splitlines() if line.strip() and line[0] != "#"]
+    rows = [
+        line.split(maxsplit=1) for line in (HERE / file).read_text().splitlines()
+        if line.strip() and line[0] != "#"
+    ]
     return [(name, row[1]) for row in rows for name in row[0].split(",")]
 
 
@@ -43,13 +47,16 @@ def plain_names(rows):
 
 
 def page_part(rows):
-    """The results as Markdown: cases whose gradients are compared too, others, those that differ."""
+    """The results as Markdown: cases whose gradients are compared too, others, those that
+    differ."""
     result = dict(rows)
     equal = [n for n in plain_names(rows) if result[n] == "equal"]
     both = [n for n in equal if result.get(n + "_grad") == "equal"]
     alone = [n for n in equal if n + "_grad" not in result]
-    lines = [f"Equal, gradients too ({len(both)}; with a star also in double): {listed(rows, both)}.", "",
-             f"Equal, no gradient compared ({len(alone)}): {listed(rows, alone)}.", ""]
+    lines = [
+        f"Equal, gradients too ({len(both)}; with a star also in double): {listed(rows, both)}.",
+        "", f"Equal, no gradient compared ({len(alone)}): {listed(rows, alone)}.", ""
+    ]
     return "\n".join(lines) + differing(rows, "why it differs")
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What lamina's operators compute, said with PyTorch: a table from the type of an operator to a function.
+"""What lamina's operators compute, said with PyTorch: a table from the type of an operator to a
+function.
 
-A function takes a Call and returns its results by slot, or one result for the first output; a result is a tensor, or
-(tensor, offsets) where the sequences are others than those of the inputs. PyTorch's own layer stands there wherever it
-has one; elsewhere its tensor functions say the equation, and autograd the gradient. Gradients have no entries.
+A function takes a Call and returns its results by slot, or one result for the first output; a
+result is a tensor, or (tensor, offsets) where the sequences are others than those of the inputs.
+PyTorch's own layer stands there wherever it has one; elsewhere its tensor functions say the
+equation, and autograd the gradient. Gradients have no entries.
 """
 import itertools
 import math
@@ -11,8 +13,16 @@ import math
 import torch
 import torch.nn.functional as F
 
-TYPES = {0: torch.bool, 1: torch.int16, 2: torch.int32, 3: torch.int64, 5: torch.float64, 6: torch.float64,
-         20: torch.uint8, 21: torch.int8}
+TYPES = {
+    0: torch.bool,
+    1: torch.int16,
+    2: torch.int32,
+    3: torch.int64,
+    5: torch.float64,
+    6: torch.float64,
+    20: torch.uint8,
+    21: torch.int8
+}
 REAL = torch.float64
 TABLE = {}
 
@@ -22,7 +32,8 @@ class Call:
 
     def __init__(self, kind, inputs, outputs, attributes, offsets):
         self.kind, self.inputs, self.outputs, self.attributes = kind, inputs, outputs, attributes
-        self.offsets = offsets  # by input slot: where the sequences of its first variable begin, or []
+        # by input slot: where the sequences of its first variable begin, or []
+        self.offsets = offsets
 
     def __getitem__(self, attribute):
         return self.attributes[attribute]
@@ -65,12 +76,32 @@ def offsets_of(parts):
 
 # Element by element.
 for kind_, function_ in {
-        "relu": F.relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "logsigmoid": F.logsigmoid,
-        "softsign": F.softsign, "tanh_shrink": F.tanhshrink, "exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt,
-        "rsqrt": torch.rsqrt, "abs": torch.abs, "ceil": torch.ceil, "floor": torch.floor, "sin": torch.sin,
-        "cos": torch.cos, "asin": torch.asin, "acos": torch.acos, "atan": torch.atan, "reciprocal": torch.reciprocal,
-        "square": torch.square, "sign": torch.sign, "assign": torch.clone, "logical_not": torch.logical_not,
-        "fill_zeros_like": torch.zeros_like, "round": torch.round}.items():
+        "relu": F.relu,
+        "tanh": torch.tanh,
+        "sigmoid": torch.sigmoid,
+        "logsigmoid": F.logsigmoid,
+        "softsign": F.softsign,
+        "tanh_shrink": F.tanhshrink,
+        "exp": torch.exp,
+        "log": torch.log,
+        "sqrt": torch.sqrt,
+        "rsqrt": torch.rsqrt,
+        "abs": torch.abs,
+        "ceil": torch.ceil,
+        "floor": torch.floor,
+        "sin": torch.sin,
+        "cos": torch.cos,
+        "asin": torch.asin,
+        "acos": torch.acos,
+        "atan": torch.atan,
+        "reciprocal": torch.reciprocal,
+        "square": torch.square,
+        "sign": torch.sign,
+        "assign": torch.clone,
+        "logical_not": torch.logical_not,
+        "fill_zeros_like": torch.zeros_like,
+        "round": torch.round
+}.items():
     TABLE[kind_] = lambda c, f=function_: f(c.x)
 TABLE["print"] = lambda c: c.at("In").clone()
 TABLE["gelu"] = lambda c: F.gelu(c.x, approximate="tanh" if c.get("approximate") else "none")
@@ -99,7 +130,8 @@ TABLE["gradient_scale"] = lambda c: c.x.clone()
 
 @operator("scale")
 def scale(c):
-    factor, bias = torch.tensor(c["scale"]).to(c.x.dtype), torch.tensor(c.get("bias", 0.0)).to(c.x.dtype)
+    factor, bias = torch.tensor(c["scale"]).to(c.x.dtype), torch.tensor(c.get("bias",
+                                                                              0.0)).to(c.x.dtype)
     return c.x * factor + bias if c.get("bias_after_scale", True) else (c.x + bias) * factor
 
 
@@ -126,12 +158,25 @@ def floor_divide(x, y):
 
 
 for kind_, function_ in {
-        "elementwise_add": torch.add, "elementwise_sub": torch.sub, "elementwise_mul": torch.mul,
-        "elementwise_div": torch.div, "elementwise_max": torch.maximum, "elementwise_min": torch.minimum,
-        "elementwise_pow": torch.pow, "elementwise_mod": torch.remainder, "elementwise_floordiv": floor_divide,
-        "less_than": torch.lt, "less_equal": torch.le, "greater_than": torch.gt, "greater_equal": torch.ge,
-        "equal": torch.eq, "not_equal": torch.ne, "logical_and": torch.logical_and, "logical_or": torch.logical_or,
-        "logical_xor": torch.logical_xor}.items():
+        "elementwise_add": torch.add,
+        "elementwise_sub": torch.sub,
+        "elementwise_mul": torch.mul,
+        "elementwise_div": torch.div,
+        "elementwise_max": torch.maximum,
+        "elementwise_min": torch.minimum,
+        "elementwise_pow": torch.pow,
+        "elementwise_mod": torch.remainder,
+        "elementwise_floordiv": floor_divide,
+        "less_than": torch.lt,
+        "less_equal": torch.le,
+        "greater_than": torch.gt,
+        "greater_equal": torch.ge,
+        "equal": torch.eq,
+        "not_equal": torch.ne,
+        "logical_and": torch.logical_and,
+        "logical_or": torch.logical_or,
+        "logical_xor": torch.logical_xor
+}.items():
     TABLE[kind_] = lambda c, f=function_: f(c.x, broadcast(c))
 
 
@@ -153,7 +198,8 @@ def fill_constant(c):
 def fill_constant_like(c):
     shape = [int(d) for d in c["shape"]]
     like = c.at("Input")
-    rows = like.shape[c.get("input_dim_idx", 0)] if isinstance(like, torch.Tensor) else len(like)  # of a rank table
+    # of a rank table
+    rows = like.shape[c.get("input_dim_idx", 0)] if isinstance(like, torch.Tensor) else len(like)
     shape[c.get("output_dim_idx", 0)] = rows
     return torch.full(shape, c["value"], dtype=TYPES[c["dtype"]])
 
@@ -161,14 +207,16 @@ def fill_constant_like(c):
 @operator("assign_value")
 def assign_value(c):
     values = c.get("fp32_values") or c.get("int32_values") or c.get("int64_values")
-    return torch.tensor([float(v) for v in values]).to(TYPES[c["dtype"]]).reshape([int(d) for d in c["shape"]])
+    return torch.tensor([float(v) for v in values
+                         ]).to(TYPES[c["dtype"]]).reshape([int(d) for d in c["shape"]])
 
 
 # Products.
 @operator("mul")
 def mul(c):
     x, y, nx, ny = c.x, c.at("Y"), c.get("x_num_col_dims", 1), c.get("y_num_col_dims", 1)
-    product = torch.matmul(x.reshape(math.prod(x.shape[:nx]), -1), y.reshape(math.prod(y.shape[:ny]), -1))
+    product = torch.matmul(x.reshape(math.prod(x.shape[:nx]), -1),
+                           y.reshape(math.prod(y.shape[:ny]), -1))
     return product.reshape(*x.shape[:nx], *y.shape[ny:])
 
 
@@ -192,8 +240,11 @@ def lookup_table(c):
 @operator("cos_sim")
 def cos_sim(c):
     x, y = c.x, c.at("Y")
-    return {"Out": F.cosine_similarity(x, y, dim=1)[:, None], "XNorm": torch.linalg.vector_norm(x, dim=1, keepdim=True),
-            "YNorm": torch.linalg.vector_norm(y, dim=1, keepdim=True)}
+    return {
+        "Out": F.cosine_similarity(x, y, dim=1)[:, None],
+        "XNorm": torch.linalg.vector_norm(x, dim=1, keepdim=True),
+        "YNorm": torch.linalg.vector_norm(y, dim=1, keepdim=True)
+    }
 
 
 # Reductions and normalisation over rows.
@@ -211,11 +262,19 @@ def some(x, dim, keepdim):
     return torch.amax(x.to(torch.uint8), dim, keepdim).bool()
 
 
-for kind_, function_ in {"reduce_sum": torch.sum, "reduce_mean": torch.mean, "reduce_max": torch.amax,
-                         "reduce_min": torch.amin, "reduce_prod": product, "reduce_all": every,
-                         "reduce_any": some}.items():
+for kind_, function_ in {
+        "reduce_sum": torch.sum,
+        "reduce_mean": torch.mean,
+        "reduce_max": torch.amax,
+        "reduce_min": torch.amin,
+        "reduce_prod": product,
+        "reduce_all": every,
+        "reduce_any": some
+}.items():
     TABLE[kind_] = lambda c, f=function_: f(
-        c.x, list(range(c.x.dim())) if c.get("reduce_all") else [int(d) for d in c["dim"]], keepdim=c["keep_dim"])
+        c.x,
+        list(range(c.x.dim()))
+        if c.get("reduce_all") else [int(d) for d in c["dim"]], keepdim=c["keep_dim"])
 
 
 @operator("cumsum")
@@ -372,7 +431,10 @@ def labels(c):
 def cross_entropy(c):
     if c["soft_label"]:
         return {"Y": -torch.sum(c.at("Label") * torch.log(c.x), -1, keepdim=True)}
-    return {"Y": F.nll_loss(torch.log(c.x), labels(c), reduction="none", ignore_index=int(c["ignore_index"]))[:, None]}
+    return {
+        "Y": F.nll_loss(torch.log(c.x), labels(c), reduction="none",
+                        ignore_index=int(c["ignore_index"]))[:, None]
+    }
 
 
 @operator("softmax_with_cross_entropy")
@@ -408,10 +470,12 @@ def log_loss(c):
 
 
 TABLE["hinge_loss"] = lambda c: F.relu(1 - (2 * c.at("Labels") - 1) * c.at("Logits"))
-TABLE["rank_loss"] = lambda c: F.binary_cross_entropy_with_logits(c.at("Left") - c.at("Right"), c.at("Label"),
-                                                                  reduction="none")
-TABLE["huber_loss"] = lambda c: {"Out": F.huber_loss(c.x, c.at("Y"), delta=c["delta"], reduction="none"),
-                                 "Residual": c.at("Y") - c.x}
+TABLE["rank_loss"] = lambda c: F.binary_cross_entropy_with_logits(
+    c.at("Left") - c.at("Right"), c.at("Label"), reduction="none")
+TABLE["huber_loss"] = lambda c: {
+    "Out": F.huber_loss(c.x, c.at("Y"), delta=c["delta"], reduction="none"),
+    "Residual": c.at("Y") - c.x
+}
 TABLE["kldiv_loss"] = lambda c: F.kl_div(c.x, c.at("Target"), reduction=c["reduction"])
 TABLE["margin_rank_loss"] = lambda c: {"Out": F.margin_ranking_loss(
     c.at("X1"), c.at("X2"), c.at("Label"), margin=c["margin"], reduction="none")}
@@ -452,7 +516,8 @@ def dropout(c):
 @operator("conv2d", "depthwise_conv2d", "conv3d")
 def conv(c):
     convolution = F.conv3d if c.kind == "conv3d" else F.conv2d
-    return convolution(c.at("Input"), c.at("Filter"), None, c["strides"], c["paddings"], c["dilations"], c["groups"])
+    return convolution(c.at("Input"), c.at("Filter"), None, c["strides"], c["paddings"],
+                       c["dilations"], c["groups"])
 
 
 @operator("conv2d_transpose")
@@ -460,10 +525,11 @@ def conv2d_transpose(c):
     x, w = c.at("Input"), c.at("Filter")
     more = [0, 0]
     if c.get("output_size"):
-        least = [(x.shape[2 + i] - 1) * c["strides"][i] - 2 * c["paddings"][i] + c["dilations"][i] * (w.shape[2 + i] - 1)
-                 + 1 for i in range(2)]
+        least = [(x.shape[2 + i] - 1) * c["strides"][i] - 2 * c["paddings"][i] + c["dilations"][i] *
+                 (w.shape[2 + i] - 1) + 1 for i in range(2)]
         more = [c["output_size"][i] - least[i] for i in range(2)]
-    return F.conv_transpose2d(x, w, None, c["strides"], c["paddings"], more, c["groups"], c["dilations"])
+    return F.conv_transpose2d(x, w, None, c["strides"], c["paddings"], more, c["groups"],
+                              c["dilations"])
 
 
 @operator("pool2d")
@@ -472,10 +538,12 @@ def pool2d(c):
     if c["global_pooling"]:
         return F.adaptive_avg_pool2d(c.x, 1) if average else F.adaptive_max_pool2d(c.x, 1)
     if c["adaptive"]:
-        return F.adaptive_avg_pool2d(c.x, c["ksize"]) if average else F.adaptive_max_pool2d(c.x, c["ksize"])
+        return F.adaptive_avg_pool2d(c.x, c["ksize"]) if average else F.adaptive_max_pool2d(
+            c.x, c["ksize"])
     window = (c["ksize"], c["strides"], c["paddings"])
     if average:
-        return F.avg_pool2d(c.x, *window, ceil_mode=c["ceil_mode"], count_include_pad=not c["exclusive"])
+        return F.avg_pool2d(c.x, *window, ceil_mode=c["ceil_mode"],
+                            count_include_pad=not c["exclusive"])
     return F.max_pool2d(c.x, *window, ceil_mode=c["ceil_mode"])
 
 
@@ -487,7 +555,8 @@ def pool3d(c):
         return F.adaptive_avg_pool3d(c.x, size) if average else F.adaptive_max_pool3d(c.x, size)
     window = (c["ksize"], c["strides"], c["paddings"])
     if average:
-        return F.avg_pool3d(c.x, *window, ceil_mode=c["ceil_mode"], count_include_pad=not c["exclusive"])
+        return F.avg_pool3d(c.x, *window, ceil_mode=c["ceil_mode"],
+                            count_include_pad=not c["exclusive"])
     return F.max_pool3d(c.x, *window, ceil_mode=c["ceil_mode"])
 
 
@@ -497,7 +566,9 @@ def max_pool_with_index(c):
     return {"Out": values, "Mask": places.to(torch.int32)}
 
 
-TABLE["unpool"] = lambda c: F.max_unpool2d(c.x, c.at("Indices").long(), c["ksize"], c["strides"], c["paddings"])
+TABLE["unpool"] = lambda c: F.max_unpool2d(c.x,
+                                           c.at("Indices").long(), c["ksize"], c["strides"], c[
+                                               "paddings"])
 
 
 @operator("spp")
@@ -527,15 +598,22 @@ def batch_norm(c):
         return {"Y": y, "MeanOut": mean, "VarianceOut": variance}
     y = F.batch_norm(x, None, None, c.at("Scale"), c.at("Bias"), True, 0, c["epsilon"])
     over = [d for d in range(x.dim()) if d != 1]
-    new = [x.mean(over).detach(), x.var(over, unbiased=False).detach()]  # PyTorch's moving variance is the unbiased one
+    # PyTorch's moving variance is the unbiased one
+    new = [x.mean(over).detach(), x.var(over, unbiased=False).detach()]
     return {"Y": y, "MeanOut": momentum * mean + (1 - momentum) * new[0],
             "VarianceOut": momentum * variance + (1 - momentum) * new[1]}
 
 
-TABLE["group_norm"] = lambda c: {"Y": F.group_norm(c.x, c["groups"], c.at("Scale"), c.at("Bias"), c["epsilon"])}
-TABLE["instance_norm"] = lambda c: {"Y": F.instance_norm(c.x, weight=c.at("Scale"), bias=c.at("Bias"), eps=c["epsilon"])}
+TABLE["group_norm"] = lambda c: {
+    "Y": F.group_norm(c.x, c["groups"], c.at("Scale"), c.at("Bias"), c["epsilon"])
+}
+TABLE["instance_norm"] = lambda c: {
+    "Y": F.instance_norm(c.x, weight=c.at("Scale"), bias=c.at("Bias"), eps=c["epsilon"])
+}
 # PyTorch divides alpha by the window.
-TABLE["lrn"] = lambda c: {"Out": F.local_response_norm(c.x, c["n"], c["alpha"] * c["n"], c["beta"], c["k"])}
+TABLE["lrn"] = lambda c: {
+    "Out": F.local_response_norm(c.x, c["n"], c["alpha"] * c["n"], c["beta"], c["k"])
+}
 
 
 def interpolation_matrix(size, wanted, corners, mode):
@@ -596,7 +674,8 @@ def roi_align(c):
     def points(first, last, bins):
         length = max((last - first) * factor, 1)
         count = c["sampling_ratio"] if c["sampling_ratio"] > 0 else math.ceil(length / bins)
-        return [[first * factor + (i + (k + 0.5) / count) * length / bins for k in range(count)] for i in range(bins)]
+        return [[first * factor + (i + (k + 0.5) / count) * length / bins for k in range(count)]
+                for i in range(bins)]
 
     def value(plane, y, x):
         tall, wide = plane.shape[1:]
@@ -626,14 +705,18 @@ def psroi_pool(c):
     def ranges(first, last, bins, size):
         begin = math.floor(first + 0.5) * factor
         part = max((math.floor(last + 0.5) + 1) * factor - begin, 0.1) / bins
-        return [slice(*(min(max(v, 0), size) for v in (math.floor(i * part + begin), math.ceil((i + 1) * part + begin))))
-                for i in range(bins)]
+        return [
+            slice(*(min(max(v, 0), size)
+                    for v in (math.floor(i * part + begin), math.ceil((i + 1) * part + begin))))
+            for i in range(bins)
+        ]
 
     for roi, at in zip(c.at("ROIs"), image):
         x0, y0, x1, y1 = [float(v) for v in roi]
         planes = c.x[at].reshape(-1, height, width, *c.x.shape[2:])
-        for (i, rows), (j, columns) in itertools.product(enumerate(ranges(y0, y1, height, c.x.shape[2])),
-                                                         enumerate(ranges(x0, x1, width, c.x.shape[3]))):
+        for (i, rows), (j, columns) in itertools.product(
+                enumerate(ranges(y0, y1, height, c.x.shape[2])),
+                enumerate(ranges(x0, x1, width, c.x.shape[3]))):
             held = planes[:, i, j, rows, columns].flatten(1)
             found.append(held.mean(1) if held.numel() else torch.zeros(len(planes), dtype=REAL))
     bins = torch.stack(found).reshape(-1, height, width, c["output_channels"])
@@ -654,6 +737,7 @@ def roi_pool(c):
             columns = [min(max(v + x0, 0), c.x.shape[3]) for v in
                        (math.floor(j * wide / width), math.ceil((j + 1) * wide / width))]
             bin_ = c.x[at, :, rows[0]:rows[1], columns[0]:columns[1]]
-            found.append(bin_.amax((1, 2)) if bin_[0].numel() else torch.zeros(c.x.shape[1], dtype=REAL))
+            found.append(
+                bin_.amax((1, 2)) if bin_[0].numel() else torch.zeros(c.x.shape[1], dtype=REAL))
     bins = torch.stack(found).reshape(-1, height, width, c.x.shape[1])
     return {"Out": (bins.permute(0, 3, 1, 2), c.offsets["ROIs"])}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators over sequences, recurrent ones and steps of optimizers in PyTorch; see torch_operators.py."""
+"""Operators over sequences, recurrent ones and steps of optimizers in PyTorch; see
+torch_operators.py."""
 import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import pad_sequence
@@ -13,10 +14,18 @@ def joined(parts):
 
 @operator("sequence_pool")
 def sequence_pool(c):
-    how = {"SUM": lambda p: p.sum(0), "AVERAGE": lambda p: p.mean(0), "SQRT": lambda p: p.sum(0) / len(p) ** 0.5,
-           "MAX": lambda p: p.amax(0), "FIRST": lambda p: p[0], "LAST": lambda p: p[-1]}[c["pooltype"]]
+    how = {
+        "SUM": lambda p: p.sum(0),
+        "AVERAGE": lambda p: p.mean(0),
+        "SQRT": lambda p: p.sum(0) / len(p)**0.5,
+        "MAX": lambda p: p.amax(0),
+        "FIRST": lambda p: p[0],
+        "LAST": lambda p: p[-1]
+    }[c["pooltype"]]
     empty = torch.full(c.x.shape[1:], c.get("pad_value", 0.0), dtype=c.x.dtype)
-    return {"Out": (torch.stack([how(p) if len(p) else empty for p in c.parts()]), c.offsets["X"][:-1])}
+    return {
+        "Out": (torch.stack([how(p) if len(p) else empty for p in c.parts()]), c.offsets["X"][:-1])
+    }
 
 
 TABLE["sequence_softmax"] = lambda c: joined([F.softmax(p, 0) for p in c.parts()])
@@ -40,8 +49,10 @@ def sequence_conv(c):
 @operator("row_conv")
 def row_conv(c):
     kernel = c.at("Filter")  # [steps, width]
-    found = [F.conv1d(F.pad(p.t()[None], (0, len(kernel) - 1)), kernel.t()[:, None], groups=kernel.shape[1])[0].t()
-             for p in c.parts()]
+    found = [
+        F.conv1d(F.pad(p.t()[None], (0, len(kernel) - 1)),
+                 kernel.t()[:, None], groups=kernel.shape[1])[0].t() for p in c.parts()
+    ]
     return torch.cat(found)
 
 
@@ -53,8 +64,8 @@ def sequence_expand(c):
     return torch.repeat_interleave(c.x, torch.tensor(counts), 0), c.offsets["Y"]
 
 
-TABLE["sequence_expand_as"] = lambda c: (
-    torch.repeat_interleave(c.x, torch.tensor([b - a for a, b in c.bounds("Y")]), 0), c.offsets["Y"])
+TABLE["sequence_expand_as"] = lambda c: (torch.repeat_interleave(
+    c.x, torch.tensor([b - a for a, b in c.bounds("Y")]), 0), c.offsets["Y"])
 
 
 @operator("sequence_reshape")
@@ -68,8 +79,10 @@ def sequence_pad(c):
     longest, value = c["padded_length"], c.at("PadValue").reshape(-1)
     parts = c.parts()
     rest = [longest - len(p) for p in parts]
-    filled = [torch.cat([p, value.expand(n, *p.shape[1:]) if len(value) == 1 else value.expand(n, -1)])
-              for p, n in zip(parts, rest)]
+    filled = [
+        torch.cat([p, value.expand(n, *p.shape[1:]) if len(value) == 1 else value.expand(n, -1)])
+        for p, n in zip(parts, rest)
+    ]
     return {"Out": (pad_sequence(filled, batch_first=True), []),
             "Length": (torch.tensor([len(p) for p in parts]), [])}
 
@@ -101,7 +114,8 @@ def sequence_scatter(c):
 @operator("sequence_enumerate")
 def sequence_enumerate(c):
     size, padding = c["win_size"], c["pad_value"]
-    return torch.cat([F.pad(p.reshape(-1), (0, size - 1), value=padding).unfold(0, size, 1) for p in c.parts()])
+    return torch.cat(
+        [F.pad(p.reshape(-1), (0, size - 1), value=padding).unfold(0, size, 1) for p in c.parts()])
 
 
 @operator("sequence_erase")
@@ -124,7 +138,12 @@ def lod_reset(c):
 
 
 # Recurrent operators.
-ACTIVATIONS = {"sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": F.relu, "identity": lambda x: x}
+ACTIVATIONS = {
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "relu": F.relu,
+    "identity": lambda x: x
+}
 
 
 def over_time(c, parts, step):
@@ -142,8 +161,11 @@ def over_time(c, parts, step):
 def peephole_cell(c, gates, memory, width):
     """An LSTM's step; the gates lie as candidate, input, forget, output."""
     bias = c.at("Bias").reshape(-1)
-    peephole = [bias[(4 + k) * width:(5 + k) * width] for k in range(3)] if c["use_peepholes"] else [0, 0, 0]
-    gate, cell, candidate = [ACTIVATIONS[c[k]] for k in ("gate_activation", "cell_activation", "candidate_activation")]
+    peephole = [bias[(4 + k) * width:(5 + k) * width]
+                for k in range(3)] if c["use_peepholes"] else [0, 0, 0]
+    gate, cell, candidate = [
+        ACTIVATIONS[c[k]] for k in ("gate_activation", "cell_activation", "candidate_activation")
+    ]
     a, i, f, o = torch.split(gates + bias[:4 * width], width, 1)
     new = gate(f + memory * peephole[1]) * memory + gate(i + memory * peephole[0]) * candidate(a)
     return gate(o + new * peephole[2]) * cell(new), new
@@ -153,15 +175,17 @@ def peephole_cell(c, gates, memory, width):
 def lstm(c):
     weight, state = c.at("Weight"), [None, None]
     width = weight.shape[0]
-    plain = not c["use_peepholes"] and (c["gate_activation"], c["cell_activation"], c["candidate_activation"]) == \
-        ("sigmoid", "tanh", "tanh")
+    activations = c["gate_activation"], c["cell_activation"], c["candidate_activation"]
+    plain = not c["use_peepholes"] and activations == ("sigmoid", "tanh", "tanh")
     # PyTorch's cell has the gates as input, forget, candidate, output.
     order = torch.cat([torch.arange(k * width, (k + 1) * width) for k in (1, 2, 0, 3)])
 
     def step(x, first, number):
         if first:
-            state[:] = [c.at(s)[number:number + 1] if c.all(s) else torch.zeros(1, width, dtype=REAL)
-                        for s in ("H0", "C0")]
+            state[:] = [
+                c.at(s)[number:number + 1] if c.all(s) else torch.zeros(1, width, dtype=REAL)
+                for s in ("H0", "C0")
+            ]
         if plain:
             zero = torch.zeros(4 * width, dtype=REAL)
             state[:] = torch.lstm_cell(x[:, order], tuple(state), torch.eye(4 * width, dtype=REAL),
@@ -182,7 +206,8 @@ def lstmp(c):
 
     def step(x, first, number):
         if first:
-            state[:] = torch.zeros(1, projection.shape[1], dtype=REAL), torch.zeros(1, width, dtype=REAL)
+            state[:] = torch.zeros(1, projection.shape[1],
+                                   dtype=REAL), torch.zeros(1, width, dtype=REAL)
         hidden, cell = peephole_cell(c, x + state[0] @ weight, state[1], width)
         state[:] = ACTIVATIONS[c["proj_activation"]](hidden @ projection), cell
         return tuple(state)
@@ -194,7 +219,8 @@ def lstmp(c):
 def gru_step(x, h, weight, bias, gate, candidate, origin):
     width = h.shape[1]
     flat = weight.reshape(-1)  # two matrices, one behind the other
-    both, last = flat[:2 * width * width].reshape(width, -1), flat[2 * width * width:].reshape(width, width)
+    both, last = flat[:2 * width * width].reshape(width, -1), flat[2 * width * width:].reshape(
+        width, width)
     x = x + bias.reshape(1, -1)
     u, r = torch.split(gate(x[:, :2 * width] + h @ both), width, 1)
     new = candidate(x[:, 2 * width:] + (r * h) @ last)
@@ -208,7 +234,8 @@ def gru(c):
 
     def step(x, first, number):
         if first:
-            state[0] = c.at("H0")[number:number + 1] if c.all("H0") else torch.zeros(1, weight.shape[0], dtype=REAL)
+            state[0] = c.at("H0")[number:number +
+                                  1] if c.all("H0") else torch.zeros(1, weight.shape[0], dtype=REAL)
         state[0], _ = gru_step(x, state[0], weight, bias, ACTIVATIONS[c["gate_activation"]],
                                ACTIVATIONS[c["activation"]], c["origin_mode"])
         return (state[0],)
@@ -220,7 +247,8 @@ def gru(c):
 def gru_unit(c):
     kinds = ["identity", "sigmoid", "tanh", "relu"]
     hidden, reset = gru_step(c.at("Input"), c.at("HiddenPrev"), c.at("Weight"), c.at("Bias"),
-                             ACTIVATIONS[kinds[c["gate_activation"]]], ACTIVATIONS[kinds[c["activation"]]], c["origin_mode"])
+                             ACTIVATIONS[kinds[c["gate_activation"]]],
+                             ACTIVATIONS[kinds[c["activation"]]], c["origin_mode"])
     return {"Hidden": hidden, "ResetHiddenPrev": reset}
 
 
@@ -236,7 +264,8 @@ def lstm_unit(c):
 def linear_chain_crf(c):
     start, stop, transition = c.at("Transition")[0], c.at("Transition")[1], c.at("Transition")[2:]
     costs = []
-    for x, y in zip(c.parts("Emission"), [c.at("Label").reshape(-1)[a:b] for a, b in c.bounds("Emission")]):
+    for x, y in zip(c.parts("Emission"),
+                    [c.at("Label").reshape(-1)[a:b] for a, b in c.bounds("Emission")]):
         score, alpha = start[y[0]] + stop[y[-1]] + x[torch.arange(len(y)), y].sum(), start + x[0]
         for k in range(1, len(y)):
             score = score + transition[y[k - 1], y[k]]
@@ -260,7 +289,10 @@ def crf_decoding(c):
             path.insert(0, int(from_[path[0]]))
         paths += path
     path = torch.tensor(paths)
-    return {"ViterbiPath": (path == c.at("Label").reshape(-1)).to(torch.int64) if c.all("Label") else path}
+    return {
+        "ViterbiPath":
+            (path == c.at("Label").reshape(-1)).to(torch.int64) if c.all("Label") else path
+    }
 
 
 @operator("warpctc")
@@ -268,7 +300,8 @@ def warpctc(c):
     logits, label = c.parts("Logits"), c.at("Label").reshape(-1)
     bounds = c.bounds("Label")
     padded = pad_sequence([F.log_softmax(p, 1) for p in logits])
-    loss = F.ctc_loss(padded, label, [len(p) for p in logits], [b - a for a, b in bounds], c["blank"], reduction="none")
+    loss = F.ctc_loss(padded, label, [len(p) for p in logits], [b - a for a, b in bounds],
+                      c["blank"], reduction="none")
     return {"Loss": (loss[:, None], [])}
 
 
@@ -276,7 +309,8 @@ def warpctc(c):
 def ctc_align(c):
     found = []
     for part in c.parts("Input"):
-        row = torch.unique_consecutive(part.reshape(-1)) if c["merge_repeated"] else part.reshape(-1)
+        row = torch.unique_consecutive(
+            part.reshape(-1)) if c["merge_repeated"] else part.reshape(-1)
         found.append(row[row != c["blank"]][:, None])
     return {"Output": joined(found)}
 
@@ -292,7 +326,10 @@ def edit_distance(c):
             for j, right in enumerate(b, 1):
                 row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (left != right)))
         distances.append(row[-1] / len(b) if c["normalized"] else float(row[-1]))
-    return {"Out": (torch.tensor(distances, dtype=REAL)[:, None], []), "SequenceNum": torch.tensor([len(distances)])}
+    return {
+        "Out": (torch.tensor(distances, dtype=REAL)[:, None], []),
+        "SequenceNum": torch.tensor([len(distances)])
+    }
 
 
 # One step of an optimizer, whose accumulators are what they were given.
@@ -300,7 +337,9 @@ def stepped(c, make, state, **names):
     parameter = torch.nn.Parameter(c.at("Param").detach().clone())
     parameter.grad = c.at("Grad").detach().clone().reshape(parameter.shape)
     optimizer = make([parameter], float(c.at("LearningRate")))
-    optimizer.state[parameter] = {name: c.at(slot).detach().clone() for name, slot in state.items()} | names
+    optimizer.state[parameter] = {
+        name: c.at(slot).detach().clone() for name, slot in state.items()
+    } | names
     optimizer.step()
     new = {"ParamOut": parameter.detach()}
     for name, slot in state.items():
@@ -319,9 +358,10 @@ def steps_before(c, slot, beta):
 
 TABLE["sgd"] = lambda c: stepped(c, lambda p, lr: torch.optim.SGD(p, lr), {})
 TABLE["momentum"] = lambda c: stepped(
-    c, lambda p, lr: torch.optim.SGD(p, lr, c["mu"], nesterov=c["use_nesterov"]), {"momentum_buffer": "Velocity"})
-TABLE["adagrad"] = lambda c: stepped(c, lambda p, lr: torch.optim.Adagrad(p, lr, eps=c["epsilon"]), {"sum": "Moment"},
-                                     step=torch.tensor(0.0))
+    c, lambda p, lr: torch.optim.SGD(p, lr, c["mu"], nesterov=c["use_nesterov"]),
+    {"momentum_buffer": "Velocity"})
+TABLE["adagrad"] = lambda c: stepped(c, lambda p, lr: torch.optim.Adagrad(p, lr, eps=c["epsilon"]),
+                                     {"sum": "Moment"}, step=torch.tensor(0.0))
 TABLE["adadelta"] = lambda c: stepped(
     c, lambda p, lr: torch.optim.Adadelta(p, 1.0, c["rho"], c["epsilon"]),
     {"square_avg": "AvgSquaredGrad", "acc_delta": "AvgSquaredUpdate"}, step=0)
@@ -330,15 +370,24 @@ TABLE["adadelta"] = lambda c: stepped(
 @operator("adam")
 def adam(c):
     betas = (c["beta1"], c["beta2"])
-    new = stepped(c, lambda p, lr: torch.optim.Adam(p, lr, betas, c["epsilon"]),
-                  {"exp_avg": "Moment1", "exp_avg_sq": "Moment2"}, step=steps_before(c, "Beta1Pow", betas[0]))
-    return new | {"Beta1PowOut": c.at("Beta1Pow") * betas[0], "Beta2PowOut": c.at("Beta2Pow") * betas[1]}
+    new = stepped(c, lambda p, lr: torch.optim.Adam(p, lr, betas, c["epsilon"]), {
+        "exp_avg": "Moment1",
+        "exp_avg_sq": "Moment2"
+    }, step=steps_before(c, "Beta1Pow", betas[0]))
+    return new | {
+        "Beta1PowOut": c.at("Beta1Pow") * betas[0],
+        "Beta2PowOut": c.at("Beta2Pow") * betas[1]
+    }
 
 
 @operator("adamax")
 def adamax(c):
-    return stepped(c, lambda p, lr: torch.optim.Adamax(p, lr, (c["beta1"], c["beta2"]), c["epsilon"]),
-                   {"exp_avg": "Moment", "exp_inf": "InfNorm"}, step=steps_before(c, "Beta1Pow", c["beta1"]))
+    return stepped(c, lambda p, lr: torch.optim.Adamax(p, lr,
+                                                       (c["beta1"], c["beta2"]), c["epsilon"]), {
+                                                           "exp_avg": "Moment",
+                                                           "exp_inf": "InfNorm"
+                                                       },
+                   step=steps_before(c, "Beta1Pow", c["beta1"]))
 
 
 @operator("rmsprop")
@@ -348,5 +397,11 @@ def rmsprop(c):
     square = rho * c.at("MeanSquare") + (1 - rho) * g * g
     mean = rho * c.at("MeanGrad") + (1 - rho) * g if c["centered"] else c.at("MeanGrad")
     centre = mean * mean if c["centered"] else 0
-    moment = c["momentum"] * c.at("Moment") + c.at("LearningRate") * g / torch.sqrt(square - centre + c["epsilon"])
-    return {"ParamOut": c.at("Param") - moment, "MomentOut": moment, "MeanSquareOut": square, "MeanGradOut": mean}
+    moment = c["momentum"] * c.at("Moment") + c.at("LearningRate") * g / torch.sqrt(
+        square - centre + c["epsilon"])
+    return {
+        "ParamOut": c.at("Param") - moment,
+        "MomentOut": moment,
+        "MeanSquareOut": square,
+        "MeanGradOut": mean
+    }

@@ -25,8 +25,8 @@ void write_steps(case_writer& to, const std::string& suffix) {
     to.write_step("step_" + name + suffix, net, how, with);
   };
   step("sgd", optimizer::sgd{.learning_rate = 0.1f}, options);
-  step("sgd_decay",
-       optimizer::sgd{.learning_rate = 0.1f, .regularization = lamina::l2_decay(0.1f)}, options);
+  step("sgd_decay", optimizer::sgd{.learning_rate = 0.1f, .regularization = lamina::l2_decay(0.1f)},
+       options);
   step("sgd_norm", optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_norm(0.1f)},
        options);
   step("sgd_global_norm",

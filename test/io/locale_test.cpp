@@ -40,11 +40,14 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 });
 
 constexpr const char* json = R"({"blocks": [{"idx": 0, "parentIdx": -1, "vars": [
-  {"name": "half", "type": {"type": "LOD_TENSOR", "lodTensor": {"tensor": {"dataType": "FP32", "dims": ["1"]}}}}],
+  {"name": "half", "type": {"type": "LOD_TENSOR",
+    "lodTensor": {"tensor": {"dataType": "FP32", "dims": ["1"]}}}}],
   "ops": [{"type": "fill_constant", "outputs": [{"parameter": "Out", "arguments": ["half"]}],
-    "attrs": [{"name": "shape", "type": "LONGS", "longs": ["1"]}, {"name": "value", "type": "FLOAT", "f": "0.25"},
+    "attrs": [{"name": "shape", "type": "LONGS", "longs": ["1"]},
+      {"name": "value", "type": "FLOAT", "f": "0.25"},
       {"name": "other", "type": "FLOAT", "f": 0.75},
-      {"name": "str_value", "type": "STRING", "s": "0.5"}, {"name": "dtype", "type": "INT", "i": 5}]}]}]})";
+      {"name": "str_value", "type": "STRING", "s": "0.5"},
+      {"name": "dtype", "type": "INT", "i": 5}]}]}]})";
 
 template <class F>
 std::string error_of(F&& f) {

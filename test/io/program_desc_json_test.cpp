@@ -37,8 +37,8 @@ TEST_CASE("json: names, enumerations and 64 bit numbers as protobuf maps them") 
   };
   CHECK(named("x") == nlohmann::json::parse(R"({
     "name": "x", "needCheckFeed": true, "stopGradient": true,
-    "type": {"type": "LOD_TENSOR",
-             "lodTensor": {"lodLevel": 0, "tensor": {"dataType": "FP32", "dims": ["-1", "4"]}}}})"));
+    "type": {"type": "LOD_TENSOR", "lodTensor": {
+      "lodLevel": 0, "tensor": {"dataType": "FP32", "dims": ["-1", "4"]}}}})"));
   CHECK(named("fc_0.w_0").at("persistable") == true);
   CHECK(named("fc_0.w_0").at("isParameter") == true);
   const nlohmann::json& mul = block.at("ops").at(0);
@@ -81,8 +81,9 @@ TEST_CASE("json: there and back") {
 
 TEST_CASE("json: both spellings, enumerators by number, numbers as text") {
   const program_message p = from_json_text(R"({"blocks": [{"idx": "0", "parent_idx": -1, "ops": [
-    {"type": "t", "attrs": [{"name": "a", "type": 9, "l": 5}, {"name": "b", "type": "FLOAT", "f": "0.5"},
-                            {"name": "c", "type": "BLOCK", "block_idx": 1}]}]}], "version": null})");
+    {"type": "t", "attrs": [{"name": "a", "type": 9, "l": 5},
+      {"name": "b", "type": "FLOAT", "f": "0.5"},
+      {"name": "c", "type": "BLOCK", "block_idx": 1}]}]}], "version": null})");
   REQUIRE(p.blocks.size() == 1);
   CHECK(p.blocks[0].parent == -1);
   const auto& a = p.blocks[0].operators.at(0).attributes;
@@ -108,10 +109,9 @@ TEST_CASE("json: what is wrong is said with its path") {
                     Contains("$.blocks[0].vars[0].name: expected text, found 7"));
   CHECK_THROWS_WITH(block(R"("vars": [{"name": "v", "type": {"type": "FP32"}}])"),
                     Contains("type.type: expected the type of a variable, found \"FP32\""));
-  CHECK_THROWS_WITH(
-      block(
-          R"("vars": [{"name": "v", "type": {"type": "LOD_TENSOR", "lodTensor": {"tensor": {"dataType": "RAW"}}}}])"),
-      Contains("dataType: expected an element type, found \"RAW\""));
+  CHECK_THROWS_WITH(block(R"("vars": [{"name": "v", "type": {"type": "LOD_TENSOR",)"
+                          R"( "lodTensor": {"tensor": {"dataType": "RAW"}}}}])"),
+                    Contains("dataType: expected an element type, found \"RAW\""));
   CHECK_THROWS_WITH(block(R"("ops": [{"type": "t", "attrs": [{"name": "a", "type": "WORD"}]}])"),
                     Contains("type: expected the name of an enumerator, found \"WORD\""));
   CHECK_THROWS_WITH(

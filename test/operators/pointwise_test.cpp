@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/operators/pointwise_evaluation.hpp>
 #include <lamina/operators/operators.hpp>
+#include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace {
 

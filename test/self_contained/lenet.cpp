@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/model/static_evaluator.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 
 namespace layer = lamina::layer;
 using lamina::activation;

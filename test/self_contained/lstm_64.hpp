@@ -27,8 +27,10 @@ int run(State& state, const float (&weights)[N], int count) {
   for (int i = 0; i < count; ++i) {
     state.template input<"x">()[0] = static_cast<float>(i);
     state.forward();
-    std::ranges::copy(state.template activation<"lstm">(), state.template input<"hidden">().begin());
-    std::ranges::copy(state.template activation<"lstm.tmp_0">(), state.template input<"cell">().begin());
+    std::ranges::copy(state.template activation<"lstm">(),
+                      state.template input<"hidden">().begin());
+    std::ranges::copy(state.template activation<"lstm.tmp_0">(),
+                      state.template input<"cell">().begin());
   }
   return state.template activation<"y">()[0] > 1;
 }

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that what is known of an operator is stated in its definition: no other header asks for its type.
+"""Checks that what is known of an operator is stated in its definition: no other header asks for
+its type.
 
-A definition is a struct with a `type` in a header below operators/ or optimizer/ or in plan/*_operators.hpp, or one
-that is a gradient_of another.
-A header outside of operators/ names an operator where it has the type as a string, a `schema_of<NAME>` that it does not
-record, `is<NAME>(...)`, or `__is_same(Op, NAME)`. Each such header is a row of the table below "## Where operators are named"
-in docs/architecture.md: header, operators in backticks (or `any`), reason. Reported are names that the table does not
-have, and rows and names of the table that no header has any more.
+A definition is a struct with a `type` in a header below operators/ or optimizer/ or in
+plan/*_operators.hpp, or one that is a gradient_of another.
+A header outside of operators/ names an operator where it has the type as a string, a
+`schema_of<NAME>` that it does not record, `is<NAME>(...)`, or `__is_same(Op, NAME)`. Each such
+header is a row of the table below "## Where operators are named" in docs/architecture.md: header,
+operators in backticks (or `any`), reason. Reported are names that the table does not have, and rows
+and names of the table that no header has any more.
 
 usage: check_facts.py [INCLUDE_FOLDER ARCHITECTURE_PAGE]
        check_facts.py --self-test
@@ -20,12 +22,19 @@ import tempfile
 HEADING = "## Where operators are named"
 SUFFIXES = {".hpp", ".cuh"}
 GRADIENT = re.compile(r"struct (\w+) : gradient_of<")
-DEFINITION = re.compile(r'struct (\w+)[^;{]*\{\n(?:[^\n{}]*\n){0,3}?  static constexpr const char\* type = "(\w+)";')
+DEFINITION = re.compile(
+    r'struct (\w+)[^;{]*\{\n(?:[^\n{}]*\n){0,3}?  static constexpr const char\* type = "(\w+)";')
 COMMENT = re.compile(r"//[^\n]*")
 NAME = r"(?:lamina::)?((?:gradient_of<(?:lamina::)?\w+>)|\w+)"
-RECORDED = re.compile(rf"\b(?:add_operator|begin|copied|startup|push)\(\s*(?:group_head::\w+,\s*)?\{{?&?schema_of<{NAME}>\(\)")
-NAMED = [re.compile(rf"\bschema_of<{NAME}>\(\)"), re.compile(rf"\bis<{NAME}>\("), re.compile(rf"__is_same\(Op, {NAME}\)"),
-         re.compile(rf"is_same_v<Op, {NAME}>")]
+RECORDED = re.compile(
+    rf"\b(?:add_operator|begin|copied|startup|push)\(\s*(?:group_head::\w+,\s*)?\{{?&?schema_of<{NAME}>\(\)"
+)
+NAMED = [
+    re.compile(rf"\bschema_of<{NAME}>\(\)"),
+    re.compile(rf"\bis<{NAME}>\("),
+    re.compile(rf"__is_same\(Op, {NAME}\)"),
+    re.compile(rf"is_same_v<Op, {NAME}>")
+]
 # Words of file formats and of options, which are types of operators too.
 OTHER_WORDS = {
     "io/npy.hpp": {"shape"},
@@ -43,10 +52,14 @@ OTHER_WORDS = {
 
 def definitions(base):
     """(names of definitions, Fluid's types) of all operators."""
-    headers = [*base.glob("operators/**/*.hpp"), *base.glob("optimizer/*.hpp"), *base.glob("plan/*_operators.hpp")]
+    headers = [
+        *base.glob("operators/**/*.hpp"), *base.glob("optimizer/*.hpp"),
+        *base.glob("plan/*_operators.hpp")
+    ]
     texts = [header.read_text() for header in headers]
     found = [pair for text in texts for pair in DEFINITION.findall(text)]
-    names = {name for name, _ in found} | {name for text in texts for name in GRADIENT.findall(text)}
+    names = {name
+             for name, _ in found} | {name for text in texts for name in GRADIENT.findall(text)}
     types = {t for _, t in found}
     return names | {f"gradient_of<{name}>" for name in names}, types | {f"{t}_grad" for t in types}
 
@@ -54,7 +67,8 @@ def definitions(base):
 def named_operators(text, names, types):
     """The operators that the text of one header names."""
     text = COMMENT.sub("", text)
-    own = {t for _, t in DEFINITION.findall(text)} | set(re.findall(r'const char\* type = "(\w+)"', text))
+    own = {t for _, t in DEFINITION.findall(text)} | set(
+        re.findall(r'const char\* type = "(\w+)"', text))
     found = {t for t in re.findall(r'"(\w+)"', text) if t in types} - own
     text = RECORDED.sub("", text)
     return found | {name for pattern in NAMED for name in pattern.findall(text) if name in names}
@@ -88,7 +102,8 @@ def check(include, page):
         name = str(header.relative_to(base))
         if header.suffix not in SUFFIXES or name.startswith("operators/"):
             continue
-        found = named_operators(header.read_text(errors="replace"), names, types) - OTHER_WORDS.get(name, set())
+        found = named_operators(header.read_text(errors="replace"), names, types) - OTHER_WORDS.get(
+            name, set())
         if not found:
             continue
         seen += 1
@@ -96,8 +111,10 @@ def check(include, page):
         if allowed is None:
             continue
         for operator in sorted(found - allowed):
-            faults.append(f"{name}: names the operator '{operator}'; a fact of its definition tells what is asked for, or the table "
-                          f"'{HEADING[3:]}' in {page.name} says why there is none")
+            faults.append(
+                f"{name}: names the operator '{operator}'; a fact of its definition tells what is "
+                "asked for, or the table "
+                f"'{HEADING[3:]}' in {page.name} says why there is none")
         for operator in sorted(allowed - found):
             faults.append(f"{page.name}: '{name}' does not name '{operator}' any more")
     faults += [f"{page.name}: '{name}' names no operator any more" for name in sorted(rows)]
@@ -109,23 +126,35 @@ def self_test():
     good = {
         "operators/family/definition.hpp":
             'struct relu : pointwise {\n  static constexpr const char* type = "relu";\n};\n'
-            'struct turn : operator_definition {\n  // Why.\n  static constexpr const char* type = "turn2";\n};\n',
+            'struct turn : operator_definition {\n  // Why.\n  static constexpr const char* type = '
+            '"turn2";\n};\n',
         "operators/family/cpu.hpp": 'if (type == "relu") return;\n',
-        "plan/heads.hpp": 'if (is<relu>(op)) return; // "turn2"\nb.add_operator(schema_of<turn>(), {x}, {y});\n',
+        "plan/heads.hpp": 'if (is<relu>(op)) return; // "turn2"\nb.add_operator(schema_of<turn>(), '
+                          '{x}, {y});\n',
         "plan/free.hpp": 'if (schema->facts.random) return "other";\n',
         "io/format.hpp": 'table["relu"] = 1;\n',
     }
     table = f"# Page\n\n{HEADING}\n\n| header | operators | reason |\n| --- | --- | --- |\n| `plan/heads.hpp` | `relu` | it fuses |\n| `io/format.hpp` | any | spelling |\n\n## Next\n"
     cases = [
         ({}, table, []),
-        ({"plan/free.hpp": 'if (type == "turn2_grad") return;\n'}, table, ["plan/free.hpp: names the operator 'turn2_grad'"]),
-        ({"plan/free.hpp": "if (s == &schema_of<gradient_of<turn>>()) return;\n"}, table,
-         ["plan/free.hpp: names the operator 'gradient_of<turn>'"]),
-        ({"plan/free.hpp": "constexpr bool b = __is_same(Op, turn) || std::is_same_v<Op, relu>;\n"}, table,
+        ({
+            "plan/free.hpp": 'if (type == "turn2_grad") return;\n'
+        }, table, ["plan/free.hpp: names the operator 'turn2_grad'"]),
+        ({
+            "plan/free.hpp": "if (s == &schema_of<gradient_of<turn>>()) return;\n"
+        }, table, ["plan/free.hpp: names the operator 'gradient_of<turn>'"]),
+        ({
+            "plan/free.hpp": "constexpr bool b = __is_same(Op, turn) || std::is_same_v<Op, relu>;\n"
+        }, table,
          ["plan/free.hpp: names the operator 'relu'", "plan/free.hpp: names the operator 'turn'"]),
-        ({"plan/heads.hpp": "return;\n"}, table, ["page.md: 'plan/heads.hpp' names no operator any more"]),
-        ({"plan/heads.hpp": "if (is<turn>(op) || is<relu>(op)) return;\n"}, table, ["plan/heads.hpp: names the operator 'turn'"]),
-        ({}, table.replace("`relu` |", "`relu`, `turn` |"), ["page.md: 'plan/heads.hpp' does not name 'turn' any more"]),
+        ({
+            "plan/heads.hpp": "return;\n"
+        }, table, ["page.md: 'plan/heads.hpp' names no operator any more"]),
+        ({
+            "plan/heads.hpp": "if (is<turn>(op) || is<relu>(op)) return;\n"
+        }, table, ["plan/heads.hpp: names the operator 'turn'"]),
+        ({}, table.replace("`relu` |", "`relu`, `turn` |"),
+         ["page.md: 'plan/heads.hpp' does not name 'turn' any more"]),
         ({}, table.replace("it fuses", ""), ["plan/heads.hpp: names the operator 'relu'"]),
         ({}, "# Page\n", ["page.md: has no section"]),
     ]
@@ -147,9 +176,11 @@ def main(arguments):
     if arguments == ["--self-test"]:
         return self_test()
     root = pathlib.Path(__file__).resolve().parents[2]
-    include, page = map(pathlib.Path, arguments) if arguments else (root / "include", root / "docs" / "architecture.md")
+    include, page = map(pathlib.Path, arguments) if arguments else (root / "include", root /
+                                                                    "docs" / "architecture.md")
     faults, seen = check(include, page)
-    print("\n".join(faults) if faults else f"{seen} headers outside of operators/ name operators, each with its reason")
+    print("\n".join(faults) if faults else
+          f"{seen} headers outside of operators/ name operators, each with its reason")
     return 1 if faults else 0
 
 

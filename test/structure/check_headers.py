@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the form of every header: how it opens, how long it is, and that the umbrella reaches it.
 
-A header opens with the SPDX line (data sets may keep the licence of their source), then `// lamina/PATH - purpose`, has `#pragma once` and at most 400 lines.
-It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and lamina::text do not.
-include/lamina/lamina.hpp reaches every .hpp, except those that not_in_umbrella.txt names with a reason.
+A header opens with the SPDX line (data sets may keep the licence of their source), then `//
+lamina/PATH - purpose`, has `#pragma once` and at most 400 lines.
+It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and
+lamina::text do not.
+include/lamina/lamina.hpp reaches every .hpp, except those that not_in_umbrella.txt names with a
+reason.
 
 usage: check_headers.py [INCLUDE_FOLDER EXCEPTIONS]
        check_headers.py --self-test
@@ -32,10 +35,12 @@ def form_faults(name, text):
     if "#pragma once" not in lines:
         yield f"{name}: has no '#pragma once'"
     if len(lines) - 2 > LONGEST:
-        yield f"{name}: has {len(lines) - 2} lines, more than {LONGEST}: it is about more than one thing"
+        yield (f"{name}: has {len(lines) - 2} lines, more than {LONGEST}:"
+               " it is about more than one thing")
     for number, line in enumerate(lines, 1):
         if found := OF_LOCALE.search(line):
-            yield f"{name}:{number}: std::{found[1]} depends on the locale: from_chars or lamina::text do not"
+            yield (f"{name}:{number}: std::{found[1]} depends on the locale:"
+                   " from_chars or lamina::text do not")
 
 
 def reached_from(header, texts):
@@ -51,7 +56,10 @@ def reached_from(header, texts):
 
 def umbrella_faults(texts, exceptions):
     """Headers the umbrella forgets, and exceptions that are none."""
-    rows = [line.split(maxsplit=1) for line in exceptions.splitlines() if line.strip() and line[0] != "#"]
+    rows = [
+        line.split(maxsplit=1) for line in exceptions.splitlines()
+        if line.strip() and line[0] != "#"
+    ]
     if UMBRELLA not in texts:
         yield f"there is no {LIBRARY}/{UMBRELLA}"
         return
@@ -63,7 +71,8 @@ def umbrella_faults(texts, exceptions):
             yield f"the exception '{row[0]}' matches no header that the umbrella leaves out"
     for name in sorted(forgotten):
         if not any(fnmatch.fnmatch(name, row[0]) for row in rows):
-            yield f"{name}: {LIBRARY}/{UMBRELLA} does not reach it, and not_in_umbrella.txt gives no reason"
+            yield (f"{name}: {LIBRARY}/{UMBRELLA} does not reach it,"
+                   " and not_in_umbrella.txt gives no reason")
 
 
 def check(include, exceptions):
@@ -87,23 +96,37 @@ def self_test():
         "gpu/c.cuh": header("gpu/c.cuh"),
     }
     more = {"io/d.hpp": header("io/d.hpp")}
-    planted = [
-        ({}, "", None),
-        (more, "io/*.hpp heavy\n", None),
-        (more, "", "io/d.hpp: lamina/lamina.hpp does not reach it"),
-        (more, "io/*.hpp\n", "gives no reason"),
-        ({}, "io/*.hpp heavy\n", "matches no header"),
-        ({}, "core/a.hpp heavy\n", "matches no header"),
-        ({"core/b.hpp": "\n" + good["core/b.hpp"]}, "", "core/b.hpp:1: expected"),
-        ({"core/b.hpp": good["core/b.hpp"].replace(SPDX, DATA_SPDX)}, "", "core/b.hpp:1: expected"),
-        ({"core/b.hpp": header("core/a.hpp")}, "", "core/b.hpp:2: expected"),
-        ({"core/b.hpp": good["core/b.hpp"].replace("#pragma", "#warning")}, "", "no '#pragma once'"),
-        ({"core/b.hpp": header("core/b.hpp", "auto x = std::stod(s);")}, "", "b.hpp:4: std::stod depends"),
-        ({"core/b.hpp": header("core/b.hpp", "std::ostringstream s;")}, "", "std::ostringstream depends"),
-        ({"core/b.hpp": header("core/b.hpp", "auto x = std::stoi(s);")}, "", None),
-        ({"gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 397)}, "", None),
-        ({"gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 398)}, "", "has 401 lines"),
-    ]
+    planted = [({}, "", None), (more, "io/*.hpp heavy\n", None),
+               (more, "", "io/d.hpp: lamina/lamina.hpp does not reach it"),
+               (more, "io/*.hpp\n", "gives no reason"),
+               ({}, "io/*.hpp heavy\n", "matches no header"),
+               ({}, "core/a.hpp heavy\n", "matches no header"),
+               ({
+                   "core/b.hpp": "\n" + good["core/b.hpp"]
+               }, "", "core/b.hpp:1: expected"),
+               ({
+                   "core/b.hpp": good["core/b.hpp"].replace(SPDX, DATA_SPDX)
+               }, "", "core/b.hpp:1: expected"),
+               ({
+                   "core/b.hpp": header("core/a.hpp")
+               }, "", "core/b.hpp:2: expected"),
+               ({
+                   "core/b.hpp": good["core/b.hpp"].replace("#pragma", "#warning")
+               }, "", "no '#pragma once'"),
+               ({
+                   "core/b.hpp": header("core/b.hpp", "auto x = std::stod(s);")
+               }, "", "b.hpp:4: std::stod depends"),
+               ({
+                   "core/b.hpp": header("core/b.hpp", "std::ostringstream s;")
+               }, "", "std::ostringstream depends"),
+               ({
+                   "core/b.hpp": header("core/b.hpp", "auto x = std::stoi(s);")
+               }, "", None), ({
+                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 397)
+               }, "", None),
+               ({
+                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 398)
+               }, "", "has 401 lines"), ]
     wrong = 0
     for change, exceptions, expected in planted:
         with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +138,8 @@ def self_test():
         if expected is None:
             passed = not faults
         else:
-            passed = bool(faults) and all(expected in f or ":2:" in f for f in faults) and expected in faults[0]
+            passed = bool(faults) and all(expected in f or ":2:" in f
+                                          for f in faults) and expected in faults[0]
         if not passed:
             wrong += 1
             print(f"expected '{expected}', found {faults}")
@@ -127,7 +151,8 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return bool(self_test())
     here = pathlib.Path(__file__).resolve().parent
-    include, exceptions = sys.argv[1:] or (here.parents[1] / "include", here / "not_in_umbrella.txt")
+    include, exceptions = sys.argv[1:] or (here.parents[1] / "include",
+                                           here / "not_in_umbrella.txt")
     faults, count = check(pathlib.Path(include), pathlib.Path(exceptions).read_text())
     print("\n".join(faults) or f"{count} headers are in form, and the umbrella is complete")
     return bool(faults)

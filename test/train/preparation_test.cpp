@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to gradients before the update: clips, decay, per-parameter rates, frozen
 // parameters.
-#include <lamina/tensor/xtensor.hpp>
-
 #include "train/net.hpp"
+
+#include <lamina/tensor/xtensor.hpp>
 
 namespace layer = lamina::layer;
 

@@ -32,7 +32,8 @@ rows = [rows[i] for i in order if i not in test] + [rows[i] for i in order if i 
 print("""// SPDX-License-Identifier: CC-BY-4.0
 // lamina/dataset/digits_data.hpp - the digits as text; made by make_digits.py, do not edit.
 // Data: E. Alpaydin, C. Kaynak, UCI Machine Learning Repository; see DIGITS_LICENSE.md.
-// A row is 64 letters, 'a' for 0 to 'q' for 16, and its label; 1,437 training rows, then 360 of test.
+// A row is 64 letters, 'a' for 0 to 'q' for 16, and its label; 1,437 training rows, then 360 of
+// test.
 #pragma once
 
 // clang-format off

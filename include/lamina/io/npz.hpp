@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include <lamina/core/file.hpp>
-#include <lamina/io/arrays/named_tensors.hpp>
-#include <lamina/io/npy.hpp>
 #include <lamina/io/archive/zip_reader.hpp>
 #include <lamina/io/archive/zip_writer.hpp>
+#include <lamina/io/arrays/named_tensors.hpp>
+#include <lamina/io/npy.hpp>
 
 namespace lamina {
 

@@ -17,10 +17,10 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/archive/gzip.hpp>
-#include <lamina/io/arrays/named_tensors.hpp>
-#include <lamina/io/fluid/proto_fields.hpp>
 #include <lamina/io/archive/tar_file.hpp>
+#include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
+#include <lamina/io/fluid/proto_fields.hpp>
 
 namespace lamina {
 

@@ -14,8 +14,8 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/file.hpp>
-#include <lamina/io/loaded_program.hpp>
 #include <lamina/io/arrays/lod_tensor_stream.hpp>
+#include <lamina/io/loaded_program.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {

@@ -2,8 +2,8 @@
 // lamina/layers/hsigmoid.hpp - a cost over many classes that looks at log2 of them.
 #pragma once
 
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/class_vectors.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>

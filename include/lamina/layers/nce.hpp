@@ -4,14 +4,14 @@
 
 #include <tuple>
 
-#include <lamina/operators/activation/simple/layer.hpp>
-#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/class_vectors.hpp>
-#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/sum/layer_scale.hpp>
 #include <lamina/operators/random/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
-#include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>
 
 namespace lamina::layer {

@@ -3,11 +3,11 @@
 // and in both. Source: the networks of PaddlePaddle v2.
 #pragma once
 
-#include <lamina/operators/shape/join/layer_concat.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/lstm/layer.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
 
 namespace lamina::layer {
 

@@ -2,9 +2,9 @@
 // lamina/layers/residual.hpp - the blocks of residual networks.
 #pragma once
 
+#include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
-#include <lamina/operators/conv/layer_conv2d.hpp>
 
 namespace lamina::layer {
 

@@ -2,11 +2,11 @@
 // lamina/layers/scaled_dot_product_attention.hpp - attention of several heads.
 #pragma once
 
-#include <lamina/operators/random/dropout/layer.hpp>
+#include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
+#include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
-#include <lamina/operators/activation/softmax/layer.hpp>
 
 namespace lamina::layer {
 

@@ -146,7 +146,7 @@ class evaluator {
     constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = layout_of_variable<program, v>.slot.space;
     constexpr bool kept = keeps_value<program, v> && space != memory_space::parameter;
-    static_assert(check < kept || found<0, detail::name_letters<Name>>,
+    static_assert(check<(kept || found < 0), detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
     if constexpr (found >= 0) {
@@ -177,7 +177,7 @@ class evaluator {
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int rows = program::desc.variables[found < 0 ? 0 : found].rows;
     constexpr int domain = detail::domain_of_level(program::desc, rows, Level);
-    static_assert(check < domain >= 0 || found<0, gets<Level>, detail::name_letters<Name>>,
+    static_assert(check<(domain >= 0 || found < 0), gets<Level>, detail::name_letters<Name>>,
                   "lamina: sequences: the rows of this variable form no sequences of this level");
     constexpr int known = domain < 0 ? 0 : domain;
     if constexpr (requires { machine_.sequences(known); }) {

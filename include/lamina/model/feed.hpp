@@ -53,9 +53,13 @@ concept ragged_numbers = std::ranges::forward_range<R> &&
 
 /// Whether a value is what feed() returns, and whether it is sequences. (nvcc deduces no name.)
 template <class F>
-inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires { F::name.view(); };
+inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires {
+  F::name.view();
+};
 template <class F>
-inline constexpr bool is_feed_of_sequences = !requires(F f) { f.count; };
+inline constexpr bool is_feed_of_sequences = !requires(F f) {
+  f.count;
+};
 }  // namespace detail
 
 /// Feeds a contiguous container of numbers, or of std::array of numbers, row by row:
@@ -63,7 +67,7 @@ inline constexpr bool is_feed_of_sequences = !requires(F f) { f.count; };
 template <fixed_string Name, detail::flat_numbers R>
 auto feed(const R& values) {
   using item = std::remove_cv_t<std::ranges::range_value_t<R>>;
-  if constexpr (detail::array_size < item >> 0) {
+  if constexpr ((detail::array_size<item>) > 0) {
     using number = typename item::value_type;
     return feed_value<Name, number>{
         std::ranges::size(values) == 0 ? nullptr : std::ranges::data(values)->data(),

@@ -105,7 +105,7 @@ class model {
   array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
+    static_assert(check<(found >= 0 || is_faulty<P>), detail::name_letters<Name>, known>,
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
   }
@@ -122,7 +122,7 @@ class model {
   void set_parameter(const array<real>& value) {
     constexpr int found = parameter_named<P>(Name.view());
     using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check < found >= 0 || is_faulty<P>, detail::name_letters<Name>, known >,
+    static_assert(check<(found >= 0 || is_faulty<P>), detail::name_letters<Name>, known>,
                   "lamina: parameter: the program has no parameter of this name");
     set(found < 0 ? 0 : found, value);
   }

@@ -187,7 +187,7 @@ class static_evaluator {
     constexpr std::ptrdiff_t at = layout::position(lies.slot);
     constexpr bool kept =
         at >= 0 && keeps_value<program, v> && lies.slot.space != memory_space::parameter;
-    static_assert(check < kept || found<0, detail::name_letters<Name>>,
+    static_assert(check<(kept || found < 0), detail::name_letters<Name>>,
                   "lamina: activation: this variable is not kept; name its layer, or return it "
                   "from the program");
     using T = typename detail::cpp_type_of<program::desc.variables[v].type>::type;

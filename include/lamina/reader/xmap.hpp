@@ -219,7 +219,7 @@ auto xmap(F f, xmap_options options = {}) {
                   "lamina: reader: xmap: expected a function that does not change itself, for each "
                   "thread has a copy of it; random numbers are arguments: f(element, position, "
                   "pass, random)");
-    static_assert(check < accepts || changes, gets_type < reader_element_t < R >>>,
+    static_assert(check<(accepts || changes), gets_type<reader_element_t<R>>>,
                   "lamina: reader: map: the function takes an element of the reader");
     if constexpr (accepts)
       return xmapped_reader<R, F>(std::move(reader), f, options);

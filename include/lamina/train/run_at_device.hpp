@@ -3,8 +3,8 @@
 // device.
 #pragma once
 
-#include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/device/place_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
 #include <lamina/train/device_run.hpp>
 
 namespace lamina {

@@ -169,7 +169,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   constexpr bool has_parameters =
       P::desc.count.parameters > 0 || cost == cost_kind::none || is_faulty<P> || reads;
   static_assert(check<has_parameters>, "lamina: train: the program has no parameters to train");
-  static_assert(check < cost != cost_kind::array || reads, gets_type < typename P::result >>,
+  static_assert(check<(cost != cost_kind::array || reads), gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
   constexpr bool readable = reader::readable<Reader>;
   static_assert(check<readable, gets_type<Reader>>,

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/device/place_backend.hpp>
+#include <lamina/engine/cuda/place.hpp>
 #include <lamina/train/device_trainer.hpp>
 #include <lamina/train/train.hpp>
 

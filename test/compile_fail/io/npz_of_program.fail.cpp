@@ -6,8 +6,8 @@
 // expect-lines: 12
 #include <lamina/io/npz.hpp>
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 
 namespace layer = lamina::layer;
 

@@ -4,10 +4,10 @@
 // expect-fact: named<'f', 'c', '_', '0', '.', 't', 'm', 'p', '_', '0'>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
-#include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;
 

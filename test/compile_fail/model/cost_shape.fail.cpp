@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/train/train.hpp>
 

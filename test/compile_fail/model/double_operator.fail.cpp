@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;
 

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*parameters_of: expected a program in float, found one in double
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/parameters_of.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/parameters_of.hpp>
 
 namespace layer = lamina::layer;
 

@@ -4,9 +4,9 @@
 // expect-lines: 12
 // expect-errors: 9
 #include <lamina/layers/data.hpp>
+#include <lamina/model/static_evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/static_evaluator.hpp>
 
 namespace layer = lamina::layer;
 

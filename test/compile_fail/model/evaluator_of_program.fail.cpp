@@ -3,9 +3,9 @@
 // expect-error: static.assert.*evaluator: expected a model, evaluator e\{model\}, found a program
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;
 

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*feed: expected the name as a template argument, feed<.*x.*>\(values\)
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;
 

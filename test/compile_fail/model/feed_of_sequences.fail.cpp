@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/operators/matrix/fc/layer.hpp>
 
 namespace layer = lamina::layer;
 

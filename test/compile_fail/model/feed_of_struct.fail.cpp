@@ -4,9 +4,9 @@
 // expect-fact: gets_type<.*sample>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;
 

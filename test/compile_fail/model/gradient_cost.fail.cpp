@@ -3,10 +3,10 @@
 // expect-error: static.assert.*train: the program returns no cost
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/gradient_machine.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
-#include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;
 

@@ -3,9 +3,9 @@
 // expect-error: static.assert.*gradient_machine: expected a model, gradient_machine g\{model\}, found a program
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/gradient_machine.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;
 

@@ -4,10 +4,10 @@
 // expect-fact: named<'f', 'c'>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/gradient_machine.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
-#include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;
 

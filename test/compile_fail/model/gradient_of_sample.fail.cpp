@@ -6,10 +6,10 @@
 #include <span>
 
 #include <lamina/layers/data.hpp>
+#include <lamina/model/gradient_machine.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;
 

@@ -5,10 +5,10 @@
 // expect-fact: the_program_has<.*named<'o', 'u', 't', 'p', 'u', 't', '.', 'w', '_', '0'>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
-#include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;
 

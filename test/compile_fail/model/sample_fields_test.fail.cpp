@@ -4,10 +4,10 @@
 // expect-fact: expects<2>.*gets<1>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/elementwise/binary/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 #include <lamina/reader/batch.hpp>
 
 namespace layer = lamina::layer;

@@ -4,9 +4,9 @@
 // expect-fact: named<'x'>.*expects_type<std::array<float, 4.*gets_type<int>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/train/train.hpp>

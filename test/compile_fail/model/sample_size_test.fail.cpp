@@ -4,9 +4,9 @@
 // expect-fact: named<'x'>.*expects_type<std::array<float, 4.*gets_type<std::array<float, 5
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
+#include <lamina/model/evaluator.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
-#include <lamina/model/evaluator.hpp>
 #include <lamina/reader/batch.hpp>
 
 namespace layer = lamina::layer;

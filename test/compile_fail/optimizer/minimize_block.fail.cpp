@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: minimize: the cost is a variable of the block that minimize is in
 // expect-fact: at_line<
-#include <lamina/program/program.hpp>
-
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;
 

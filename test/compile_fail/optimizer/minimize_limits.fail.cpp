@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: minimize: clip_by_global_norm has one limit for all parameters
 // expect-fact: at_line<
-#include <lamina/program/program.hpp>
-
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: train: an embedding with is_sparse has gradients of rows
 // expect-fact: at_line<20>
-#include <lamina/program/program.hpp>
-
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/decayed_adagrad.hpp>
 #include <lamina/optimizer/minimize.hpp>
+#include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `conan create` runs with the package that it has just made: a program that trains and answers."""
+"""What `conan create` runs with the package that it has just made: a program that trains and
+answers."""
 import os
 
 from conan import ConanFile

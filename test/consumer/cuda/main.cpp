@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains at a device; its kernels are compiled before it is linked.
-#include <lamina/lamina.cuh>
-
 #include "bent_identity.hpp"
+
+#include <lamina/lamina.cuh>
 
 namespace layer = lamina::layer;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first of two translation units that include everything.
-#include <everything.hpp>
 #include <iostream>
 #include <string>
+
+#include <everything.hpp>
 
 std::string version();
 

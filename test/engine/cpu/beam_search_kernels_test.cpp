@@ -6,8 +6,8 @@
 #include "laws/kernel_bench.hpp"
 
 #include <lamina/core/random.hpp>
-#include <lamina/operators/decode/beam_search/cpu_decode.hpp>
 #include <lamina/operators/decode/beam_search/cpu.hpp>
+#include <lamina/operators/decode/beam_search/cpu_decode.hpp>
 
 using namespace lamina;
 using Catch::Contains;

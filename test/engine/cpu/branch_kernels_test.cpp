@@ -4,10 +4,10 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
+#include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
-#include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

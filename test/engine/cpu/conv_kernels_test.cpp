@@ -8,8 +8,8 @@
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;

@@ -150,8 +150,7 @@ TEST_CASE("kernels allocate nothing while they run") {
   run.draw(17);
   run.run_engine(0, 17);
   const int before = allocations;
-  for (int step = 0; step < 3; ++step)
-    run.engine().run(~0ull, 1, static_cast<std::uint64_t>(step));
+  for (int step = 0; step < 3; ++step) run.engine().run(~0ull, 1, static_cast<std::uint64_t>(step));
   CHECK(allocations == before);
   REQUIRE(before > 0);
 }

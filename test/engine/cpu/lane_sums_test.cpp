@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of lanes against a loop: small whole numbers, so that every order of additions gives the same.
+// Sums of lanes against a loop: small whole numbers, so that every order of additions gives the
+// same.
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/vector/lane_sums.hpp>

@@ -4,8 +4,8 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace layer = lamina::layer;

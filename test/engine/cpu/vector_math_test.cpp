@@ -14,10 +14,10 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
 
 using lamina::engine::cpu::lanes;
 using lamina::engine::cpu::vector;

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include <lamina/core/sort_stably.hpp>
-#include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/body/column_sums.cuh>
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
+#include <lamina/engine/cuda/device/algorithms.hpp>
 
 namespace lamina::engine::cuda {
 

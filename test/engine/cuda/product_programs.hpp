@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/engine/cuda/product_programs.hpp - programs of narrow products. For tests on the host and for
-// a run on a device.
+// test/engine/cuda/product_programs.hpp - programs of narrow products. For tests on the host and
+// for a run on a device.
 #pragma once
 
 #include <cstdint>

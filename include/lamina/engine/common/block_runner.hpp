@@ -20,8 +20,8 @@ namespace lamina::engine {
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
-/// The memory has fed_data(n): the n-th data as they were fed. The engine's kernel of read_minibatch
-/// copies those that lie in a frame to their place.
+/// The memory has fed_data(n): the n-th data as they were fed. The engine's kernel of
+/// read_minibatch copies those that lie in a frame to their place.
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;

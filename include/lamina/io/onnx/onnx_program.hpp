@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
-#include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/io/fluid/program_message.hpp>
+#include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina {

@@ -8,8 +8,8 @@
 #pragma once
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/plan/image_operators.hpp>
 #include <lamina/operators/sequence/conv/lowering.hpp>
+#include <lamina/plan/image_operators.hpp>
 
 namespace lamina {
 

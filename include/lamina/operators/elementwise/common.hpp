@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
-#include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::engine {

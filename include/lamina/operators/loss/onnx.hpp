@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
+#include <lamina/operators/matrix/onnx.hpp>
 
 namespace lamina {
 

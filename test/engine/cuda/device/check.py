@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs it on a device.
+"""Compiles the kernels of device_run.cpp with nvcc, checks what the compiler says of them, and runs
+it on a device.
 
-No kernel may have a stack frame or spill registers, but for a few words; that is checked with or without a device. Exit
-code 77 (skipped) without nvcc, or without a device. With --sanitizer it runs under compute-sanitizer. With --emulated it
-runs what an earlier call has built, without a device: each kernel instruction by instruction from its PTX
-(test/engine/cuda/emulated).
+No kernel may have a stack frame or spill registers, but for a few words; that is checked with or
+without a device. Exit code 77 (skipped) without nvcc, or without a device. With --sanitizer it runs
+under compute-sanitizer. With --emulated it runs what an earlier call has built, without a device:
+each kernel instruction by instruction from its PTX (test/engine/cuda/emulated).
 
-usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer | --emulated] [-- COMPILER_FLAGS...]
+usage: check.py --compiler CXX --build FOLDER [--arch 90] [--sanitizer | --emulated]
+           [-- COMPILER_FLAGS...]
 """
 import argparse
 import os
@@ -26,7 +28,8 @@ SKIPPED = 77
 
 def find_nvcc():
     usual = "/usr/local/cuda/bin/nvcc"
-    return os.environ.get("NVCC") or shutil.which("nvcc") or (usual if os.access(usual, os.X_OK) else None)
+    return os.environ.get("NVCC") or shutil.which("nvcc") or (usual if os.access(usual, os.X_OK)
+                                                              else None)
 
 
 def call(*command):
@@ -37,16 +40,22 @@ def call(*command):
 
 
 def spill_faults(verbose):
-    """Kernels with much of a stack frame or of spills, from what `ptxas -v` prints, and how many kernels there are.
+    """Kernels with much of a stack frame or of spills, from what `ptxas -v` prints, and how many
+    kernels there are.
 
-    ptxas spills a few words where a processor can hold one more block for it, and the sine and cosine of the toolkit
-    keep a table of a few words on the stack, for angles that are very large; kernels of CUB and Thrust are as they are."""
+    ptxas spills a few words where a processor can hold one more block for it, and the sine and
+    cosine of the toolkit keep a table of a few words on the stack, for angles that are very large;
+    kernels of CUB and Thrust are as they are."""
     most = 32
-    frames = re.findall(r"Function properties for (\S+)\s*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+)",
-                        verbose)
-    faults = [f"{name}: {stack} bytes of stack, {stores} of spills" for name, stack, stores, loads in frames
-              if not name.startswith(("_ZN3cub", "_ZN6thrust")) and
-              max(int(stack), int(stores)) > most]
+    frames = re.findall(
+        r"Function properties for (\S+)\s*\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, "
+        r"(\d+)",
+        verbose)
+    faults = [
+        f"{name}: {stack} bytes of stack, {stores} of spills"
+        for name, stack, stores, loads in frames
+        if not name.startswith(("_ZN3cub", "_ZN6thrust")) and max(int(stack), int(stores)) > most
+    ]
     return faults, len(frames)
 
 
@@ -54,11 +63,12 @@ def emulate(compiler, out):
     """Runs the objects of device_run over an emulated device; its exit code."""
     program, library = out / "device_run_emulated", out / "emulated"
     build_emulator.build(compiler, library)
-    call(compiler, out / "device_run.o", out / "device_run_kernels.o", f"-L{library}", f"-Wl,-rpath,{library}", "-lcudart",
-         "-lpthread", "-o", program)
+    call(compiler, out / "device_run.o", out / "device_run_kernels.o", f"-L{library}",
+         f"-Wl,-rpath,{library}", "-lcudart", "-lpthread", "-o", program)
     print("Without a device, by instructions:", flush=True)
     ptx = out / "device_run_kernels.o.ptx"
-    return subprocess.run([program, "--small"], env=dict(os.environ, LAMINA_TEST_PTX=str(ptx))).returncode
+    return subprocess.run([program, "--small"], env=dict(os.environ,
+                                                         LAMINA_TEST_PTX=str(ptx))).returncode
 
 
 def main():
@@ -82,24 +92,30 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     if options.emulated:
         if not (out / "device_run_kernels.o.ptx").exists():
-            sys.exit(f"expected what a run without --emulated builds in {out}, found no device_run_kernels.o.ptx")
+            sys.exit(
+                f"expected what a run without --emulated builds in {out}, found no "
+                "device_run_kernels.o.ptx"
+            )
         return emulate(options.compiler, out)
     host, kernels, program = out / "device_run.o", out / "device_run_kernels.o", out / "device_run"
     flags = sys.argv[split + 1:]
-    # What asks for kernels is the same at any level, and the host does little: -O0 takes half the time of -O1.
-    call(options.compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{top}/include",
-         f"-I{top}/test", "-isystem", toolkit / "include", *flags, "-c", here / "device_run.cpp", "-o", host)
+    # What asks for kernels is the same at any level, and the host does little: -O0 takes half the
+    # time of -O1.
+    call(options.compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+         f"-I{top}/include", f"-I{top}/test", "-isystem", toolkit / "include", *flags, "-c",
+         here / "device_run.cpp", "-o", host)
     os.environ["NVCC"] = nvcc
-    verbose = call(top / "cmake" / "cuda_kernels", "-o", kernels, host, "--", "-Xptxas", "-v", "-gencode",
-                   f"arch=compute_{options.arch},code=sm_{options.arch}", "--keep", "--keep-dir", out)
+    verbose = call(top / "cmake" / "cuda_kernels", "-o", kernels, host, "--", "-Xptxas", "-v",
+                   "-gencode", f"arch=compute_{options.arch},code=sm_{options.arch}", "--keep",
+                   "--keep-dir", out)
     faults, count = spill_faults(verbose)
     if count == 0:
         faults.append("expected kernels, found none")
     print("\n".join(faults) or f"{count} kernels: no stack, no spills, but for a few words")
     if faults:
         return 1
-    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64", "-lcudart", "-lcublasLt",
-         "-lpthread", "-o", program)
+    call(options.compiler, host, kernels, f"-L{toolkit}/lib64", f"-Wl,-rpath,{toolkit}/lib64",
+         "-lcudart", "-lcublasLt", "-lpthread", "-o", program)
     command = [program]
     if options.sanitizer:
         command = [toolkit / "bin" / "compute-sanitizer", "--error-exitcode", "1", program]

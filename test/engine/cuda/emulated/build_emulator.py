@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a libcudart.so that needs no device: it runs kernels instruction by instruction from their PTX (cudart.cpp).
+"""Builds a libcudart.so that needs no device: it runs kernels instruction by instruction from their
+PTX (cudart.cpp).
 
 usage: build_emulator.py [--compiler CXX] FOLDER
 """
@@ -19,9 +20,11 @@ def build(compiler, folder):
     objects = [folder / f"{name}.o" for name in SOURCES]
     for name, to in zip(SOURCES, objects):
         # Each instruction rounds by itself, and some in another direction.
-        subprocess.run([compiler, "-std=c++20", "-O2", "-march=native", "-ffp-contract=off", "-frounding-math", "-fPIC",
-                        "-Wall", "-Wextra", "-Werror", f"-I{HERE.parents[2]}", "-c", HERE / f"{name}.cpp", "-o", to],
-                       check=True)
+        subprocess.run([
+            compiler, "-std=c++20", "-O2", "-march=native", "-ffp-contract=off", "-frounding-math",
+            "-fPIC", "-Wall", "-Wextra", "-Werror", f"-I{HERE.parents[2]}", "-c",
+            HERE / f"{name}.cpp", "-o", to
+        ], check=True)
     subprocess.run([compiler, "-shared", *objects, "-o", folder / "libcudart.so"], check=True)
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles train.cu, a program together with its kernels and one of its own, as a user's single .cu file.
+"""Compiles train.cu, a program together with its kernels and one of its own, as a user's single .cu
+file.
 
-clang: PTX for the device and an object for the host, each by itself, because the driver of clang 19 expects the
-`fatbinary` of a toolkit before CUDA 13. nvcc: an object. All kernels have to be defined, within limits of time and
-memory. Exit code 77 (skipped) without the compiler or the toolkit.
+clang: PTX for the device and an object for the host, each by itself, because the driver of clang 19
+expects the `fatbinary` of a toolkit before CUDA 13. nvcc: an object. All kernels have to be
+defined, within limits of time and memory. Exit code 77 (skipped) without the compiler or the
+toolkit.
 
 usage: compile.py --with clang|nvcc --build FOLDER
 """
@@ -36,8 +38,10 @@ def call(*command):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     room = after.ru_maxrss / 2**20
-    print(f"{pathlib.Path(command[0]).name}: {time.monotonic() - begin:.1f} s, {seconds:.1f} s of processor time, "
-          f"at most {room:.2f} GB", flush=True)
+    print(
+        f"{pathlib.Path(command[0]).name}: {time.monotonic() - begin:.1f} s, {seconds:.1f} s of "
+        "processor time, "
+        f"at most {room:.2f} GB", flush=True)
     if seconds > MOST_SECONDS or room > MOST_ROOM:
         sys.exit(f"expected at most {MOST_SECONDS} s of processor time and {MOST_ROOM} GB")
     return output
@@ -49,14 +53,16 @@ def find_clang():
         if found := shutil.which(f"clang++-{version}"):
             return found
     found = shutil.which("clang++")
-    version = found and re.search(r"clang version (\d+)", subprocess.run([found, "--version"], capture_output=True,
-                                                                         text=True).stdout)
+    version = found and re.search(
+        r"clang version (\d+)",
+        subprocess.run([found, "--version"], capture_output=True, text=True).stdout)
     return found if version and int(version.group(1)) >= 19 else None
 
 
 def require_defined(compiled):
     """Each function of the backend that the object launches is in it."""
-    names = subprocess.run(["nm", "-C", "-u", compiled], capture_output=True, text=True, check=True).stdout
+    names = subprocess.run(["nm", "-C", "-u", compiled], capture_output=True, text=True,
+                           check=True).stdout
     undefined = [n for n in names.splitlines() if "device_backend::" in n]
     if undefined:
         sys.exit("expected all kernels in the object, found undefined:\n" + "\n".join(undefined))
@@ -67,11 +73,14 @@ def by_clang(toolkit, out):
     if clang is None:
         print("SKIPPED: no clang++ 19 or later: no .cu file was compiled by clang")
         return check.SKIPPED
-    command = [clang, "-std=c++20", "-O2", "--cuda-gpu-arch=sm_90", f"--cuda-path={toolkit}", "-Wno-unknown-cuda-version",
-               "-Wall", "-Werror", "-Wno-pass-failed", f"-I{TOP}/include"]
+    command = [
+        clang, "-std=c++20", "-O2", "--cuda-gpu-arch=sm_90", f"--cuda-path={toolkit}",
+        "-Wno-unknown-cuda-version", "-Wall", "-Werror", "-Wno-pass-failed", f"-I{TOP}/include"
+    ]
     if (toolkit / "include" / "cccl").is_dir():
         command += ["-isystem", toolkit / "include" / "cccl"]
-    if not (toolkit / "include" / "texture_fetch_functions.h").exists():  # CUDA 13; clang 19 includes it
+    # CUDA 13; clang 19 includes it
+    if not (toolkit / "include" / "texture_fetch_functions.h").exists():
         (out / "absent").mkdir(exist_ok=True)
         (out / "absent" / "texture_fetch_functions.h").write_text("")
         command += ["-isystem", out / "absent"]
@@ -86,8 +95,8 @@ def by_clang(toolkit, out):
 
 
 def by_nvcc(nvcc, out):
-    call(nvcc, "-std=c++20", "-O2", "--expt-relaxed-constexpr", "-arch=sm_90", "-diag-suppress", "1301,1675,20011",
-         f"-I{TOP}/include", "-c", SOURCE, "-o", out / "train_nvcc.o")
+    call(nvcc, "-std=c++20", "-O2", "--expt-relaxed-constexpr", "-arch=sm_90", "-diag-suppress",
+         "1301,1675,20011", f"-I{TOP}/include", "-c", SOURCE, "-o", out / "train_nvcc.o")
     require_defined(out / "train_nvcc.o")
     return 0
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 
 #include <lamina/engine/common/call_error.hpp>
-#include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/operators/conv/definition.hpp>
 

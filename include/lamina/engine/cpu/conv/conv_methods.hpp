@@ -8,10 +8,10 @@
 
 #include <cstddef>
 
-#include <lamina/operators/conv/common.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
+#include <lamina/operators/conv/common.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/program_desc.hpp>

@@ -63,9 +63,7 @@ LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
 /// Assigns an element of an array of any type; to bool, whatever is not 0 is true.
 template <class T>
 LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
-  with_type(type, [&]<class To>(To) {
-    static_cast<To*>(data)[at] = number_cast<To>(value);
-  });
+  with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });
 }
 
 /// Element `column` of a row of numbers or labels of any integer type.

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 
-#include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
+#include <lamina/operators/matrix/matmul/common.hpp>
 
 namespace lamina::engine::cuda::detail {
 

@@ -21,8 +21,8 @@
 
 #include <lamina/core/config.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cuda/place.hpp>
 #include <lamina/engine/cuda/body/product.cuh>
+#include <lamina/engine/cuda/place.hpp>
 
 namespace lamina::engine::cuda {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include <lamina/core/config.hpp>
-#include <lamina/core/number_cast.hpp>
 #include <lamina/core/dtype.hpp>
+#include <lamina/core/number_cast.hpp>
 #include <lamina/engine/cuda/body/random_source.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 

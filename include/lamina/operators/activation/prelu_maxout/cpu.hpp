@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 
 namespace lamina::engine::cpu {

@@ -3,8 +3,8 @@
 // and maxout.
 #pragma once
 
-#include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/program/param_attr.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <lamina/layers/activation.hpp>
-#include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/activation/simple/layer.hpp>
 
 namespace lamina::layer {
 

@@ -2,8 +2,8 @@
 // lamina/operators/control/print/cpu.hpp - the print operator.
 #pragma once
 
-#include <lamina/operators/control/print/common.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/control/print/common.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -5,9 +5,9 @@
 
 #include <type_traits>
 
-#include <lamina/operators/control/split_merge/layer.hpp>
-#include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/control/rnn/layer.hpp>
+#include <lamina/operators/control/split_merge/layer.hpp>
 
 namespace lamina::layer {
 

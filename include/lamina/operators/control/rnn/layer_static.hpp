@@ -3,10 +3,10 @@
 // written as one step.
 #pragma once
 
-#include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/layers/shape.hpp>
-#include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/control/rnn/layer.hpp>
 
 namespace lamina::layer {
 

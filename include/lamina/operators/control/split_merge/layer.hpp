@@ -6,8 +6,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/control/block/layer_conditional.hpp>
 
 namespace lamina::layer {
 
@@ -158,8 +158,8 @@ constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no
                 "lamina: if_else: a branch returns variables of its own rows");
   using result = typename yes_merged::type;
   using other = typename no_merged::type;
-  static_assert(check < !own || __is_same(result, other), expects_type<result>,
-                gets_type < other >>, "lamina: if_else: both branches return the same types");
+  static_assert(check<(!own || __is_same(result, other)), expects_type<result>, gets_type<other>>,
+                "lamina: if_else: both branches return the same types");
   program_builder& b = *condition.builder;
   lamina::detail::require_visible(b, condition.id, line);
   layer_helper layer(b, "if_else", attr.name);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include <lamina/operators/decode/beam_search/common.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/operators/decode/beam_search/common.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
 namespace lamina::engine::cpu {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <lamina/operators/decode/beam_search/common_steps.hpp>
 #include <lamina/operators/control/array/cpu.hpp>
+#include <lamina/operators/decode/beam_search/common_steps.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
 namespace lamina::engine::cpu {

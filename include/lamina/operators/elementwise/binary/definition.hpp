@@ -92,7 +92,8 @@ struct elementwise_div : elementwise {
   }
 };
 
-/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
+/// first.
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
@@ -108,7 +109,8 @@ struct elementwise_max : elementwise {
   }
 };
 
-/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the first.
+/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
+/// first.
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>

@@ -3,8 +3,8 @@
 // there.
 #pragma once
 
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 
 namespace lamina::engine::cpu {

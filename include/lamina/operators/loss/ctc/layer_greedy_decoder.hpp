@@ -29,7 +29,7 @@ template <fixed_string Name, class Index, class R, int... D>
 constexpr auto ctc_align(variable<Index, R, D...> input,
                          const options<ctc_align_attr, Index>& attr = {}) {
   using in = variable<Index, R, D...>;
-  static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
+  static_assert(check<(is_tokens<R> && one_id_a_row<in>), gets_type<in>>,
                 "lamina: ctc_align: the input is sequences of one whole number a row");
   program_builder& b = *input.builder;
   layer_helper layer(b, "ctc_align", attr.name);

@@ -4,8 +4,8 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
 
 namespace lamina::layer {
 

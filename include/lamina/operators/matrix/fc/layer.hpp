@@ -146,7 +146,7 @@ struct fc_input<Size, Flatten, std::tuple<First, More...>> {
 template <int Size = detail::no_width, int Flatten = 1, class X>
 constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool one = is_variable<X>, several = detail::is_tuple<X>;
-  static_assert(check < one || several, gets_type < X >>,
+  static_assert(check<(one || several), gets_type<X>>,
                 "lamina: fc: the input is a variable, or several in a tuple or in braces");
   static_assert(Size != detail::no_width,
                 "lamina: fc: expected the width as a template argument, fc<128>(x), found none");

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
 namespace lamina::engine::cpu {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
 namespace lamina::engine::cpu {

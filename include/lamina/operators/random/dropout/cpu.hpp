@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <lamina/core/random.hpp>
-#include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
 namespace lamina::engine::cpu {

@@ -3,8 +3,8 @@
 // chip, a thread has a state of the update gate (0), of the reset gate (1) or of the candidate (2).
 #pragma once
 
-#include <lamina/operators/recurrent/gru/cuda_body.cuh>
 #include <lamina/engine/cuda/body/kept_weights.cuh>
+#include <lamina/operators/recurrent/gru/cuda_body.cuh>
 
 namespace lamina::engine::cuda::detail {
 

@@ -2,8 +2,8 @@
 // lamina/operators/recurrent/gru/layer.hpp - gated recurrent units over sequences.
 #pragma once
 
-#include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
+#include <lamina/operators/recurrent/layer.hpp>
 
 namespace lamina::layer {
 
@@ -65,9 +65,9 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_att
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, 3 * Size>, expects<3 * Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check<(!is_tokens<R> || detail::is_real_row<in, 3 * Size>), expects<3 * Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
   return detail::gru_of<detail::gate_width<Size, 1>, in>::record(x, -1, attr, line);
 }
 
@@ -84,11 +84,11 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, 3 * Size>, expects<3 * Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
-  static_assert(check < !is_tokens<R> || __is_same(decltype(h_0), state), expects_type<state>,
-                gets_type < decltype(h_0) >>,
+  static_assert(
+      check<(!is_tokens<R> || detail::is_real_row<in, 3 * Size>), expects<3 * Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(check<(!is_tokens<R> || __is_same(decltype(h_0), state)), expects_type<state>,
+                      gets_type<decltype(h_0)>>,
                 "lamina: recurrent: an initial state has one row for each sequence, of the width "
                 "of the state");
   require_one_program(x, h_0, line);

@@ -4,8 +4,8 @@
 
 #include <tuple>
 
-#include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
+#include <lamina/operators/recurrent/layer.hpp>
 
 namespace lamina::layer {
 
@@ -31,7 +31,7 @@ constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 3>;
   using state = variable<T, R, width>;
-  static_assert(check < Size >= 3 && Size % 3 == 0, gets < Size >>,
+  static_assert(check<(Size >= 3 && Size % 3 == 0), gets<Size>>,
                 "lamina: recurrent: the size is positive, and of all gates together a multiple of "
                 "their number");
   static_assert(check<detail::is_real_row<in, Size>, expects<Size>, gets_type<in>>,

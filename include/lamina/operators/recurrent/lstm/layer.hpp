@@ -65,14 +65,14 @@ template <int Size, class T, class R, int... D>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  static_assert(check < Size >= 4 && Size % 4 == 0, gets < Size >>,
+  static_assert(check<(Size >= 4 && Size % 4 == 0), gets<Size>>,
                 "lamina: recurrent: the size is positive, and of all gates together a multiple of "
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check<(!is_tokens<R> || detail::is_real_row<in, Size>), expects<Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
   return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
 }
 
@@ -86,17 +86,17 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   using in = variable<T, R, D...>;
   constexpr int width = detail::gate_width<Size, 4>;
   using state = variable<T, parent_rows<R>, width>;
-  static_assert(check < Size >= 4 && Size % 4 == 0, gets < Size >>,
+  static_assert(check<(Size >= 4 && Size % 4 == 0), gets<Size>>,
                 "lamina: recurrent: the size is positive, and of all gates together a multiple of "
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
   static_assert(
-      check < !is_tokens<R> || (__is_same(decltype(h_0), state) && __is_same(decltype(c_0), state)),
-      expects_type<state>, gets_type < decltype(h_0), decltype(c_0) >>,
+      check<(!is_tokens<R> || detail::is_real_row<in, Size>), expects<Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check<(!is_tokens<R> || (__is_same(decltype(h_0), state) && __is_same(decltype(c_0), state))),
+            expects_type<state>, gets_type<decltype(h_0), decltype(c_0)>>,
       "lamina: recurrent: an initial state has one row for each sequence, of the width "
       "of the state");
   require_one_program(x, h_0, line);

@@ -4,10 +4,10 @@
 
 #include <tuple>
 
-#include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/shape/join/layer_concat.hpp>
 
 namespace lamina::layer {
 
@@ -36,9 +36,9 @@ constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   constexpr bool fits = __is_same(decltype(hidden), state) && __is_same(decltype(cell), state);
   static_assert(check<is_row, gets_type<in>>,
                 "lamina: lstm_unit: the input is a row of floating point numbers");
-  static_assert(check < !is_row || fits, expects_type<state>, gets_type < decltype(hidden),
-                decltype(cell) >>,
-                "lamina: lstm_unit: hidden and cell have the rows of the input and one width");
+  static_assert(
+      check<(!is_row || fits), expects_type<state>, gets_type<decltype(hidden), decltype(cell)>>,
+      "lamina: lstm_unit: hidden and cell have the rows of the input and one width");
   require_one_program(x, hidden, line);
   require_one_program(x, cell, line);
   program_builder& b = *x.builder;

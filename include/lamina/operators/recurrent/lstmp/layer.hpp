@@ -77,14 +77,14 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x,
                              const options<dynamic_lstmp_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  static_assert(check < Size >= 4 && Size % 4 == 0 && (Projected > 0), gets < Size, Projected >>,
+  static_assert(check<(Size >= 4 && Size % 4 == 0 && (Projected > 0)), gets<Size, Projected>>,
                 "lamina: recurrent: the size is positive, and of all gates together a multiple of "
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(
+      check<(!is_tokens<R> || detail::is_real_row<in, Size>), expects<Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
   return detail::lstmp_of<detail::gate_width<Size, 4>, detail::gate_width<Projected, 1>,
                           in>::record(x, -1, -1, attr, line);
 }
@@ -102,17 +102,17 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   constexpr int projected = detail::gate_width<Projected, 1>;
   using first = variable<T, parent_rows<R>, projected>;
   using second = variable<T, parent_rows<R>, width>;
-  static_assert(check < Size >= 4 && Size % 4 == 0 && (Projected > 0), gets < Size, Projected >>,
+  static_assert(check<(Size >= 4 && Size % 4 == 0 && (Projected > 0)), gets<Size, Projected>>,
                 "lamina: recurrent: the size is positive, and of all gates together a multiple of "
                 "their number");
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: recurrent: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real_row<in, Size>, expects<Size>,
-                gets_type < in >>,
-                "lamina: recurrent: the input is a row of floating point numbers for all gates");
-  static_assert(check < !is_tokens<R> ||
-                    (__is_same(decltype(h_0), first) && __is_same(decltype(c_0), second)),
-                expects_type<first, second>, gets_type < decltype(h_0), decltype(c_0) >>,
+  static_assert(
+      check<(!is_tokens<R> || detail::is_real_row<in, Size>), expects<Size>, gets_type<in>>,
+      "lamina: recurrent: the input is a row of floating point numbers for all gates");
+  static_assert(check<(!is_tokens<R> ||
+                       (__is_same(decltype(h_0), first) && __is_same(decltype(c_0), second))),
+                      expects_type<first, second>, gets_type<decltype(h_0), decltype(c_0)>>,
                 "lamina: recurrent: an initial state has one row for each sequence, of the width "
                 "of the state");
   require_one_program(x, h_0, line);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include <lamina/operators/fill/cpu.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
+#include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
 namespace lamina::engine::cpu {

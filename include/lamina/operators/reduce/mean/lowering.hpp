@@ -3,8 +3,8 @@
 // lowered to.
 #pragma once
 
-#include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
+#include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/update/lowering.hpp>
 
 namespace lamina {

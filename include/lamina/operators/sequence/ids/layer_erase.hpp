@@ -20,7 +20,7 @@ template <fixed_string Name, class Index, class R, int... D>
 constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<int> erased,
                               const options<sequence_erase_attr, Index>& attr = {}) {
   using in = variable<Index, R, D...>;
-  static_assert(check < is_tokens<R> && one_id_a_row<in>, gets_type < in >>,
+  static_assert(check<(is_tokens<R> && one_id_a_row<in>), gets_type<in>>,
                 "lamina: sequence_erase: the input is sequences of one whole number a row");
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_erase", attr.name);

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
 namespace lamina::engine::cpu {

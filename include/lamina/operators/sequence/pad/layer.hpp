@@ -4,8 +4,8 @@
 
 #include <tuple>
 
-#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/layers/sequence_rows.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
 namespace lamina::layer {
@@ -31,8 +31,8 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
                 "lamina: sequence_pad: the rows of the input form sequences, and the length is "
                 "positive");
   static_assert(
-      check < __is_same(given, variable<T, once, 1>) || __is_same(given, variable<T, once, D...>),
-      expects_type<variable<T, once, 1>, variable<T, once, D...>>, gets_type < given >>,
+      check<(__is_same(given, variable<T, once, 1>) || __is_same(given, variable<T, once, D...>)),
+            expects_type<variable<T, once, 1>, variable<T, once, D...>>, gets_type<given>>,
       "lamina: sequence_pad: the padding is one number or a row, of the input's type");
   require_one_program(x, pad_value, line);
   program_builder& b = *x.builder;

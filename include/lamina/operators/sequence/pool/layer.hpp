@@ -30,7 +30,7 @@ constexpr auto sequence_pool(variable<T, R, D...> x,
   using in = variable<T, R, D...>;
   static_assert(check<is_tokens<R>, gets_type<in>>,
                 "lamina: sequence_pool: the rows of the input form sequences");
-  static_assert(check < !is_tokens<R> || detail::is_real<T>, gets_type < in >>,
+  static_assert(check<(!is_tokens<R> || detail::is_real<T>), gets_type<in>>,
                 "lamina: sequence_pool: the input is floating point; cast or embed integers first");
   using out = with_rows<parent_rows<R>, in>;
   program_builder& b = *x.builder;

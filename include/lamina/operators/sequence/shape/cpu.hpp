@@ -4,8 +4,8 @@
 #pragma once
 
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
 namespace lamina::engine::cpu {

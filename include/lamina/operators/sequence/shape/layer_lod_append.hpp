@@ -39,7 +39,7 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
   using in = variable<T, R, D...>;
   using numbers = variable<U, S, E...>;
   static_assert(
-      check < has_rows<R> && detail::are_numbers<numbers>, gets_type<in>, gets_type < numbers >>,
+      check<(has_rows<R> && detail::are_numbers<numbers>), gets_type<in>, gets_type<numbers>>,
       "lamina: lod_append: x has rows, and the offsets are whole numbers in one column without "
       "sequences");
   require_one_program(x, offsets, line);

@@ -61,8 +61,9 @@ template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
   using in = variable<T, R, D...>;
-  static_assert(check < has_rows<R> && is_tokens<S>, gets_type<in>, gets_type < variable < U, S,
-                E... >>>, "lamina: lod_reset: x has rows, and y holds sequences");
+  static_assert(
+      check<(has_rows<R> && is_tokens<S>), gets_type<in>, gets_type<variable<U, S, E...>>>,
+      "lamina: lod_reset: x has rows, and y holds sequences");
   require_one_program(x, y, line);
   return detail::reset_lod<S>(x, y.id, -1, attr.name);
 }
@@ -76,7 +77,7 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
   using in = variable<T, R, D...>;
   using numbers = variable<U, S, E...>;
   static_assert(
-      check < has_rows<R> && detail::are_numbers<numbers>, gets_type<in>, gets_type < numbers >>,
+      check<(has_rows<R> && detail::are_numbers<numbers>), gets_type<in>, gets_type<numbers>>,
       "lamina: lod_reset: x has rows, and the offsets are whole numbers in one column without "
       "sequences");
   require_one_program(x, offsets, line);

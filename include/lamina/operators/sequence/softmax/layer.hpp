@@ -18,7 +18,7 @@ template <class T, class R, int... D>
 constexpr auto sequence_softmax(variable<T, R, D...> x,
                                 const options<sequence_softmax_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
-  static_assert(check < is_tokens<R> && detail::is_real<T> && in::size == 1, gets_type < in >>,
+  static_assert(check<(is_tokens<R> && detail::is_real<T> && in::size == 1), gets_type<in>>,
                 "lamina: sequence_softmax: the input is one floating point number an element of "
                 "sequences");
   return detail::same_shape<lamina::sequence_softmax>(x, "sequence_softmax", attr.name);

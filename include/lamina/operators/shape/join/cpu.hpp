@@ -3,9 +3,9 @@
 // split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
-#include <lamina/operators/shape/join/common.hpp>
-#include <lamina/operators/fill/cpu.hpp>
 #include <lamina/engine/cpu/memory/part_copy.hpp>
+#include <lamina/operators/fill/cpu.hpp>
+#include <lamina/operators/shape/join/common.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
