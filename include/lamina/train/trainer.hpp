@@ -268,9 +268,8 @@ class trainer {
       if (const double below = sums.denominator(part_weight::quotient); below == 0)
         return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
     real cost = 0;
-    for (int t = 0; t < parts; ++t)
-      cost += weight_[static_cast<std::size_t>(t)] *
-              (weight_[static_cast<std::size_t>(t)] != 0 ? costs_[static_cast<std::size_t>(t)] : 0);
+    for (std::size_t t = 0; t < weight_.size(); ++t)
+      if (weight_[t] != 0) cost += weight_[t] * costs_[t];
     return cost;
   }
 
