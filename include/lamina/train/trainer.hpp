@@ -268,8 +268,8 @@ class trainer {
       if (const double below = sums.denominator(part_weight::quotient); below == 0)
         return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
     real cost = 0;
-    for (std::size_t t = 0; t < static_cast<std::size_t>(parts); ++t)
-      cost += weight_[t] * (weight_[t] != 0 ? costs_[t] : 0);
+    for (std::size_t t = 0; t < weight_.size(); ++t)
+      if (weight_[t] != 0) cost += weight_[t] * costs_[t];
     return cost;
   }
 

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(device_backend::block_threads)
 template <class Body>
 __global__ void __launch_bounds__(Body::threads)
     team_kernel(const __grid_constant__ typename Body::arguments g) {
-  if constexpr (device_backend::launch_memory < Body >> 0) {
+  if constexpr ((device_backend::launch_memory<Body>) > 0) {
     extern __shared__ pack memory_of_launch[];
     Body::run(g, block_team<Body::threads>::mine(),
               *reinterpret_cast<typename Body::shared*>(memory_of_launch));
