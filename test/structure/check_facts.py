@@ -135,7 +135,8 @@ def self_test():
         "io/format.hpp": 'table["relu"] = 1;\n',
     }
     table = (f"# Page\n\n{HEADING}\n\n| header | operators | reason |\n| --- | --- | --- |\n"
-             "| `plan/heads.hpp` | `relu` | it fuses |\n| `io/format.hpp` | any | spelling |\n\n## Next\n")
+             "| `plan/heads.hpp` | `relu` | it fuses |\n"
+             "| `io/format.hpp` | any | spelling |\n\n## Next\n")
     cases = [
         ({}, table, []),
         ({

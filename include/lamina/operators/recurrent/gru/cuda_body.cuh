@@ -48,7 +48,8 @@ struct gru_arguments {
 /// gate, before: the state before.
 LAMINA_INLINE LAMINA_FN float gru_finish(const gru_arguments& a, int row, int j, float u, float c,
                                          float before) {
-  const float now = a.origin_mode ? c + u * (before - c) : before + u * (c - before);
+  // A difference of c and a large state would lose c.
+  const float now = a.origin_mode ? u * before + (1 - u) * c : (1 - u) * before + u * c;
   a.gates.row(row)[2 * a.n + j] = c;
   a.hidden.row(row)[j] = now;
   return now;
@@ -95,10 +96,10 @@ struct gru_slopes {
 /// dh: slope of the state.
 LAMINA_INLINE LAMINA_FN gru_slopes gru_step_slopes(const gru_arguments& a, int row, int j, float u,
                                                    float c, float before, float dh) {
-  const float share = a.origin_mode ? 1 - u : u;
+  const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;
   const float difference = a.origin_mode ? before - c : c - before;
   const gru_slopes d{slope_of(a.gate, u, dh * difference), slope_of(a.candidate, c, dh * share),
-                     dh - dh * share};
+                     dh * kept};
   a.d_gates.row(row)[j] = d.update;
   a.d_gates.row(row)[2 * a.n + j] = d.candidate;
   return d;
