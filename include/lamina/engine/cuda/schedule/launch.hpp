@@ -167,10 +167,10 @@ template <class Op>
 inline constexpr bool may_be_host_operator =
     Op::host != host_rule::never || Op::kind == operator_kind::pointwise;
 template <class Op>
-inline constexpr bool is_host_operator = may_be_host_operator<Op> &&
-                                         requires(serial_backend& b, const call_context& c) {
-                                           call_kernel<Op>::here(b, c);
-                                         };
+inline constexpr bool is_host_operator =
+    may_be_host_operator<Op>&& requires(serial_backend& b, const call_context& c) {
+  call_kernel<Op>::here(b, c);
+};
 
 template <class Op>
 struct group_kernel<expression::call_expression<Op>> {
