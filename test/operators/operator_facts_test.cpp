@@ -7,10 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/core/random.hpp>
 #include <lamina/engine/cuda/schedule/host_operators.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/loops_on_threads.hpp>
@@ -38,14 +36,6 @@ struct same : twice {
 struct same_alias : twice {
   static constexpr const char* type = "same_alias";
   static constexpr int alias = 0;
-};
-
-struct noise : twice {
-  static constexpr const char* type = "noise";
-};
-struct random_noise : twice {
-  static constexpr const char* type = "random_noise";
-  static constexpr bool random = true;
 };
 
 struct total : twice {
@@ -177,41 +167,6 @@ TEST_CASE("an operator of a user's own whose result has its operand's elements s
   CHECK_FALSE(in_place);
   CHECK(on_threads<same_alias>(5) == copied);
   CHECK(in_place);
-}
-
-namespace {
-template <class Op>
-constexpr auto drawing = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 2>(main);
-  auto a = layer::detail::same_shape<Op>(x, "own", "");
-  auto b = layer::detail::same_shape<Op>(x, "own", "");
-  return layer::concat({a, b});
-});
-
-template <class Op>
-std::vector<float> drawn() {
-  lamina::executor executor;
-  lamina::scope scope;
-  executor.add_kernel(Op::type, [](lamina::call_context<float>& ctx) {
-    auto x = ctx.real("X");
-    for (std::size_t i = 0; i < x.size(); ++i)
-      x.flat(i) = lamina::random_uniform_at(ctx.options().seed, ctx.ordinal(), i, 0, 1);
-    ctx.give("Out", std::move(x));
-  });
-  const lamina::feed_map feed{
-      {"x", lamina::lod_tensor(lamina::tensor({1, 2}, std::vector<float>{0, 0}))}};
-  const auto y = executor.run(drawing<Op>.view(), scope, feed).at(0).template as<float>();
-  return {y.flat(0), y.flat(1), y.flat(2), y.flat(3)};
-}
-}  // namespace
-
-TEST_CASE("operators of a user's own that draw random numbers draw each their own") {
-  const std::vector<float> own = drawn<random_noise>(), one = drawn<noise>();
-  CHECK(own[0] != own[2]);
-  CHECK(own[1] != own[3]);
-  CHECK(one[0] == one[2]);
-  CHECK(one[1] == one[3]);
-  CHECK(own[0] == one[0]);
 }
 
 namespace {

@@ -2,27 +2,9 @@
 // lamina/layers/layers.hpp - all layers, and the operators they record.
 #pragma once
 
-#include <lamina/layers/activation.hpp>
-#include <lamina/layers/class_vectors.hpp>
-#include <lamina/layers/data.hpp>
-#include <lamina/layers/glu.hpp>
-#include <lamina/layers/hsigmoid.hpp>
-#include <lamina/layers/img_conv_group.hpp>
-#include <lamina/layers/layer_helper.hpp>
-#include <lamina/layers/nce.hpp>
-#include <lamina/layers/one_operator.hpp>
-#include <lamina/layers/recurrent_nets.hpp>
-#include <lamina/layers/residual.hpp>
-#include <lamina/layers/row_ids.hpp>
-#include <lamina/layers/scaled_dot_product_attention.hpp>
-#include <lamina/layers/sequence.hpp>
-#include <lamina/layers/sequence_conv_pool.hpp>
-#include <lamina/layers/sequence_rows.hpp>
-#include <lamina/layers/shape.hpp>
-#include <lamina/layers/simple_attention.hpp>
-#include <lamina/layers/simple_img_conv_pool.hpp>
-#include <lamina/layers/stop_gradient.hpp>
-#include <lamina/layers/window.hpp>
+// Operators first: a compiler names the first path of includes that leads to a header, and a short
+// path is a short message.
+// clang-format off
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
@@ -112,3 +94,25 @@
 #include <lamina/operators/shape/join/layer_split.hpp>
 #include <lamina/operators/shape/query/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
+#include <lamina/layers/activation.hpp>
+#include <lamina/layers/class_vectors.hpp>
+#include <lamina/layers/data.hpp>
+#include <lamina/layers/glu.hpp>
+#include <lamina/layers/hsigmoid.hpp>
+#include <lamina/layers/img_conv_group.hpp>
+#include <lamina/layers/layer_helper.hpp>
+#include <lamina/layers/nce.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/recurrent_nets.hpp>
+#include <lamina/layers/residual.hpp>
+#include <lamina/layers/row_ids.hpp>
+#include <lamina/layers/scaled_dot_product_attention.hpp>
+#include <lamina/layers/sequence.hpp>
+#include <lamina/layers/sequence_conv_pool.hpp>
+#include <lamina/layers/sequence_rows.hpp>
+#include <lamina/layers/shape.hpp>
+#include <lamina/layers/simple_attention.hpp>
+#include <lamina/layers/simple_img_conv_pool.hpp>
+#include <lamina/layers/stop_gradient.hpp>
+#include <lamina/layers/window.hpp>
+// clang-format on
