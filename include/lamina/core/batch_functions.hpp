@@ -168,8 +168,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// Beyond 6 the nearest double is 1. Far beyond, and of what is not a number, xsimd 8 makes integers
-// that there are not.
+// Beyond 6 the nearest double is 1. For far larger arguments and for NaN, xsimd 8 converts to
+// integers that do not exist, so both are replaced first.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
@@ -178,8 +178,8 @@ LAMINA_INLINE T double_erf(T x) {
 
 // y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
 // multiplications with an addition each and one division. The polynomials minimise the largest
-// relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
-// so: min and max return their second operand then.
+// relative error, 2e-8; with the roundings of float it is below 4e-7. NaN stays NaN, because min
+// and max then return their second operand.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));

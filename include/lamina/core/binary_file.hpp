@@ -134,13 +134,13 @@ class binary_reader {
 
   std::string path_;
   open_file file_;
-  std::string kept_{};                         // of what is no regular file, or was compressed
-  const char* bytes_ = nullptr;                // null: in the file
+  std::string kept_{};           // contents that are not read in place (not a file, gzip)
+  const char* bytes_ = nullptr;  // null: in the file
   std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: of the window
 };
 
-/// Writes a file beside its place; finish() puts it there. Without finish() the old file stays.
-/// Throws lamina::error naming the file when it cannot be written.
+/// Writes a temporary file next to the target; finish() renames it to the target. Without finish()
+/// the old file stays. Throws lamina::error with the file's name when it cannot be written.
 class binary_writer {
  public:
   LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), target_(path_) {

@@ -39,7 +39,7 @@
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
 #if defined(__CUDACC__) && !defined(__clang__)
-// To nvcc the address of a weak function is no constant; lamina.cuh includes the definitions.
+// For nvcc the address of a weak function is not a constant; lamina.cuh includes the definitions.
 #define LAMINA_OPTIONAL
 #else
 #define LAMINA_OPTIONAL __attribute__((weak))

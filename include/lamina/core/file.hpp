@@ -124,7 +124,7 @@ class open_file {
     return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
            errno == ENOTSUP || errno == ENOSYS;
   }
-  /// False, with errno, where the system tells of a failure not before now.
+  /// Closes the file. False, with errno, when the system reports a failure of an earlier write now.
   LAMINA_COLD bool close() {
     const int number = std::exchange(number_, -1);
     return number < 0 || ::close(number) == 0 || errno == EINTR;
@@ -204,11 +204,11 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
 
 }  // namespace detail
 
-/// Where the bytes of a file are written: in a new file of its own name beside the one that a path
-/// leads to, links followed, to be renamed when they are whole and on the disk. So several writers
-/// do not meet, and a power cut leaves the old bytes or the new ones. The new file has the mode
-/// and, where the system allows it, the owner of the old one. A device or a pipe takes the bytes as
-/// they come and stays what it is.
+/// Writes a file as a whole: into a new file next to the target of the path, links followed. When
+/// all bytes are on the disk, the new file is renamed to the target. So several writers do not mix
+/// their bytes, and a power cut leaves either the old bytes or the new ones. The new file has the
+/// mode and, where the system allows it, the owner of the old one. A device or a pipe receives the
+/// bytes directly and is not replaced.
 class written_file {
  public:
   LAMINA_COLD explicit written_file(const std::string& path) : target_(path) {
@@ -256,8 +256,8 @@ class written_file {
   LAMINA_COLD bool keep() {
     if (beside_.empty()) return file_.close();
     if (!file_.sync() || !file_.close()) return false;
-    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is
-    // opened first, for nothing may fail once the old file is gone.
+    // The rename must reach the disk too. A folder without read permission cannot be synchronised.
+    // The folder is opened first, because nothing may fail once the old file is gone.
     const std::string path = folder_of(target_);
     const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
@@ -286,7 +286,8 @@ class written_file {
     struct stat found {};
     std::string next(leads_to, static_cast<std::size_t>(n));
     if (next[0] != '/') next = folder_of(target_) + next;
-    // What /proc calls a pipe or a deleted file is no path: the link itself leads there.
+    // For a pipe or a deleted file the text of a link in /proc is not a path, but the link itself
+    // works.
     const bool is_there = ::stat(target_.c_str(), &found) == 0;
     if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
     target_ = std::move(next);

@@ -13,10 +13,11 @@
 #endif
 
 // g++ parses all of <immintrin.h> for every machine, and most of it is AVX-512: a tenth of the time
-// that <lamina/lamina.hpp> costs. So the parts that this machine has are included one by one,
-// behind the guard of the whole, which they ask for; xsimd, which wants the whole, finds the guard
-// too. Then the guard is withdrawn: who includes <immintrin.h> himself gets what is missing, for
-// each part has a guard of its own. This is known of g++ 12; other compilers get everything.
+// that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine has. The
+// parts require the guard of <immintrin.h>, which is defined here first; xsimd includes
+// <immintrin.h> and is stopped by the guard too. Then the guard is removed: a user who includes
+// <immintrin.h> gets the missing parts, because each part has its own guard. This is known for g++
+// 12; other compilers include everything.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN

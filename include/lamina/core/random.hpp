@@ -11,10 +11,11 @@
 //                    loops, so each iteration of a loop has a mask of its own; index: global row *
 //                    row width + column, so a mini-batch split over machines has the same mask.
 //                    Rows of a time step or of a branch count from its first one
-//   random numbers   of uniform_random and its like inside of a program, one a place, as dropout
-//                    masks: seed: the operator's where that is not 0, else the run's seed + step;
-//                    stream: the number of the operator among those of its type + 2^33 * the type
-//                    + 2^40 * iteration
+//   random numbers   of uniform_random and similar operators inside a program, one per element,
+// like
+//                    dropout masks: seed: the operator's where that is not 0, else the run's seed +
+//                    step; stream: the number of the operator among those of its type + 2^33 * the
+//                    type + 2^40 * iteration
 #pragma once
 
 #include <cmath>
@@ -40,7 +41,7 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // Of any angle these two keep a table on the stack.
+  // cos and sin of an arbitrary angle would keep a table on the stack; these two do not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
   const double angle = 3.141592653589793 * turn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that nobody clears before.
+// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that is not cleared first.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// Bytes at a multiple of 64. Unlike those of std::string, new ones hold anything; many of them are
-/// asked for in large pages, for a page fault every 4 KB costs more than reading a file does.
+/// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers ask for
+/// large pages, because a page fault per 4 KB costs more than reading a file does.
 class raw_bytes {
  public:
   raw_bytes() = default;

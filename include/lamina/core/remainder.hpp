@@ -31,8 +31,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   }
 }
 
-/// floor(x / y). Of whole numbers the smallest one by -1 wraps to itself, and anything by 0 is 0
-/// (callers refuse that before).
+/// floor(x / y). For integers, the smallest one divided by -1 wraps to itself, and any division by
+/// 0 is 0 (callers refuse it first).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {

@@ -16,8 +16,8 @@
 
 namespace lamina::threading {
 
-/// One step, the i-th, of waiting in a loop: mostly a hint to the processor; now and then another
-/// thread gets the processor, for it may be the one that is waited for.
+/// Step i of a waiting loop: mostly a hint to the processor. Every 64th step yields the processor,
+/// because the thread that the caller waits for may need it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
     sched_yield();

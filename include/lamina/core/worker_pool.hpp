@@ -18,8 +18,8 @@
 namespace lamina {
 
 /// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
-/// thread is ever started. One caller at a time. A child that was forked has none of the threads:
-/// the first round there starts them anew.
+/// thread is ever started. Only one caller at a time. A forked child has none of the threads: its
+/// first round starts new ones.
 class worker_pool {
  public:
   /// Throws lamina::error when the system starts no more threads.
@@ -61,8 +61,8 @@ class worker_pool {
     }
     process_ = ::getpid();
   }
-  /// In another process than the threads: somebody of there may have held the mutex, and the round
-  /// that was under way will never end here.
+  /// Starts new threads in a forked child: a thread of the parent may have held the mutex, and the
+  /// parent's round never ends here.
   LAMINA_COLD void start_again() {
     new (&mutex_) threading::mutex;
     new (&begin_) threading::condition;

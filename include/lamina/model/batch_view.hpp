@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/batch_view.hpp - a mini-batch as one array a data layer, and its parts.
+// lamina/model/batch_view.hpp - a mini-batch as one array per data layer, and its parts.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace lamina {
 
 namespace detail {
 
-/// What a data layer of a program takes: numbers a row, their type, whose rows.
+/// The input of a data layer: numbers per row, their type, and the domain of the rows.
 struct data_layer {
   int columns;
   dtype type;

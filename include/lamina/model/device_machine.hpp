@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// Runs a program made of P, in test mode or with gradients, by a backend of its own; what it
-/// computes is copied to the host when somebody looks at it.
+/// Runs a program made of P, in test mode or with gradients, on a backend of its own. The machine
+/// copies a result to the host when the caller asks for it.
 template <program_type P, class Backend, class Program = for_test<P>>
 class device_machine {
  public:

@@ -19,8 +19,8 @@ namespace lamina {
 
 namespace detail {
 
-/// Fills the variables of a machine that persist but are no parameters: statistics of metrics. P is
-/// the program that was recorded, from which the machine's program was made.
+/// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
+/// P is the recorded program, from which the machine's program was made.
 template <class P, class Machine>
 LAMINA_COLD void initialise_state(Machine& m) {
   constexpr const program_view& p = run_time_program<P>::view;
@@ -79,7 +79,7 @@ class evaluator {
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// Of a program without a model: an error of one line.
+  /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit evaluator(const Q& program, const More&...)
       : evaluator(static_cast<const model<P>&>(model<P>(program))) {
@@ -87,14 +87,14 @@ class evaluator {
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
   }
-  /// Of a model that is gone at the end of the line: likewise.
+  /// Refuses a temporary model with a one-line error.
   template <class... More>
   explicit evaluator(model<P>&& m, const More&...) : evaluator(static_cast<const model<P>&>(m)) {
     static_assert(never<P, More...>,
                   "lamina: evaluator: expected a model that outlives it, found a temporary one; "
                   "give the model a name: lamina::model m{program}");
   }
-  /// Without a model: likewise.
+  /// Refuses a call without a model with a one-line error.
   template <class Q = P>
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
@@ -134,10 +134,11 @@ class evaluator {
     }
   }
 
-  /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
-  /// the user named and variables that the program returns are always kept; others only where their
-  /// memory is nobody else's later (a compile-time error says so). Throws lamina::error for one
-  /// that depends on data that the last forward() was not given.
+  /// The activation of a layer or variable after forward(), as a view in its own shape. The
+  /// evaluator always keeps the layers that the user named and the variables that the program
+  /// returns; it keeps others only where no later value reuses their memory (otherwise a
+  /// compile-time error). Throws lamina::error when the activation depends on data that the last
+  /// forward() did not get.
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
@@ -166,10 +167,11 @@ class evaluator {
     return {};
   }
 
-  /// The sequences that the rows of an activation form, where they lie after forward(): sequence i
-  /// is its rows `s.begin(i)` to before `s.end(i)`, `s.count` are there. Level 0 is the outermost
-  /// one, -1 the innermost: of the hypotheses that a beam search found, `sequences<"found", 0>()`
-  /// are those of each sample, `sequences<"found">()` the words of each.
+  /// The sequences that the rows of an activation form after forward(), without a copy: sequence i
+  /// is the rows from `s.begin(i)` to before `s.end(i)`, and `s.count` is the number of sequences.
+  /// Level 0 is the outermost level, -1 the innermost. Example, for the hypotheses that a beam
+  /// search found: `sequences<"found", 0>()` are the hypotheses of each sample,
+  /// `sequences<"found">()` the words of each hypothesis.
   template <fixed_string Name, int Level = -1>
   engine::cpu::sequence_rows sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -262,7 +264,7 @@ class evaluator {
     return r;
   }
 
-  /// A variable of before, or of no run at all, is no answer.
+  /// Refuses a variable that depends on data that the last run did not get.
   template <int V>
   void require_fed() const {
     constexpr unsigned long long needed =
@@ -343,7 +345,8 @@ class evaluator {
   int rows_ = -1;
 };
 
-/// Of a program with a mistake that was told: computes nothing, and finds no other.
+/// The evaluator of a program whose mistake has been reported: it computes nothing and reports no
+/// further mistake.
 template <program_type P, class Machine>
 requires(is_faulty<P>) class evaluator<P, Machine> {
  public:

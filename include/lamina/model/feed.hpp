@@ -40,12 +40,12 @@ inline constexpr std::size_t array_size = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t array_size<std::array<T, N>> = N;
 
-/// Numbers one behind the other, in arrays or not.
+/// A contiguous sequence of numbers, or of std::arrays of numbers.
 template <class R>
 concept flat_numbers = std::ranges::contiguous_range<R> &&
     (std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
      array_size<std::ranges::range_value_t<R>> > 0);
-/// A container for each sequence.
+/// A range that holds one container per sequence.
 template <class R>
 concept ragged_numbers = std::ranges::forward_range<R> &&
     std::ranges::forward_range<std::ranges::range_value_t<R>> &&

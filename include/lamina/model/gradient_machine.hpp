@@ -20,9 +20,9 @@ template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
-/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
-/// model that it only reads; the gradients are its own, and so are the moving statistics that
-/// batch_norm would change. One a thread.
+/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: runs forward and backward
+/// over a model that it only reads. It owns the gradients and the moving statistics that batch_norm
+/// would change. Each thread needs its own gradient machine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -55,7 +55,7 @@ class gradient_machine {
     detail::initialise_state<P>(machine_);
   }
 
-  /// Of a program without a model: an error of one line.
+  /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& program, const More&...)
       : gradient_machine(static_cast<const model<P>&>(model<P>(program))) {
@@ -63,7 +63,7 @@ class gradient_machine {
                   "lamina: gradient_machine: expected a model, gradient_machine g{model}, found a "
                   "program; put lamina::model m{program} before it");
   }
-  /// Of a model that is gone at the end of the line: likewise.
+  /// Refuses a temporary model with a one-line error.
   template <class... More>
   explicit gradient_machine(model<P>&& m, const More&...)
       : gradient_machine(static_cast<const model<P>&>(m)) {

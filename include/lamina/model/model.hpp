@@ -25,7 +25,7 @@ template <program_type P>
 class model;
 
 namespace detail {
-/// Stands for the program that nobody gave; what is made of it says nothing more.
+/// Stands for a missing program; a model made of it causes no further error messages.
 struct no_program {
   using result = void;
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
@@ -179,9 +179,9 @@ class model {
     return {parameters_in<P>(), pointers_.get(), 1, none, "", "", "a parameter"};
   }
 
-  /// One pointer a parameter, to its memory as the engine keeps it.
+  /// One pointer per parameter, to its memory in the engine's layout.
   float* const* memory() const { return pointers_.get(); }
-  /// Who owns parameter i.
+  /// The owner of parameter i's memory.
   const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const { return owners_[i]; }
 
  private:
@@ -235,7 +235,8 @@ class model {
     for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
     return same;
   }
-  /// What the message tells of parameter Index: its name and the first and last dimension of both.
+  /// The types that the error message shows for parameter Index: its name, and its first and last
+  /// dimension in both models.
   template <class Q, int Index, bool = (Index >= 0)>
   struct mismatch {
     using type = void;

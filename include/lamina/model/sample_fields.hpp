@@ -30,8 +30,8 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that
-/// gives empty braces to each.
+/// The number of brace pairs that an aggregate accepts, at most 6. It equals the number of fields
+/// where S{} exists, because S{} initialises each field with empty braces.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;
@@ -138,9 +138,9 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<P::desc.count.data>(std::declval<const Sample&>(), list_fields()));
 
-/// The first data layer that cannot take its field of the samples, as far as types tell, or -1:
-/// real numbers are no integers (labels as floats, fields in another order), and
-/// an array has the size of its layer.
+/// The first data layer that cannot accept its field of the samples, as far as the types show, or
+/// -1. An integer layer does not accept real numbers (labels as floats, fields in another order),
+/// and an array must have the size of its layer.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < P::desc.count.data; ++i) {

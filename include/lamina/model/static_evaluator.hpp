@@ -136,8 +136,8 @@ class static_evaluator {
                       static_cast<std::size_t>(padded(d.columns)));
     }
   }
-  /// Copies all parameters, one behind the other in the order of creation, each row-major: what an
-  /// array in the program's own binary holds, or a file that the user read.
+  /// Copies all parameters, each row-major, one after the other in the order of creation. The
+  /// source is an array in the program's own binary or a file that the user has read.
   void load(std::span<const float, parameter_elements> values) {
     const float* from = values.data();
     for (int i = 0; i < layout::parameter_count; from += elements_of(i), ++i) set(i, from);

@@ -56,12 +56,12 @@ struct tensor_entry {
 namespace detail {
 
 inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};
-inline constexpr char tensor_file_version = 2;  // the byte behind the magic
+inline constexpr char tensor_file_version = 2;  // the byte after the magic
 
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
-/// The header's own sum: its last word counts as 0.
+/// The header's own checksum, computed with its last word as 0.
 LAMINA_COLD inline std::uint64_t sum_of_header(const char* header, std::size_t size) {
   char last[checksum::stripe] = {};
   std::memcpy(last, header + size - checksum::stripe, checksum::stripe - 8);

@@ -234,12 +234,12 @@ class minimizer {
 
 namespace optimizer {
 
-/// Records the gradients of a cost, one number of the current block, and the update of every
-/// trainable parameter behind it: a training step as a part of a program, mostly in a loop that
-/// reads mini-batches. What changes from step to step, the learning rate of a schedule, its
-/// correction (adam), the scales of gradients whose norm is limited, operators compute in each step
-/// (optimizer/step_operators.hpp); steps are counted in the variable @LR_DECAY_COUNTER@. Further
-/// numbers of an optimizer of your own are the same in each step, but for a correction of the
+/// Records the gradients of a cost, one number of the current block, followed by the update of
+/// every trainable parameter: a training step as a part of a program, mostly in a loop that reads
+/// mini-batches. Operators compute the values that change from step to step
+/// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and the
+/// scales of gradients whose norm is limited. The variable @LR_DECAY_COUNTER@ counts the steps.
+/// Other numbers of a custom optimizer stay the same in each step, except for a correction of the
 /// learning rate by powers of two of them: `std::array<float, 2> powers() const`.
 /// Fluid: Optimizer.minimize.
 template <class Opt, class T, class R, int... D>
@@ -257,7 +257,7 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
     lamina::detail::minimizer<Opt>(opt, *cost.builder, cost.id, line).record();
 }
 
-/// Of a model, or anything else that is no variable: an error of one line.
+/// Refuses a model, or anything else that is not a variable, with a one-line error.
 template <class Opt, class Other>
 constexpr auto minimize_with(const Opt&, const Other&, int) {
   static_assert(

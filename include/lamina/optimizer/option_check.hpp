@@ -43,7 +43,7 @@ constexpr option_fault finite_fault(const char* name, double value) {
   return {name, "a finite number", value};
 }
 
-/// Of a schedule: the rates that it is made of, and a base of powers.
+/// The first fault of a schedule: one of its rates, or the base of its powers.
 constexpr option_fault fault_of(const learning_rate& rate) {
   option_fault fault = size_fault("learning_rate", static_cast<double>(rate.base));
   if (rate.kind == schedule_kind::piecewise)

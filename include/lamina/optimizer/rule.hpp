@@ -47,7 +47,7 @@ enum class rows_rule : std::uint8_t {
   all       // updates every row, those that are not there by a gradient of zeros
 };
 
-/// Stands for the reader that nobody gave.
+/// Stands for a missing reader.
 struct no_reader {};
 
 /// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
@@ -63,15 +63,16 @@ struct rule {
   /// What an accumulator is filled with at the start.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
-  /// Records the gradients of a cost and the updates behind it, inside of a program: see
-  /// optimizer/minimize.hpp. Why auto: a mistake is then told at the line of the call.
+  /// Records the gradients of a cost and then the updates, inside a program: see
+  /// optimizer/minimize.hpp. The result is auto so that the compiler reports a mistake at the line
+  /// of the call.
   template <class Cost>
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
 
-  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A place of a type
-  /// of its own stands behind the options and counts instead of theirs:
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device of its
+  /// own type follows the options and overrides their device:
   /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
   template <class Model, class Reader = no_reader, class... Place>
   decltype(auto) train(Model& model, Reader&& reader = Reader{},

@@ -117,8 +117,8 @@ struct update_operator : operator_definition {
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
     traits::update(param, grad, state, scalar, norm);
   }
-  /// One output of the update for `count` places, for the reference executor: the arguments are the
-  /// inputs, then the attributes.
+  /// Computes one output of the update for `count` elements; the reference executor calls it. The
+  /// arguments are the inputs, followed by the attributes.
   template <class T>
   requires(!traits::has_norms) static void evaluate(int output, std::int64_t count,
                                                     const T* const* argument, const int* stride,

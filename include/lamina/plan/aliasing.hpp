@@ -13,8 +13,9 @@
 
 namespace lamina {
 
-/// By variable: the one whose memory it shares, or -1; until when it is needed by all who share it;
-/// and whether its dimensions 1 and 2 are exchanged there. A program of several blocks has none.
+/// By variable: the variable whose memory it shares, or -1; the last group that needs this memory,
+/// over all variables that share it; and whether dimensions 1 and 2 are exchanged there. A program
+/// of several blocks has no aliases.
 template <int Variables>
 struct aliasing {
   int of[at_least_one(Variables)];

@@ -31,8 +31,8 @@ struct statement_code {
   int operands;
 };
 
-/// What a kernel does with an argument, where it matters who runs it: an update's parameter and its
-/// numbers are others for a machine that leaves updates to somebody else.
+/// How a kernel uses an argument. `updated` (an update's parameter) and `numbers` (an update's
+/// scalars) get other addresses in a machine that defers updates to its caller.
 enum class argument_use : std::uint8_t { plain, updated, numbers };
 
 /// The code of a group.

@@ -133,7 +133,7 @@ constexpr lowered_program shapes_of() {
   r.count.parameters = p.count.parameters;
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
   // Inner blocks have gradients of parameters too, of one iteration.
-  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns of an element -1 that nobody reads
+  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns of an element -1, even if not read
   const int root_block = p.cost >= 0 ? p.variables[cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc d = p.variables[v];

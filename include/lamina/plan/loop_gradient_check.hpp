@@ -39,7 +39,7 @@ struct loop_gradient_check {
   static constexpr text_type text = make_text();
   template <int... Index>
   static auto letters(std::integer_sequence<int, Index...>) -> named<text.of[Index]...>;
-  /// The letters of the name, for a message.
+  /// The letters of the name, which the error message shows.
   using name = decltype(letters(std::make_integer_sequence<int, length>{}));
 };
 

@@ -166,7 +166,7 @@ struct lowering : mean_lowering {
     const int rows = space.rows, columns = space.columns / parts;
     if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
     if (d.rows == rows && d.columns == 1 && parts == 1) {
-      // One number a row, unless the axis says that Y is to be repeated otherwise.
+      // Y has one number per row, unless the axis asks for another repetition.
       return how = access::column, axis <= 0;
     }
     if (axis == 1 && is_of_channels(v, space, axis))

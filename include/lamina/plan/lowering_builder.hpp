@@ -11,8 +11,8 @@
 
 namespace lamina {
 
-/// What lowering knows of the variables of a program. Arrays beside the lowering and not in it: a
-/// compiler writes a member along all the bases that it lies in.
+/// What lowering knows of the variables of a program. The arrays are not members of the lowering: a
+/// compiler writes a member along all the bases that contain it.
 struct lowering_facts {
   static constexpr int capacity = program_limits.variables;
   int copy_of[capacity];  // its staged, packed or unpacked copy, or -1
@@ -68,10 +68,11 @@ struct lowering_builder {
   lowering_builder(const lowering_builder&) = delete;
 
  protected:
-  /// Marks what a loop carries and the sums over its iterations: every other variable of a program
-  /// is written by one operator. Counts among the arguments may mark a variable as escaping that
-  /// does not: it only loses an optimisation. No member, for a compiler reads what a parameter
-  /// refers to in a third of the time.
+  /// Marks the variables that a loop carries and the sums over its iterations; one operator writes
+  /// every other variable of a program. A count among the arguments may look like a variable, which
+  /// is then marked as escaping although it does not escape: this only loses an optimisation. The
+  /// function is static, because a compiler reads what a parameter refers to in a third of the time
+  /// of a member.
   static constexpr void find_changed(const program_desc& p, lowering_facts& facts) {
     auto& escapes = facts.escapes;
     auto& summed = facts.summed;
@@ -108,7 +109,8 @@ struct lowering_builder {
             changed[v] = trains || written[v], written[v] = true;
     }
   }
-  /// Sum = Sum + the gradients of one iteration. All that any other operator reads is no addend.
+  /// Sum = Sum + the gradients of one iteration. A variable that any other operator reads is not an
+  /// addend.
   static constexpr void find_summed(const program_desc& p, const operator_desc& op,
                                     int (&summed)[capacity]) {
     const int sum = p.arguments[op.outputs], count = p.count.variables;

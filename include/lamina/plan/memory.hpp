@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/memory.hpp - where each stored variable of a plan lies.
-// Values with a row a sample (or a row an element of a sequence) share one arena a row domain by
-// liveness: an offset counts floats a row, so the plan holds for every batch size and all lengths.
-// Everything else has a fixed place.
+// Values with one row per sample (or per element of a sequence) share one arena per row domain by
+// liveness: an offset counts floats per row, so the plan holds for every batch size and all
+// lengths. All other values have fixed addresses.
 #pragma once
 
 #include <lamina/core/padding.hpp>
@@ -41,11 +41,11 @@ struct no_rows_apart {
   static constexpr bool of(int) { return false; }
 };
 
-/// Assigns every variable its place: first fit over the holes that dead values leave. A block's
-/// values lie behind those of the block around it; blocks beside each other share memory. What an
-/// iteration leaves for its gradient lies in the frame of the iteration. What has the elements of
-/// another value lies where that lies. In blocks of `RowsApart` row r of a value only lies where
-/// row r of another one did.
+/// Assigns every variable its position: first fit over the holes that dead values leave. The values
+/// of a block follow those of the enclosing block; sibling blocks share memory. Values that an
+/// iteration keeps for its gradient lie in the frame of the iteration. A value with the same
+/// elements as another one (aliasing.hpp) shares its memory. In blocks of `RowsApart`, values share
+/// memory only where row r of one takes the memory of row r of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto place_variables() {

@@ -17,7 +17,7 @@ enum class memory_space : std::int8_t {
   gradient,     // offset: number of the parameter whose gradient is given from outside
   updated,      // offset: number of the parameter that is updated here
   frame,        // offset: floats a row of the domain, in what an iteration leaves
-  view,         // offset: number of the view, which is told where it lies when it is read
+  view,         // offset: number of the view, which gets its address when it is read
   array,        // offset: number of the array of tensors
   rows,         // offset: number of the selected rows
   numbers       // offset: first of the constants that are an update's numbers

@@ -70,8 +70,8 @@ constexpr auto find_pinned() {
 template <int Domains>
 struct fed_domains {
   bool of[Domains];
-  // What a loop carries of sequences that it makes itself: an `assign` tells these rows anew in
-  // each iteration.
+  // By row domain: whether its rows change during a run. A loop carries sequences that it makes
+  // itself: an `assign` sets their rows again in each iteration.
   bool changes[Domains];
   constexpr bool all() const {
     for (const bool known : of)
@@ -127,7 +127,7 @@ struct plan {
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;
-  /// Bytes a row of the batch that the plan needs, and that every variable of its own would need.
+  /// Bytes per row of the batch: those of the plan, and those without shared memory.
   static constexpr long long planned_bytes = 4ll * memory.width();
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };

@@ -62,14 +62,14 @@ struct collect_product : operator_definition {
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"dOut"}, {"Sum"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Xs"}, {"dOuts"}, {"Out"}}};
 };
-/// Adds what is left of that behind the loop.
+/// After the loop: adds the product of the remaining rows of Xs and dOuts to Sum.
 struct collected_product : operator_definition {
   static constexpr const char* type = "collected_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
   static constexpr auto outputs = slots_out;
 };
-/// The panels of the transpose of a matrix in panels, for a loop that would make them each time.
+/// The transpose of a matrix in panels, made once for a loop that would make it in each iteration.
 struct transposed_panels : plan_copy {
   static constexpr const char* type = "transposed_panels";
   static constexpr bool knows_panels = true;

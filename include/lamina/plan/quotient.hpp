@@ -118,7 +118,7 @@ struct quotient_finder {
     q.is_max = is_max;
     q.of_means = means;
     q.is_fixed = !is_learnt(sum);
-    // Of sums: of what is added up above, where it is one domain.
+    // For sums: the domain of the numerator's rows, if they are of a single domain.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
   }
@@ -182,12 +182,12 @@ struct quotient_sums {
     added = other.added;
     if (other.least > least) least = other.least;
   }
-  /// Of all that was added, times `share` where both are means.
+  /// The denominator of the total. Means were added with their numbers of rows as weights.
   double denominator(const quotient& q) const {
     const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
     return q.is_max ? (below > least ? below : least) : below + added;
   }
-  /// 0 of nothing.
+  /// The quotient of the total; 0 where the denominator is 0.
   double value(const quotient& q) const {
     const double below = denominator(q);
     if (below == 0) return 0;

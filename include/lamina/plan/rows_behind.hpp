@@ -18,7 +18,7 @@ enum class number_kind {
   mean,           // rows averaged, and what is linear in such means
   mixed,          // a sum with something else added, a quotient of sums, a root of a mean: not what
                   // those of parts add up to
-  other           // what nobody knows
+  other           // unknown
 };
 
 /// Finds of which domain the rows are that numbers of a program are computed from, and how.
@@ -85,7 +85,7 @@ class rows_behind {
       result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
     return result;
   }
-  /// Of two operands. A constant that is added to a sum has no gradient.
+  /// The kind of the result of two operands. Adding a constant to a sum adds no gradient.
   static constexpr number_kind joined(linearity linear, number_kind a, number_kind b) {
     using enum number_kind;
     const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
@@ -145,10 +145,11 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
 
 /// How a number of P comes from those of parts of a mini-batch.
 struct parts_rule {
-  /// Whose rows it is a mean of, or a sum of such means: a part counts by how many of them it has.
-  /// Samples, where the rows behind it are those of several domains.
+  /// The domain whose rows a mean, or a sum of such means, averages over: a part's weight is its
+  /// number of these rows. The batch, where the number depends on rows of several domains or of
+  /// none.
   int domain;
-  bool mixes;   // they are
+  bool mixes;   // the number depends on the rows of several domains
   bool is_sum;  // it is a sum over rows: parts are added up
   bool fits;    // false: it is known not to be what parts add up to
 };

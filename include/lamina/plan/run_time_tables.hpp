@@ -75,8 +75,8 @@ template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value when a run is over: once nobody reads it any
-/// more, the next variables take the memory of one that is neither returned nor named.
+/// Whether variable V of a program still has its value when a run is over. A value that is neither
+/// returned nor named loses its memory to later variables after its last reader.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;

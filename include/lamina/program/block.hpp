@@ -109,7 +109,7 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
-  /// Knows the line, for a mistake that is reported at the end of the recording.
+  /// A copy that records the line, for mistakes that are reported at the end of the recording.
   constexpr variable(const variable& from, int line = __builtin_LINE(),
                      const char* file = __builtin_FILE())
       : variable_handle(from, line, file) {}

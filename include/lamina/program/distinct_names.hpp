@@ -55,7 +55,7 @@ class distinct_names {
     report_variable(b_, fault_kind::name_used_twice, variable, 0);
   }
 
-  /// A user's name "fc_0" beside the name of the first fc.
+  /// Finds a user's name, "fc_0", that is also the generated name of the first fc.
   constexpr void require_layer(int name) {
     const std::string_view text = text_of(b_.names.items[name]);
     std::size_t at = text.size();
@@ -84,7 +84,7 @@ class distinct_names {
       }
     }
   }
-  /// A user's name "fc_0.w_0" of variable v beside the parameter.
+  /// Finds a user's variable name, "fc_0.w_0", that is also the name of a parameter.
   constexpr void require_no_parameter(int v) {
     if (made_parameter(b_, text_of(b_.names.items[b_.variables.items[v].base])) >= 0) report(v);
   }

@@ -40,7 +40,7 @@ enum class linearity : std::uint8_t {
 /// How an operator makes one row of many.
 enum class row_reduction : std::uint8_t { none, sum, mean };
 
-/// What products an operator with a kernel of its own computes, for the count of its work.
+/// The products that an operator with its own kernel computes; the count of its work uses them.
 enum class product_rule : std::uint8_t {
   none,
   convolution,             // Output and Filter, the second operand, as those of conv2d

@@ -96,8 +96,8 @@ struct operator_schema {
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.
   void (*gradient)(program_builder& to, const operator_desc& op);
-  /// The function of a pointwise operator or of an update, for the reference executor; null for all
-  /// others, for a duplicable input and for updates that look at norms.
+  /// The function of a pointwise operator or of an update, which the reference executor calls. Null
+  /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
   /// The same schema without these functions: run-time tables refer to it, or the compiler would

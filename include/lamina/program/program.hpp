@@ -62,8 +62,8 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
-/// Notes a mistake when an operator, or the caller, uses a variable of a block that it is not in,
-/// and nobody told the line before.
+/// Records a mistake when an operator, or the caller, uses a variable outside of its block and no
+/// earlier check has reported the line.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
@@ -120,7 +120,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // Each mini-batch feeds a data layer outside of the loop anew, and nobody keeps it.
+          // Each mini-batch overwrites a data layer outside of the loop, and no frame keeps its
+          // value.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;
@@ -334,9 +335,9 @@ struct program : program_base<program<F>> {
 
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
-      // The notes below this error say what it is that the compiler cannot run. Called from here
-      // and nowhere deeper, for each call is a note; g++ has fewer of them for a constant, clang
-      // for an assertion.
+      // The notes below this error say what the compiler cannot run. The call is made here and
+      // nowhere deeper, because each nested call adds a note; g++ prints fewer notes for a
+      // constant, clang for an assertion.
       if constexpr (!detail::runs<F>) {
 #if defined(__clang__)
         static_assert((static_cast<void>(F{}(detail::main_block(detail::loose_program()))), true));
@@ -346,7 +347,7 @@ struct program : program_base<program<F>> {
 #endif
       }
     } else if constexpr (!detail::accepts_others<F>) {
-      // Of a function with a mistake in its body, which was told, this is no further error.
+      // The compiler has reported a mistake in the function's body; this adds no further error.
       using told [[maybe_unused]] = decltype(std::declval<F>()(std::declval<block&>()));
     }
     static_assert(detail::accept<desc>());

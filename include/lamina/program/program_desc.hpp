@@ -3,7 +3,7 @@
 //
 // Why the records are terse: they are built during constant evaluation, where every member
 // initialiser and every copied character costs steps (docs/compile_time.md). Lists lie in pools,
-// names are composed when somebody asks for them, and no record has a default member initialiser.
+// names are composed on request, and no record has a default member initialiser.
 #pragma once
 
 #include <lamina/core/constexpr_vector.hpp>
@@ -41,7 +41,7 @@ struct variable_desc {
   int base;            // into the names, or -1 when `of` is given
   int of;              // the variable this one is derived from (gradient, accumulator), or -1
   const char* suffix;  // ".tmp_", "@GRAD" ...
-  int number;          // behind the suffix, or -1
+  int number;          // after the suffix, or -1
   int dims, rank;      // the whole shape in the pool of dimensions; -1 stands for a run-time count
   int rows;            // row domain: 0 once, 1 batch, else one of the program's own
   int index;           // number among the data, the parameters or the accumulators; else -1
@@ -58,8 +58,8 @@ struct operator_desc {
   const operator_schema* schema;
   int inputs;      // into the pool of arguments
   int outputs;     // where the outputs begin
-  int end;         // one behind the last argument
-  int attributes;  // into the pool of attributes, one a schema attribute; -1: all defaults
+  int end;         // the index after the last argument
+  int attributes;  // into the pool of attributes, one per schema attribute; -1: all defaults
   int block;
   op_role role;
 };
@@ -133,7 +133,7 @@ struct program_counts {
   constexpr bool operator==(const program_counts&) const = default;
 };
 
-/// The length of an array of n elements, for there is none of 0.
+/// The length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /// The most variables, operators and so on of one program.
@@ -218,8 +218,8 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // from a file: shapes of results and sequences are what they turn out to be
-  /// Of programs that were read a number of their own: another may lie where one was. 0 for those
-  /// that were recorded, which stay.
+  /// A number of its own for every program that was read from a file, because another program may
+  /// later have the same address. 0 for recorded programs, whose addresses stay.
   std::uint64_t reading = 0;
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/row_renaming.hpp - rows of one type that are others after an operator.
+// lamina/program/row_renaming.hpp - separate domains for rows of one type whose number changes.
 //
-// tokens<"beam"> are the hypotheses of a beam search, before a step and after it: to the types, and
-// so while a program is recorded, one row domain. But there are as many as the step selects, and
-// what was computed for those of before keeps its rows. So each time that an operator makes rows
-// anew, they are a domain of their own; what is computed from them has it too. What a loop carries
-// of such rows has a domain of its own as well: the `assign` before the loop, and the one at the
-// end of its body, give the variable, and the domain, the rows of another one.
+// tokens<"beam"> are the hypotheses of a beam search, both before and after a step: for the types,
+// and so during recording, they are one row domain. But each step selects its own number of
+// hypotheses, and values computed from the previous ones keep the previous rows. So the rows that
+// an operator makes get a new domain each time, and values computed from them get it too. A
+// variable with such rows that a loop carries also has a domain of its own: the `assign` before the
+// loop and the one at the end of its body give the variable and this domain the rows of another
+// variable.
 #pragma once
 
 #include <string_view>
@@ -32,7 +33,7 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// Gives rows that are made anew domains of their own.
+/// Gives each set of rows that an operator makes a domain of its own.
 class row_renaming {
  public:
   constexpr explicit row_renaming(program_builder& b)
@@ -108,7 +109,7 @@ class row_renaming {
     }
     delete[] first;
   }
-  /// How many levels of rows d there are up to the last one that is made anew.
+  /// The number of levels of rows d, up to and including the last one that an operator makes.
   constexpr int split_levels(int d) const {
     int levels = 0;
     for (int l = 1; d > batch::domain; ++l, d = b_.domains[d].parent)
@@ -279,7 +280,8 @@ class row_renaming {
 
 }  // namespace detail
 
-/// See above; the last step of recording. A program in which no rows are made anew stays as it is.
+/// Renames as described above; the last step of recording. A program in which no operator makes
+/// rows stays as it is.
 constexpr void rename_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)

@@ -23,16 +23,16 @@ concept elements_in_shape = requires(const A& a) {
   a.end();
 };
 
-/// What `parameter<"name">()` and `gradient<"name">()` return: elements in row-major order and
-/// their shape. Converts to and from xtensor's xarray, and knows it by its interface only, so that
-/// who needs no xtensor does not pay for its headers.
+/// The result of `parameter<"name">()` and `gradient<"name">()`: elements in row-major order and
+/// their shape. Converts to and from xtensor's xarray. It knows xarray by its interface only, so
+/// that users without xtensor do not pay for its headers.
 template <class T>
 class array {
  public:
   using value_type = T;
 
   array() = default;
-  /// Of a shape, all elements 0.
+  /// An array of the given shape with all elements 0.
   explicit array(std::vector<std::size_t> shape) : shape_(std::move(shape)) {
     std::size_t n = 1;
     for (const std::size_t d : shape_) n *= d;

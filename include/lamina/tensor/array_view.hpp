@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array_view.hpp - rows in somebody else's memory, in a shape.
+// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own, with a shape.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ class array_view {
  public:
   using value_type = T;
 
-  /// Of elements at `data`; `stride` is the distance of two rows of the outermost dimension.
+  /// Views the elements at `data`; `stride` is the distance between two rows of the outermost
+  /// dimension, in elements.
   array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
       : data_(data), shape_(shape), stride_(stride) {}
 

@@ -73,8 +73,8 @@ class lod_tensor : public tensor {
       pieces.push_back(slice(n * i / parts, n * (i + 1) / parts));
     return pieces;
   }
-  /// The sequences of all parts, one part behind the other. All parts have one type, one shape of a
-  /// row and one number of levels. Fluid: MergeLoDTensor.
+  /// Joins all parts: the sequences of one part follow those of the part before it. All parts have
+  /// the same type, row shape and number of levels. Fluid: MergeLoDTensor.
   static lod_tensor merge(const std::vector<lod_tensor>& parts) {
     if (parts.empty()) throw error("lamina: lod_tensor: expected parts to merge, found none");
     lamina::lod all = parts[0].lod();

@@ -27,7 +27,7 @@ namespace lamina {
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
-  std::int64_t samples = -1;  // -1: nobody counted
+  std::int64_t samples = -1;  // -1: not counted
   std::uint64_t checksum = 0;
 };
 
@@ -132,7 +132,7 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
   write_tensor_file(checkpoint_path(directory, facts.steps), entries);
   const std::vector<std::int64_t> all = checkpoints_in(directory);
-  // An old one that stays, or that somebody else has removed, is no reason to end a run.
+  // An old checkpoint that cannot be removed, or that is already gone, must not end a run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
     const std::string old = checkpoint_path(directory, all[i]);
     if (std::remove(old.c_str()) != 0 && errno != ENOENT)
@@ -141,9 +141,9 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
 }
 
-/// The entries of the newest checkpoint that is whole, and its path; none where there is none at
-/// all. Damaged ones are told of and get another name, so that they are not counted among those
-/// that stay. When all are damaged, format_error of the newest.
+/// The entries of the newest intact checkpoint, and its path; none where the directory has no
+/// checkpoint. Reports damaged ones on standard error and renames them, so that they do not count
+/// among the checkpoints to keep. Throws the format_error of the newest when all are damaged.
 LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
                                                                      std::string& path) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
@@ -245,10 +245,10 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
               {Opt::type, t.steps(), at, seed}, keep);
 }
 
-/// Puts a training run back to where the newest whole checkpoint of the directory left it; returns
-/// false when there is none. Of a damaged one it tells on standard error, and renames it;
-/// format_error when all are damaged. Throws lamina::error for one of another program, optimizer or
-/// seed; nothing is changed then.
+/// Restores a training run from the newest intact checkpoint of the directory; returns false when
+/// there is none. Reports a damaged one on standard error and renames it; throws format_error when
+/// all are damaged. Throws lamina::error for a checkpoint of another program, optimizer or seed,
+/// and then changes nothing.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,

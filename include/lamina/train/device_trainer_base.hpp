@@ -44,7 +44,7 @@ class device_trainer_base {
   device_trainer_base& operator=(const device_trainer_base&) = delete;
   ~device_trainer_base() = default;
 
-  /// Throws when the parameters on the device are neither those before a step nor those behind it.
+  /// Throws when a failed step has left the parameters on the device partly updated.
   LAMINA_COLD void require_whole() const {
     if (torn_)
       throw error(

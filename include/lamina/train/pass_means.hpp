@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/pass_means.hpp - what a training loop tells of mini-batches: metrics of the last
-// one, and what a pass adds up to.
+// lamina/train/pass_means.hpp - what a training loop reports: the metrics of the last mini-batch,
+// and the totals of a pass.
 #pragma once
 
 #include <array>

@@ -21,7 +21,8 @@ namespace lamina {
 ///   adam.train(model, reader, {.passes = 20, .on_event = lamina::progress_bar{20}});
 class progress_bar {
  public:
-  /// `passes` of the run, for the time that is left (0: not known); where to print.
+  /// `passes` is the number of passes of the run, from which the remaining time is estimated (0:
+  /// not known); `to` is the output.
   explicit progress_bar(int passes = 0, std::FILE* to = stdout)
       : passes_(passes), to_(to), redraws_(is_terminal(to)) {}
   /// As above, redrawing or not whatever the output is.

@@ -174,13 +174,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
   return detail::run_machine<P>(machine, batches, options);
 }
 
-/// Runs program P of a model once, with the mini-batches of a reader where it asks for them
-/// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
-/// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
-/// updated in place, at a device when the run is over; accumulators and the count of steps begin
-/// anew. A place of a type of its own stands behind the options, and counts instead of theirs:
-/// `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`. Throws lamina::error for a
-/// sample that does not fit the data layers and for a loop that does not end.
+/// Runs program P of a model once, with the mini-batches of a reader where the program asks for
+/// them (layer::read_minibatch): the whole training, if the program is a training loop. When the
+/// reader has ended, the next mini-batch is the first one of another pass. Updates parameters of
+/// the model in place; on a device it copies them back when the run is over. Accumulators and the
+/// step count start from their initial values. A device of its own type follows the options and
+/// overrides their device: `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+/// Throws lamina::error for a sample that does not fit the data layers and for a loop that does not
+/// end.
 template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
@@ -217,8 +218,8 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     return run_summary{};
 }
 
-/// Of a program without a model: an error of one line. Mini-batches only, for argument lookup finds
-/// this where a user's own run() is called with a program.
+/// Refuses a program in place of a model with a one-line error. Accepts mini-batches only: argument
+/// lookup also finds this function where a user calls a run() of their own with a program.
 template <program_type P, reader::readable Reader, class... Place>
 requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
                                                         const run_program_options& = {},
@@ -229,8 +230,8 @@ requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
   return {};
 }
 
-/// Of a model and what is no reader: likewise. All is converted, so that a user's own run() of a
-/// model and something else is a better match.
+/// Refuses an argument that is not a reader with a one-line error. All parameters need a
+/// conversion, so that a user's own run() of a model and another type is a better match.
 template <class... Place>
 run_summary run(detail::some_model, detail::no_reader, const run_program_options& = {},
                 const Place&...) {

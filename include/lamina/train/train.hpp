@@ -206,7 +206,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   }
 }
 
-/// Of a program, or of anything else, without a model: an error of one line.
+/// Refuses a program, or anything else that is not a model, with a one-line error.
 template <optimizer::optimizer_type Opt, class Other, class Reader, class... Place>
 auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, const Place&...) {
   static_assert(!program_type<Other>,

@@ -11,7 +11,7 @@
 //  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.
 //  - It reads carried variables as they were when the iteration began. Since the loop overwrites
 //    them, the forward block first copies those that are read: c@STEP. Fluid would read the value
-//    behind the loop.
+//    after the loop.
 #pragma once
 
 #include <lamina/operators/control/block/definition.hpp>
@@ -124,8 +124,8 @@ class block_gradients {
     }
   }
 
-  /// Puts the copies of carried variables to the start of their blocks. Their role is backward:
-  /// without gradients nobody reads them.
+  /// Puts the copies of carried variables at the start of their blocks. Their role is backward,
+  /// because only gradients read them.
   constexpr void place_copies() {
     if (copies_.count == 0) return;
     const int old = b_.operators.count;
@@ -135,7 +135,8 @@ class block_gradients {
     bool begins[program_limits.operators];
     for (int k = 0; k < old; ++k) begins[k] = false;
     for (int i = 0; i < copies_.count; ++i) begins[begin_[carrier_[copies_[i]]]] = true;
-    // From the last one on, each moves behind the copies that stand in front of it.
+    // Walks backwards from the last operator: each moves towards the end, to make room for the
+    // copies before it.
     for (int k = old, to = b_.operators.count; to > k;) {
       operators[--to] = operators[--k];
       for (int i = copies_.count; begins[k] && i-- > 0;) {

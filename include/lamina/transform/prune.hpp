@@ -12,7 +12,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Whether an operator runs a block that is no gradient.
+/// Whether an operator runs a block that does not compute gradients.
 constexpr bool runs_forward(const operator_desc& op) {
   const block_rule rule = op.schema->facts.block;
   return rule == block_rule::loop || rule == block_rule::branch;

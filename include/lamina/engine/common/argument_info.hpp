@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/argument_info.hpp - what a schedule knows of an argument, and an argument as
-// the kernel of an operator is given it: the same for every engine.
+// an operator's kernel receives it: the same for every engine.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct argument_info {
   int dims, rank;  // the whole shape, in the program's pool
 };
 
-/// What a plan tells of argument a of its code. An argument of a group whose rows are parts of
-/// those of a domain is seen in such parts too.
+/// What a plan knows of argument a of its code. A group may split the rows of a domain into `parts`
+/// parts each; its arguments are then described per part.
 template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_error.hpp - what is told where loops and branches fail.
+// lamina/engine/common/block_error.hpp - the messages for failures of loops and branches.
 #pragma once
 
 #include <cstddef>

@@ -8,14 +8,14 @@
 
 namespace lamina::engine {
 
-/// Runs the blocks of program P over the memory of a machine. Engine tells how:
-///   memory_type, schedule, context_type (what kernels are given), chunks (where values lie);
+/// Runs the blocks of program P over the memory of a machine. Engine provides:
+///   memory_type, schedule, context_type (what kernels receive), chunks (where values lie);
 ///   static void run_group(memory_type&, int group, const context_type&);
 ///   static bool is_true(memory_type&, int argument);
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
-///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
-///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
+///   static constexpr int own_words(int loop);   the engine's own words per frame ...
+///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and their addresses
 ///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);

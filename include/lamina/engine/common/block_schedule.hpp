@@ -25,8 +25,8 @@ struct block_call {
 
 /// The rows of one domain in the frames of a loop.
 struct kept_rows {
-  int domain;        // or once, for what has no rows
-  int width;         // floats a row
+  int domain;        // the domain of the rows, or once for values without rows
+  int width;         // floats per row
   bool late;         // the rows are not known before an operator of the iteration has made them,
                      // or a mini-batch is read
   int first, count;  // of the frame arguments
@@ -93,7 +93,7 @@ struct block_schedule {
     int view_arguments[at_least_one(has_views ? arguments : 0)];
     int kept_views[at_least_one(view_count)];  // by loop
     bool fed[domains];
-    bool changes[domains];  // rows are told anew while a program runs
+    bool changes[domains];  // the number of rows changes while a program runs
   };
 
   // The loop that a block is a part of, or -1.
@@ -290,7 +290,7 @@ struct block_schedule {
     return false;
   }
 
-  // What iterations of some loop need: what those of none need is no code either.
+  // Whether any loop needs something. If none does, no code is generated for it.
   template <class Needs>
   static constexpr bool some_loop(const Needs& needs) {
     for (int l = 0; l < loop_count; ++l)

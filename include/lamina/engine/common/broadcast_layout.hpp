@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/broadcast_layout.hpp - arrays of several shapes that are read, or summed
-// into, at the places of the largest.
+// into, at the positions of the largest one.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
   return n;
 }
 
-/// The inputs of a pointwise operator and, behind them, one of its outputs: all at the places of
-/// the largest. An output that is smaller is a sum over the places that read it.
+/// The inputs of a pointwise operator followed by one of its outputs, all traversed at the
+/// positions of the largest array. A smaller output is a sum over the positions that map to it.
 template <int Most>
 struct broadcast_layout {
   array_layout space;

@@ -54,13 +54,13 @@ struct message_part {
   throw error(message);
 }
 
-/// Kernels that compute in float or in double are told which.
+/// Throws unless the elements of `o` have the type that the kernel computes in, float or double.
 template <class Real>
 void require_real(const operator_call& c, const operand& o) {
   if (o && o.type != dtype_of<Real>)
     fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
 }
-/// Kernels that compute in float alone say so.
+/// The same for kernels that compute in float only.
 inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
 /// Throws unless both hold as many elements.

@@ -12,7 +12,8 @@
 
 namespace lamina::engine {
 
-/// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
+/// Whether an operand stands for a variable. An operand whose rows have not been made yet has no
+/// address, but it has a domain.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
 
 // A Call below is what a kernel of an engine is given, as far as the host knows it: sequences(),
@@ -113,9 +114,9 @@ void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   }
 }
 
-/// Makes the rows of an output into which a mask of n entries merges two sides, and below them the
-/// sequences of both; `sides` are the domains of false and true, -1 for one that is left out.
-/// `mask()` is asked anew after arrays have moved.
+/// Makes the rows of an output into which a mask of n entries merges two sides, and their sequences
+/// on all levels. `sides` are the domains of false and true, -1 for an omitted side. `mask()` is
+/// called again per level, because making offsets may move arrays.
 template <class Call, class Mask>
 void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, int n,
                       const Mask& mask) {

@@ -2,9 +2,9 @@
 // lamina/engine/common/loop_frames.hpp - frames of iterations, and rows that operators make in
 // them.
 //
-// An iteration whose values its gradient reads has a frame: a head, and the kept values of each row
-// domain behind each other. Kernels write them where they stay: when an iteration begins, or its
-// gradient does, the arguments that lie in the frame get their addresses.
+// An iteration whose values its gradient reads has a frame: a head, followed by the kept values of
+// each row domain in turn. Kernels write these values directly into the frame: at the start of an
+// iteration, or of its gradient, the arguments in the frame get their addresses.
 #pragma once
 
 #include <cstddef>
@@ -256,14 +256,14 @@ class loop_frames {
       memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
     return at;
   }
-  // Nobody reads the frame any more.
+  // Releases a frame after its last reader.
   void free(const loop_desc& loop, word* frame) {
     word* const arrays = array_words(loop, frame);
     for (int i = tables::keeps_arrays ? loop.array_count : 0; i-- > 0;)
       arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
-  /// Before an iteration: the rows that it makes are not known.
+  /// Before an iteration: marks the rows that it makes as unknown.
   void forget_rows(const loop_desc& loop) {
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
       known_[table.made_domains[i]] = false;
@@ -295,7 +295,7 @@ class loop_frames {
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {
-      // Of a step's rows an operator may make the first ones only.
+      // An operator may make fewer rows than a time step has: the first ones only.
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (Engine::rows(*memory_)[domain] == rows || fewer) return;

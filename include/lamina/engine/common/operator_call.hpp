@@ -47,7 +47,7 @@ class operator_call {
     for (int s = 0; s < slot; ++s) at += input_count(s);
     return at_position(at);
   }
-  /// The i-th variable of an output slot; its data is null when nobody wants it.
+  /// The i-th variable of an output slot; its data is null when the output is not used.
   LAMINA_NOINLINE operand output(int slot, int i = 0) const {
     if (!schema().has_lists) return at_position(schema().input_count + slot + i);
     int at = i;

@@ -46,13 +46,13 @@ class tensor_array {
     }
     return s.data;
   }
-  /// Slot i is `rows` rows that lie elsewhere, and stay there as long as somebody may read them.
+  /// Lets slot i refer to `rows` rows elsewhere; they must stay there as long as the slot is read.
   void refer(int i, int rows, float* data) {
     slot& s = take(i, rows);
     s.data = data;
     s.capacity = 0;
   }
-  /// Memory beside the slots.
+  /// Allocates memory that belongs to no slot.
   float* allocate(std::size_t floats) { return memory_.push(floats); }
   /// Gives the rows of slot i, which has a value, sequences: memory for `sequences + 1` offsets.
   int* write_offsets(int i, int sequences) {
