@@ -286,8 +286,8 @@ class written_file {
     struct stat found {};
     std::string next(leads_to, static_cast<std::size_t>(n));
     if (next[0] != '/') next = folder_of(target_) + next;
-    // For a pipe or a deleted file the text of a link in /proc is not a path, but the link itself
-    // works.
+    // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself
+    // opens.
     const bool is_there = ::stat(target_.c_str(), &found) == 0;
     if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
     target_ = std::move(next);

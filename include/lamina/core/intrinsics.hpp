@@ -15,9 +15,9 @@
 // g++ parses all of <immintrin.h> for every machine, and most of it is AVX-512: a tenth of the time
 // that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine has. The
 // parts require the guard of <immintrin.h>, which is defined here first; xsimd includes
-// <immintrin.h> and is stopped by the guard too. Then the guard is removed: a user who includes
-// <immintrin.h> gets the missing parts, because each part has its own guard. This is known for g++
-// 12; other compilers include everything.
+// <immintrin.h> and is stopped by the guard too. Then the guard is removed. When a user includes
+// <immintrin.h> later, the missing parts follow, because each part has its own guard. This is known
+// for g++ 12; other compilers include everything.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN

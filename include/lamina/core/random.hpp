@@ -12,10 +12,9 @@
 //                    row width + column, so a mini-batch split over machines has the same mask.
 //                    Rows of a time step or of a branch count from its first one
 //   random numbers   of uniform_random and similar operators inside a program, one per element,
-// like
-//                    dropout masks: seed: the operator's where that is not 0, else the run's seed +
-//                    step; stream: the number of the operator among those of its type + 2^33 * the
-//                    type + 2^40 * iteration
+//                    as dropout masks: seed: the operator's where that is not 0, else the run's
+//                    seed + step; stream: the number of the operator among those of its type +
+//                    2^33 * the type + 2^40 * iteration
 #pragma once
 
 #include <cmath>

@@ -77,8 +77,8 @@ class condition {
   condition& operator=(const condition&) = delete;
   ~condition() {
 #if !defined(__linux__)
-    pthread_cond_destroy(&handle_);  // on Linux it frees nothing, and waits for those who wait:
-                                     // they are not there in a child that was forked
+    pthread_cond_destroy(&handle_);  // on Linux it frees nothing but waits for waiting threads,
+                                     // which do not exist in a forked child
 #endif
   }
 

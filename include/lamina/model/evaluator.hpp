@@ -169,9 +169,9 @@ class evaluator {
 
   /// The sequences that the rows of an activation form after forward(), without a copy: sequence i
   /// is the rows from `s.begin(i)` to before `s.end(i)`, and `s.count` is the number of sequences.
-  /// Level 0 is the outermost level, -1 the innermost. Example, for the hypotheses that a beam
-  /// search found: `sequences<"found", 0>()` are the hypotheses of each sample,
-  /// `sequences<"found">()` the words of each hypothesis.
+  /// Level 0 is the outermost level, -1 the innermost. After a beam search, `sequences<"found",
+  /// 0>()` are the hypotheses of each sample and `sequences<"found">()` the words of each
+  /// hypothesis.
   template <fixed_string Name, int Level = -1>
   engine::cpu::sequence_rows sequences() {
     constexpr int found = variable_named<P>(Name.view());

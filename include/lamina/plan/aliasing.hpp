@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/aliasing.hpp - which values have the elements of another, and so lie where it
-// lies instead of being copied.
+// lamina/plan/aliasing.hpp - which values have the same elements as another value, and so share its
+// memory instead of being copied.
 //
-// Those of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have them in the same
-// order. A transpose2 that exchanges the dimensions 1 and 2 of four, as attention does with
-// positions and heads, has them in another; but products of matrices read and write matrices with
-// any steps. So where one side of the exchange is touched by products alone it lies as the other.
+// The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
+// of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
+// attention does with positions and heads, changes the order; but products of matrices read and
+// write matrices with any strides. So if only products touch one side of the exchange, that side
+// keeps the layout of the other side.
 #pragma once
 
 #include <lamina/operators/matrix/matmul/definition.hpp>
@@ -21,13 +22,13 @@ struct aliasing {
   int of[at_least_one(Variables)];
   int last[at_least_one(Variables)];  // group; Groups: kept to the end
   bool swapped[at_least_one(Variables)];
-  bool found;  // some do
+  bool found;  // some variables share memory
 
   constexpr bool shares(int v) const { return Variables > 0 && of[v] >= 0; }
   constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
 
-/// The last group that needs variable v for itself; their count: kept to the end.
+/// The last group that needs variable v itself; the number of groups: kept to the end.
 template <auto const& B>
 constexpr int last_need(int v) {
   return B.last[v] < B.producer[v] ? B.count : B.last[v];

@@ -38,7 +38,7 @@ struct grouping {
   static constexpr int count = Groups;
 };
 
-/// Group of each instruction.
+/// The group of each instruction.
 template <int Instructions>
 struct assignment {
   int group[at_least_one(Instructions)];
@@ -69,7 +69,7 @@ struct group_former {
   group_desc (&groups)[instructions];  // `first` is the latest instruction of each
   int (&producer)[variables];          // by variable: the latest group that writes it, or -1
   int (&reader)[variables];            // the latest that reads it, or -1
-  int (&reader_before)[variables];     // the latest but that one
+  int (&reader_before)[variables];     // the latest before that one
   int (&before)[instructions];         // by instruction: the one of its group before it, or -1
   int (&group)[instructions];          // by instruction
 
@@ -126,9 +126,9 @@ struct group_former {
   }
 };
 
-/// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
-/// test program can run with a part of its feeds. A group belongs to one block: what inner blocks
-/// read and write, the instruction that runs them does.
+/// Assigns instructions to groups. `Separate` puts instructions that need different feeds into
+/// different groups, so that a test program can run with some of its feeds. A group belongs to one
+/// block; the instruction that runs a block reads and writes everything that the block does.
 template <bool Separate, int Blocks, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
@@ -162,7 +162,7 @@ constexpr auto assign_groups() {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
           joins = reader[v] <= g && (written < 0 || written == g);
-          // A product may read what its own statements write only once, not what a loop carries.
+          // A product may only read what its own statements write once, not what a loop carries.
           if (Blocks > 1 && written >= 0)
             joins = reader[v] < g && (written == g || groups[written].block != i.block);
         }

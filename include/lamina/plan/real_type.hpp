@@ -8,7 +8,7 @@
 
 namespace lamina {
 
-/// Whether programs compute in this type.
+/// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
 /// The type of a program's real numbers: that of its parameters, or of its data where it has no
@@ -35,7 +35,7 @@ constexpr dtype real_type(const Program& p) {
 /// The same as a C++ type.
 template <class P>
 using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
-/// Whether it is float.
+/// Whether a program computes in float.
 template <class P>
 inline constexpr bool computes_in_float = std::is_same_v<real_of<P>, float>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/checkpoint.hpp - what a training run needs to go on after a stop, bit for bit.
+// lamina/train/checkpoint.hpp - what a training run needs to continue after a stop, bit for bit.
 #pragma once
 
 #include <cerrno>
@@ -22,8 +22,9 @@
 
 namespace lamina {
 
-/// Where a training run stands: the next mini-batch is number `batch` of pass `pass`. What was read
-/// of the pass before is to be read again: so many samples, in mini-batches with this checksum.
+/// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
+/// run reads the earlier mini-batches of the pass again: they must have `samples` samples and this
+/// checksum.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
@@ -31,8 +32,8 @@ struct training_position {
   std::uint64_t checksum = 0;
 };
 
-/// What a run reads of a pass: the number of mini-batches and samples, and a running checksum of
-/// all samples in their order and of where mini-batches end.
+/// What a run has read of a pass: the number of mini-batches and samples, and a running checksum
+/// over all samples in their order and the ends of mini-batches.
 class samples_of_pass {
  public:
   LAMINA_COLD void add(int rows, checksum sum) {
@@ -44,9 +45,9 @@ class samples_of_pass {
     sum_ = joined.value();
   }
   std::int64_t batches() const { return batches_; }
-  /// The place behind what was read of pass `pass`.
+  /// The position after the mini-batches that were read of pass `pass`.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
-  /// Throws lamina::error unless the run that stopped there had read the same.
+  /// Throws lamina::error unless the stopped run had read the same samples.
   LAMINA_COLD void require(const training_position& stopped, const std::string& directory) const {
     const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
       throw error(text() << "lamina: train: the checkpoint in " << directory
@@ -103,7 +104,7 @@ LAMINA_COLD inline std::vector<std::int64_t> checkpoints_in(const std::string& d
   return found;
 }
 
-/// What a checkpoint holds beside parameters and accumulators.
+/// The contents of a checkpoint besides parameters and accumulators.
 struct checkpoint_facts {
   std::string_view optimizer;
   std::int64_t steps;
@@ -167,7 +168,7 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
   return read_tensor_file(path);
 }
 
-/// `facts` come with the optimizer and the seed that are expected, and go with step and position.
+/// `facts` holds the expected optimizer and seed, and receives the step and the position.
 LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
                                         const stored_arrays& accumulators,
                                         checkpoint_facts& facts) {
@@ -209,8 +210,9 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   return true;
 }
 
-/// A run from the beginning would remove its own checkpoints behind those of another that has come
-/// further, and a later one would go on from those.
+/// Refuses a directory with checkpoints for a run from the beginning. Such a run would remove its
+/// own checkpoints, which have smaller numbers than those of a longer earlier run, and a later run
+/// would resume from the earlier one.
 LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   if (!all.empty())
@@ -221,8 +223,8 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
 
 }  // namespace detail
 
-/// The code that knows files: an argument where only a program that names a directory shall have
-/// it.
+/// The code for files, passed as an argument, so that only a program that names a directory
+/// contains it.
 struct checkpoint_files {
   decltype(&detail::write_checkpoint) write;
   decltype(&detail::read_checkpoint) read;
@@ -235,8 +237,8 @@ inline const checkpoint_files& checkpoint_functions() {
 }
 
 /// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory, and removes all but the newest `keep` (0: none is removed). The file appears
-/// whole or not at all.
+/// the directory, and removes all but the newest `keep` checkpoints (0: removes none). The file
+/// appears whole or not at all.
 template <class P, class Opt>
 LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep,

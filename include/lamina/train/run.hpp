@@ -23,7 +23,7 @@ namespace lamina {
 /// Options of run.
 struct run_program_options {
   std::uint64_t seed = 0;
-  /// The most iterations of one loop; one more throws lamina::error.
+  /// The upper bound for the iterations of one loop; one more throws lamina::error.
   std::uint64_t iterations = 1000000;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
@@ -37,7 +37,7 @@ struct run_summary {
 
 namespace detail {
 
-/// How many accumulators a program has.
+/// The number of accumulators of a program.
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;
@@ -51,7 +51,7 @@ template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
     int parameter[at_least_one(count_accumulators<P>())];
-    float first[at_least_one(count_accumulators<P>())];  // the value that it begins with
+    float first[at_least_one(count_accumulators<P>())];  // its initial value
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < P::desc.count.variables; ++v)
@@ -66,8 +66,8 @@ inline constexpr auto accumulator_owners = [] {
   return t;
 }();
 
-/// Hands a machine one mini-batch after the other; a reader that has ended begins again, with the
-/// next number of a pass.
+/// Gives a machine one mini-batch after the other. When the reader has ended, it begins again with
+/// the next pass number.
 template <program_type P, class Reader, class Machine>
 class minibatch_feed {
  public:
@@ -117,7 +117,7 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
-/// What is made of a model, and of anything that is given in place of a reader.
+/// Stand-ins that a model, and anything in place of a reader, converts to.
 struct some_model {
   template <program_type P>
   some_model(model<P>&);  // NOLINT: it converts
@@ -143,7 +143,7 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
 
 }  // namespace detail
 
-/// Runs on the CPU; where there are all places, run_at_device.hpp has another.
+/// Runs on the CPU; with <lamina/lamina.cuh>, run_at_device.hpp adds an overload for all devices.
 template <program_type P, class Reader>
 run_summary run_at(host_places, model<P>& trained, Reader& batches,
                    const run_program_options& options) {

@@ -9,7 +9,7 @@
 
 namespace lamina::engine {
 
-/// The steps with which array `a` is read, or summed into, at the places of `space`.
+/// The steps with which array `a` is read, or summed into, at the positions of `space`.
 inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
                             int axis, std::ptrdiff_t* steps) {
   const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
