@@ -31,7 +31,7 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // What a machine on a device shows is a copy.
+    // A machine on a device returns a copy, which must be stored.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }
@@ -49,8 +49,9 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 }  // namespace detail
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
-/// it, and owns the activations. One thread uses an evaluator at a time; many evaluators may share
-/// a model without a lock. Runs the program in test mode, on the CPU or by another machine.
+/// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
+/// may share a model without a lock. Runs the program in test mode, on the CPU or on another
+/// machine.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
@@ -64,17 +65,17 @@ class evaluator {
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// On a device that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
-  /// with <lamina/lamina.cuh>. The copy is taken now, and by refresh().
+  /// On a device with a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`, with
+  /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// With weights that are rounded to bfloat16, for products that wait for memory: half of the
-  /// bytes to read. `evaluator e{model, lamina::storage::bfloat16}`, with
-  /// <lamina/model/bfloat16_machine.hpp>. The copy is taken now, and by refresh().
+  /// With weights rounded to bfloat16, for products that are limited by memory: half of the bytes
+  /// to read. `evaluator e{model, lamina::storage::bfloat16}`, with
+  /// <lamina/model/bfloat16_machine.hpp>. The constructor and refresh() copy the weights.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
@@ -99,20 +100,19 @@ class evaluator {
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
-  /// Copies the parameters of the model again, to the place or as bfloat16.
+  /// Copies the parameters of the model again, to the device or as bfloat16.
   void refresh() { machine_.refresh(); }
 
-  /// Computes everything that depends on the given data alone:
-  /// `e.forward(feed<"image">(pixels))` needs no label. All feeds have equally many rows.
-  /// An unknown name or another element type is a compile-time error; sizes that do not fit throw
-  /// lamina::error.
+  /// Computes everything that depends only on the given data: `e.forward(feed<"image">(pixels))`
+  /// needs no label. All feeds must have the same number of rows. An unknown name or another
+  /// element type is a compile-time error; sizes that do not fit throw lamina::error.
   template <class... Feed>
   void forward(Feed... feeds) {
     static_assert(sizeof...(Feed) > 0, "lamina: forward: feed at least one data layer");
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    // Here and not in a function of its own: an error about a feed shows each function above it.
+    // Here and not in a separate function: an error about a feed shows each function above it.
     if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
       constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
       using all = detail::known_data<P, !known>;
@@ -158,7 +158,7 @@ class evaluator {
     }
   }
 
-  /// The name among the arguments: an error of one line.
+  /// Refuses a name among the arguments with a one-line error.
   template <class Text>
   missing_view activation(const Text&) {
     static_assert(never<Text>,
@@ -191,7 +191,7 @@ class evaluator {
   }
 
   /// The cost after forward() with the data that it depends on. Throws lamina::error for a program
-  /// without a cost, or where one of these data was not given.
+  /// without a cost, or when forward() did not get all of these data.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -199,8 +199,8 @@ class evaluator {
     return detail::number_in<P, cost>(machine_);
   }
 
-  /// The cost over a whole pass of a reader of mini-batches, its mean over all samples, and the
-  /// metrics of the pass: what accuracy, auc, chunk_eval and quotients of sums count is added up.
+  /// Runs a whole pass of a reader of mini-batches. Returns the mean cost over all samples and the
+  /// metrics of the pass: accuracy, auc, chunk_eval and quotients of sums add up their counts.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -229,7 +229,7 @@ class evaluator {
   /// The machine itself, for callers that run it in another way.
   Machine& machine() { return machine_; }
 
-  /// Sets accumulated statistics (auc) back to their beginning.
+  /// Resets accumulated statistics (auc).
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
@@ -285,7 +285,7 @@ class evaluator {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Sequences are copied, for their offsets have to be found; so are the elements of a single one.
+  /// Copies sequences, because their offsets must be found; copies a single sequence too.
   template <class Feed>
   unsigned long long copy(Feed f) {
     constexpr int i = layer_of<Feed::name>;
@@ -341,7 +341,7 @@ class evaluator {
   Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
-  unsigned long long given_ = 0;  // the data of the last run, a bit each
+  unsigned long long given_ = 0;  // the data of the last run, one bit each
   int rows_ = -1;
 };
 

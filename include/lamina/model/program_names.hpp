@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/program_names.hpp - looks names of a program up while the compiler runs.
+// lamina/model/program_names.hpp - looks up names of a program at compile time.
 #pragma once
 
 #include <string>

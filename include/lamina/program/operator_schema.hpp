@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/operator_schema.hpp - what a recorded operator refers to: its slots and
-// attributes.
+// lamina/program/operator_schema.hpp - the description that a recorded operator refers to: its
+// slots and attributes.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,7 @@ template <class T>
 using pointwise_function = void (*)(int output, std::int64_t count, const T* const* argument,
                                     const int* stride, T* out);
 
-/// What an operator is, as far as a program knows: Fluid's OpProto and the gradient rule.
+/// The facts about an operator that a program knows: Fluid's OpProto and the gradient rule.
 struct operator_schema {
   const char* type;
   const slot_desc* inputs;
@@ -100,8 +100,8 @@ struct operator_schema {
   /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// The same schema without these functions: run-time tables refer to it, or the compiler would
-  /// have to generate code for functions that only constant evaluation or the executor calls.
+  /// The same schema without these functions, for run-time tables: otherwise the compiler would
+  /// generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
   operator_facts facts;
 };

@@ -5,8 +5,7 @@
 // The gradient of a while is a while_grad, which runs a block of gradient operators once per
 // iteration, the last iteration first. The rules of that block:
 //  - A carried variable c has one gradient outside of the block. When the block starts, it holds
-// the
-//    gradient of c at the end of the iteration; when the block ends, that at its start.
+//    the gradient of c at the end of the iteration; when the block ends, that at its start.
 //  - Gradients of variables of outer blocks are added to sums outside of it, zero before the loop:
 //    parameters, feeds, what an outer loop carries. Inner loops add to the same sums.
 //  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.

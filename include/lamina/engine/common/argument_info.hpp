@@ -12,11 +12,11 @@ namespace lamina::engine {
 /// What a schedule knows of an argument before any batch arrives.
 struct argument_info {
   int rows;     // below zero: of a domain
-  int columns;  // elements a row
+  int columns;  // elements per row
   int stride;   // elements from row to row
   dtype type;
   bool panel;
-  bool swapped;    // dimensions 1 and 2 of four lie the other way round (plan/aliasing.hpp)
+  bool swapped;    // dimensions 1 and 2 of four are exchanged (plan/aliasing.hpp)
   int dims, rank;  // the whole shape, in the program's pool
 };
 
@@ -51,7 +51,7 @@ struct operand {
   const int* dims;
   int rank;
   int domain = 0;        // of the rows; 0: none
-  bool swapped = false;  // the inner dimensions 1 and 2 lie the other way round
+  bool swapped = false;  // the inner dimensions 1 and 2 are exchanged
 
   template <class T>
   T* row(int r) const {

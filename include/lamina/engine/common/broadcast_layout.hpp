@@ -25,8 +25,8 @@ inline void broadcast_steps(const operator_call& c, const array_layout& space, a
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
-/// The size of an array that has a row at least: which operand is the largest does not depend on
-/// the mini-batch, which may have no rows.
+/// The size of an array, with extents of 0 counted as 1. So the choice of the largest operand does
+/// not depend on the mini-batch, which may have no rows.
 inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
   std::ptrdiff_t n = 1;
   for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
@@ -42,7 +42,7 @@ struct broadcast_layout {
   int arrays;
   bool is_summed;
 
-  /// `axis`: where the shapes of smaller operands begin; -1: where they end together.
+  /// `axis`: the dimension at which the shapes of smaller operands begin; -1: they end together.
   broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
       : arrays(count) {
     array_layout layouts[Most];
@@ -55,13 +55,13 @@ struct broadcast_layout {
     for (int i = 0; i < count; ++i) broadcast_steps(c, space, layouts[i], axis, step[i]);
     is_summed = layouts[count - 1].size() != space.size();
   }
-  /// The loops over all places.
+  /// The loops over all positions.
   loop_nest<Most> all() const {
     loop_nest<Most> loops;
     for (int d = 0; d < space.rank; ++d) add(loops, d);
     return loops;
   }
-  /// The loops over the places of the output, and those inside whose values are added up.
+  /// The loops over the positions of the output, and the inner loops over which values are summed.
   loop_nest<Most> kept() const { return some(false); }
   loop_nest<Most> summed() const { return some(true); }
 

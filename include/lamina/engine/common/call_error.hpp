@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/call_error.hpp - how kernels report bad input, at the least cost to them.
+// lamina/engine/common/call_error.hpp - how kernels report bad input at the least cost.
 //
-// Why messages come in pieces: a kernel that joins them itself carries the code for it, and for
-// what happens when that throws. So it only lists them, and one cold function joins them.
+// Messages come in pieces, because a kernel that joins them itself contains the code for it and for
+// its exceptions. A kernel only lists the pieces, and one cold function joins them.
 #pragma once
 
 #include <concepts>
@@ -63,7 +63,7 @@ void require_real(const operator_call& c, const operand& o) {
 /// The same for kernels that compute in float only.
 inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
-/// Throws unless both hold as many elements.
+/// Throws unless both have the same number of elements.
 inline void require_size(const operator_call& c, const operand& expected, const operand& found) {
   const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
   const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;
