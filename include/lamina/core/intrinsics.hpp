@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/intrinsics.hpp - xsimd and the instructions of this machine, without those of
-// others.
+// lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of others.
 #pragma once
 
 #include <cstdint>
 
-// g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
+// g++ 12 wrongly warns of the undefined vectors inside AVX-512's intrinsics (its bug 105593).
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

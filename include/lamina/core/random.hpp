@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/random.hpp - which random number belongs to which element.
+// lamina/core/random.hpp - the assignment of random numbers to elements.
 //
 // The convention that all engines share: the number of an element depends on a seed, a stream and
 // the element's place alone.
@@ -55,8 +55,8 @@ LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// N(0, 1) inside of two deviations for one element: the first that fits among the four numbers of
-/// philox(seed, stream + k * 2^40, index) for k = 0, 1, ...
+/// N(0, 1) truncated to two deviations, for one element: the first number within them among the
+/// four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {
@@ -69,8 +69,8 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// The stream of an operator that was run `iteration` times before in this run; `first` is that of
-/// its first time. The first 2^24 iterations have streams of their own.
+/// The stream of an operator's run number `iteration`; `first` is the stream of run 0. The first
+/// 2^24 runs have separate streams.
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }
@@ -87,7 +87,7 @@ enum class random_type : std::uint8_t {
   uniform_like,
   normal_like
 };
-/// The stream of the n-th operator of a type, as dropout_stream.
+/// The stream of the n-th operator of a type, like dropout_stream.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
   return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);

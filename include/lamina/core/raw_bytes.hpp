@@ -34,7 +34,7 @@ class raw_bytes {
   raw_bytes& operator=(const raw_bytes&) = delete;
   ~raw_bytes() { release(); }
 
-  /// Makes room for `count` bytes; the old ones are lost.
+  /// Allocates `count` bytes; the old ones are lost.
   LAMINA_COLD void resize(std::size_t count) {
     release();
     if (count == 0) return;
@@ -42,7 +42,7 @@ class raw_bytes {
     data_ = static_cast<char*>(::operator new(count, alignment));
     size_ = count;
 #if defined(MADV_HUGEPAGE)
-    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a wish: it may be refused
+    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a hint: the system may ignore it
 #endif
   }
 

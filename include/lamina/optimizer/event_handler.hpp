@@ -12,8 +12,8 @@
 
 namespace lamina::optimizer {
 
-/// Any callable of an event, or none: what std::function would be, whose header costs every program
-/// that includes it a quarter of a second. Copies share the callable and its state.
+/// Any callable for events, or none. It replaces std::function, whose header costs every program a
+/// quarter of a second of compile time. Copies share the callable and its state.
 class event_handler {
  public:
   event_handler() = default;
