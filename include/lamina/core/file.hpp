@@ -343,7 +343,7 @@ LAMINA_COLD inline void write_file(const std::string& path, const std::string& b
     throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
-/// Removes a file; throws lamina::error naming it when that fails.
+/// Removes a file; throws lamina::error with its name when that fails.
 LAMINA_COLD inline void remove_file(const std::string& path) {
   if (std::remove(path.c_str()) != 0)
     throw error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/random.hpp - the assignment of random numbers to elements.
 //
-// The convention that all engines share: the number of an element depends on a seed, a stream and
-// the element's place alone.
+// All engines share this convention: the random number of an element depends only on a seed, a
+// stream and the element's index.
 //   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
-//                    parameter; index: the place in the parameter, row by row
+//                    parameter; index: the position in the parameter, row by row
 //   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
 //                    number of the operator among the dropout operators + 2^32 + 2^40 * iteration,
-//                    which is how often the operator was run before in the same run: 0 outside of
-//                    loops, so each iteration of a loop has a mask of its own; index: global row *
-//                    row width + column, so a mini-batch split over machines has the same mask.
-//                    Rows of a time step or of a branch count from its first one
+//                    the number of earlier runs of the operator in the same run: 0 outside loops,
+//                    so each iteration of a loop has its own mask; index: global row * row width
+//                    + column, so a mini-batch split over machines has the same mask. Rows of a
+//                    time step or of a branch count from its first row
 //   random numbers   of uniform_random and similar operators inside a program, one per element,
 //                    as dropout masks: seed: the operator's where that is not 0, else the run's
 //                    seed + step; stream: the number of the operator among those of its type +

@@ -50,7 +50,7 @@ class text {
     const auto is_digit = [&](std::size_t i) {
       return i < all.size() && all[i] >= '0' && all[i] <= '9';
     };
-    // The format may have commas of its own.
+    // The format may contain commas itself.
     std::size_t at = all.rfind(point);
     while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
       at = all.rfind(point, at - 1);

@@ -374,7 +374,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
   void reset() {}
 };
 
-/// Leads `evaluator e{program}` to the constructor that tells what is missing.
+/// Leads `evaluator e{program}` to the constructor that explains the mistake.
 template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;

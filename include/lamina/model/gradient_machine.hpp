@@ -142,7 +142,7 @@ class gradient_machine {
   std::uint64_t seed_;
 };
 
-/// Leads `gradient_machine g{program}` to the constructor that tells what is missing.
+/// Leads `gradient_machine g{program}` to the constructor that explains the mistake.
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 

@@ -41,8 +41,8 @@ template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[at_least_one(variables)];  // that it is a side of
-  bool others[at_least_one(variables)];    // touch it, besides exchanges and products
+  int exchanges[at_least_one(variables)];  // exchanges that it is a side of
+  bool others[at_least_one(variables)];    // operators other than exchanges and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
   static constexpr int rank(int v) {

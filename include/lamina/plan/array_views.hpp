@@ -18,7 +18,7 @@ namespace lamina {
 /// The memory that a slot uses when it is written again.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
-/// The views of a program, numbered. A program without loops, or without arrays, has none.
+/// The numbered views of a program. A program without loops, or without arrays, has no views.
 template <int Variables, int Instructions>
 struct array_views {
   int numbers[at_least_one(Variables)];         // by variable: of the view, or -1

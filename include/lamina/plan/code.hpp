@@ -41,7 +41,7 @@ struct group_code {
   int arguments, argument_count;
 };
 
-/// How many elements of each array of a code table are in use.
+/// The number of used elements of each array of a code table.
 struct code_counts {
   int statements, operands, arguments, groups;
 };

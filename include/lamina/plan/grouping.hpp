@@ -96,7 +96,7 @@ struct group_former {
     }
     return true;
   }
-  /// Notes that group g reads variable v.
+  /// Records that group g reads variable v.
   constexpr void read(int v, int g) {
     if (reader[v] < g)
       reader_before[v] = reader[v], reader[v] = g;

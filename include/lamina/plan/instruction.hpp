@@ -81,8 +81,8 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Two-dimensional parameters of real numbers lie in panels, whatever reads them: a parameter's
-/// layout must not depend on the program that shares it.
+/// Two-dimensional parameters of real numbers lie in panels, whichever operators read them: the
+/// layout of a parameter must not depend on the program that shares it.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);
 }
@@ -104,7 +104,7 @@ struct instruction {
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
-/// How many elements of each array of a lowered program are in use, and the most there can be.
+/// The number of used elements of each array of a lowered program, and the upper bounds.
 struct lowered_counts {
   int variables, instructions, operands, results, constants, parameters;
 };

@@ -381,7 +381,7 @@ struct lowering : mean_lowering {
   }
 };
 
-/// Lowers program P, whose variables lie in `Shapes`.
+/// Lowers program P, whose variables are in `Shapes`.
 template <class P, const lowered_program& Shapes>
 constexpr lowered_program lowered_from() {
   lowered_program r = Shapes;

@@ -11,8 +11,8 @@
 
 namespace lamina {
 
-/// What lowering knows of the variables of a program. The arrays are not members of the lowering: a
-/// compiler writes a member along all the bases that contain it.
+/// The facts about a program's variables that lowering collects. The arrays are not members of the
+/// lowering: a compiler writes a member along all the bases that contain it.
 struct lowering_facts {
   static constexpr int capacity = program_limits.variables;
   int copy_of[capacity];  // its staged, packed or unpacked copy, or -1
@@ -23,7 +23,7 @@ struct lowering_facts {
   int turned[capacity];    // the panels of its transpose, or -1
 };
 
-/// What a lowering has made so far, and the ways to add to it.
+/// The state of a lowering, and the functions that add to it.
 struct lowering_builder {
   const program_desc& p;
   fixed_buffer<plan_variable, lowered_limits.variables> variables;

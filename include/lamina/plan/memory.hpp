@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/memory.hpp - where each stored variable of a plan lies.
+// lamina/plan/memory.hpp - the memory position of each stored variable of a plan.
 // Values with one row per sample (or per element of a sequence) share one arena per row domain by
 // liveness: an offset counts floats per row, so the plan holds for every batch size and all
 // lengths. All other values have fixed addresses.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/plan.hpp - program -> schedule: all passes, each a constexpr variable of its own.
+// lamina/plan/plan.hpp - program -> schedule: all passes, each a separate constexpr variable.
 // Each pass is a separate variable, because clang limits the steps per evaluation, not their sum.
 #pragma once
 
@@ -100,8 +100,8 @@ constexpr auto find_fed() {
 
 }  // namespace detail
 
-/// The schedule of a program: groups in order, their code, which of them are one kernel, and where
-/// every variable lies. Everything is data; types come later (expression/).
+/// The schedule of a program: groups in order, their code, the groups that share a kernel, and the
+/// position of every variable. Everything is data; types come later (expression/).
 template <program_type P>
 struct plan {
   using program = P;

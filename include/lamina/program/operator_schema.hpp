@@ -26,7 +26,7 @@ enum class attribute_type : std::uint8_t {
   long_integers = 11
 };
 
-/// A named place for arguments of an operator.
+/// A named slot for arguments of an operator.
 struct slot_desc {
   const char* name;
   bool duplicable = false;    // takes any number of variables
@@ -61,7 +61,7 @@ enum class op_role : std::int16_t {
 
 /// How the plan treats an operator.
 enum class operator_kind : std::uint8_t {
-  pointwise,  // one function of the elements at one place: can be fused
+  pointwise,  // one function of the elements at one position: can be fused
   mul,        // a matrix product with a weight
   mul_grad,
   update,  // an optimizer's equation on one parameter: pointwise, in place

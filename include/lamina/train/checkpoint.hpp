@@ -32,8 +32,8 @@ struct training_position {
   std::uint64_t checksum = 0;
 };
 
-/// What a run has read of a pass: the number of mini-batches and samples, and a running checksum
-/// over all samples in their order and the ends of mini-batches.
+/// The part of a pass that a run has read: the number of mini-batches and samples, and a running
+/// checksum over all samples in their order and the ends of mini-batches.
 class samples_of_pass {
  public:
   LAMINA_COLD void add(int rows, checksum sum) {

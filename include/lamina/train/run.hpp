@@ -28,7 +28,7 @@ struct run_program_options {
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
-/// What a run has read, and what it computed.
+/// The mini-batches that a run has read, and the cost that it has computed.
 struct run_summary {
   std::int64_t minibatches = 0;
   std::int64_t samples = 0;

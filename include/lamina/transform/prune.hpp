@@ -97,7 +97,7 @@ class needed_operators {
     return needed;
   }
   // Marks the variables that a block reads together with its operators. Blocks of gradients are
-  // kept whole: the sums that they add to correspond one by one to what they read.
+  // kept whole: each sum that they add to belongs to one variable that they read.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/argument_info.hpp - what a schedule knows of an argument, and an argument as
-// an operator's kernel receives it: the same for every engine.
+// lamina/engine/common/argument_info.hpp - the facts of a schedule about an argument, and an
+// argument as an operator's kernel receives it: the same for every engine.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lamina::engine {
 
-/// What a schedule knows of an argument before any batch arrives.
+/// The facts about an argument that are known before any batch arrives.
 struct argument_info {
   int rows;     // below zero: of a domain
   int columns;  // elements per row
@@ -20,8 +20,8 @@ struct argument_info {
   int dims, rank;  // the whole shape, in the program's pool
 };
 
-/// What a plan knows of argument a of its code. A group may split the rows of a domain into `parts`
-/// parts each; its arguments are then described per part.
+/// The facts of a plan about argument a of its code. A group may split the rows of a domain into
+/// `parts` parts each; its arguments are then described per part.
 template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;

@@ -71,8 +71,8 @@ void hand_over_sequences(const Call& c, int from, int to) {
   }
 }
 
-/// Gives the `rows` rows of a domain the sequences that begin at some numbers and end at the last:
-/// as many as there are rows of the parent, if those are there (`append`).
+/// Gives the `rows` rows of a domain the sequences with the given offsets. Makes one parent row per
+/// sequence; with `append`, the parent rows exist, and each row must get one sequence.
 template <class Call, class Numbers>
 void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
   const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;

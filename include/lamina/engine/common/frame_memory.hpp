@@ -10,7 +10,7 @@
 
 namespace lamina::engine {
 
-/// Host memory for the heads of frames, wherever their values lie.
+/// Host memory for the heads of frames; their values may be elsewhere.
 class host_chunk {
  public:
   explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}

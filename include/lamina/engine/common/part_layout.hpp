@@ -85,7 +85,7 @@ struct expanded_layout {
   }
 };
 
-/// The step in X for each dimension of transpose's result; with `back`, for the gradient of X.
+/// The step in X per dimension of transpose's result; with `back`, the steps for X's gradient.
 struct turned_steps {
   std::ptrdiff_t step[array_layout::most] = {};
 
