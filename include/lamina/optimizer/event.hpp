@@ -53,7 +53,7 @@ struct metric_value {
 struct event {
   event_kind kind = event_kind::begin_pass;
   int pass = 0;                             // from 0
-  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: how many there were
+  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: their number
   std::optional<std::int64_t> batches{};    // mini-batches per pass, if known
   std::int64_t samples = 0;                 // of this mini-batch; end_pass: of the pass
   double cost = 0;                          // mean over those samples; 0 in begin_* events

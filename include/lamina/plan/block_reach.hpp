@@ -44,8 +44,8 @@ constexpr auto find_reach() {
     int parent[P::desc.count.blocks];
     for (int b = 0; b < P::desc.count.blocks; ++b) parent[b] = P::desc.blocks[b].parent;
     for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
-    // The outermost block that must see a variable of `owner` that block `from` mentions. Blocks
-    // have larger numbers than the blocks around them.
+    // The innermost block that contains both `owner` and `from`. Blocks have larger numbers than
+    // the blocks around them.
     const auto around = [&](int owner, int from) {
       while (owner != from)
         if (owner > from)

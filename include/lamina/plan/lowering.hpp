@@ -19,7 +19,7 @@
 
 namespace lamina {
 
-/// The lowering at work.
+/// Lowers the operators of one program.
 struct lowering : mean_lowering {
   using mean_lowering::mean_lowering;
 

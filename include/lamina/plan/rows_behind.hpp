@@ -47,7 +47,7 @@ class rows_behind {
       for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
-  /// A variable as it is before operator number `end`.
+  /// How the operators before number `end` compute a variable.
   constexpr number find(int variable) { return find(variable, p.count.operators); }
 
  private:

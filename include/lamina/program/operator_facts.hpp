@@ -84,8 +84,8 @@ struct operator_facts {
   bool reads_minibatch;  // makes the data of the next mini-batch, and whether more follow
   host_rule host;
   bool host_takes_part;       // the host does a part of it in each run
-  bool host_waits;            // the host waits for its result: how many rows there are
-  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if it is there
+  bool host_waits;            // the host waits for its result: the number of rows
+  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if present
 };
 
 }  // namespace lamina

@@ -178,7 +178,7 @@ struct program_desc {
   domain_desc domains[program_limits.domains];
   fault_desc fault;
   int cost;          // the scalar that training minimises, or -1
-  int accumulators;  // how many accumulator variables there are
+  int accumulators;  // number of accumulator variables
   bool is_test;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - undoes what was recorded since a moment.
+// lamina/program/rollback.hpp - undoes what was recorded after a given moment.
 #pragma once
 
 #include <lamina/program/program_builder.hpp>

@@ -47,7 +47,7 @@ struct loop_desc {
   int views, view_count;      // views that its gradient reads
   int inner;                  // direct inner loops
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;                 // its own iterations read mini-batches, not only those of inner loops
+  bool reads;                 // its own iterations read mini-batches; inner loops do not count
 };
 struct list_range {
   int first, count;
