@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/batch_calls.hpp - what core/math.hpp computes with: plain numbers told from SIMD
-// batches, and the functions of xsimd, found by argument-dependent look-up.
+// lamina/core/batch_calls.hpp - the basis of core/math.hpp: the distinction of plain numbers from
+// SIMD batches, and the functions of xsimd, found by argument-dependent lookup.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,7 @@ namespace lamina::math {
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T>;
-/// Whether it is a SIMD batch of doubles, for which functions to the last digits of float are none.
+/// Whether T is a SIMD batch of doubles, for which functions of float precision are too inexact.
 template <class T>
 inline constexpr bool is_batch_of_doubles = false;
 template <class T>
@@ -20,7 +20,7 @@ requires std::is_same_v<typename T::value_type, double>
 inline constexpr bool is_batch_of_doubles<T> = true;
 
 namespace detail {
-// Look-up by argument finds xsimd's functions; these declarations only make the names known.
+// Argument-dependent lookup finds xsimd's functions; these declarations only make the names known.
 void log();
 void log1p();
 void erf();
@@ -85,7 +85,7 @@ template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
   return any(c);
 }
-// xsimd has no rounding instruction in SSE2, and makes 0 of -0 and of what is rounded to it.
+// xsimd has no rounding instruction in SSE2, and turns -0 and results that round to -0 into 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
 #if defined(__SSE2__) && !defined(__SSE4_1__)

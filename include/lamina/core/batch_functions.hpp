@@ -14,13 +14,13 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   q = call_fma(q, r, T(0.499992303f));
   return call_fma(q, r, T(1.f));
 }
-// x - k log 2. log 2 is subtracted in two parts, the first of which has so few digits that k times
-// it is exact.
+// x - k log 2. log 2 is subtracted in two parts; the first has so few digits that its product with
+// k is exact.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T without_powers(T x, T k) {
   return call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), x));
 }
-// x 2^k in two factors, for 2^k may be more, or less, than a float holds.
+// x 2^k in two factors, because 2^k may be outside the range of a float.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   const auto whole = to_int(k);
@@ -28,9 +28,10 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   return ldexp(ldexp(x, half), whole - half);
 }
 
-// 2^k e^r with k the whole number nearest to x / log 2. With the roundings of float the relative
-// error is below 3e-7. Where the power is far below what a float holds, a factor is 0 or another
-// number is computed: processors take a hundred times longer for what they round to 0.
+// 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the relative
+// error is below 3e-7. Where the power is far below the range of a float, a factor is 0 or another
+// number is computed, because processors take a hundred times longer for results that they round to
+// 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };
@@ -49,7 +50,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   else
     return times_any_power(p, k);
 }
-// The same with ends that come earlier, which costs less: k is 128 or -127 there, whose power is
+// The same with a smaller range, which costs less: at its ends k is 128 or -127, whose power is
 // infinite or 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
@@ -58,8 +59,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T r = without_powers(y, k);
   return ldexp(T(call_fma(exp_quotient(r), r, T(1.f))), to_int(k));
 }
-// 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1): no digits are lost where k is 0. The half of 2^k is
-// what a float holds at both ends.
+// 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1): no digits are lost where k is 0. A float can hold half
+// of 2^k at both ends.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T y = call_max(T(-20.f), call_min(T(89.f), x));
@@ -67,7 +68,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T r = without_powers(y, k);
   const T half = ldexp(T(1.f), to_int(T(k - T(1.f))));
   const T value = T(2.f) * call_fma(half, T(r * exp_quotient(r)), T(half - T(0.5f)));
-  // Below 1e-7 the nearest float is x, also for what has lost digits or a sign.
+  // Below 1e-7 the nearest float is x, even where the result has lost digits or its sign.
   return call_select(call_abs(x) < T(1e-7f), x, value);
 }
 // log(1 + e) for e from 0 to 1: the series of 2 artanh(s) with s = e / (2 + e), whose polynomial
@@ -82,9 +83,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T series_log1p(T e) {
   return call_fma(T(p * z), s, T(s + s));
 }
 
-// 2^k of a batch of doubles that are whole numbers from -1022 to 1023: added to 1.5 * 2^52 they are
-// the last bits of a double, which become the exponent. (Conversions of doubles to integers go
-// through memory in xsimd 8.)
+// 2^k for a batch of doubles that are integers from -1022 to 1023. Added to 1.5 * 2^52, they are
+// the last bits of a double, which become the exponent. (xsimd 8 converts doubles to integers
+// through memory.)
 template <class T>
 LAMINA_INLINE T power_of_two(T k) {
   using words [[gnu::vector_size(sizeof(T))]] = long long;
@@ -108,13 +109,13 @@ template <class T>
 LAMINA_INLINE T without_powers_of_double(T x, T k) {
   return call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), x));
 }
-// x 2^k in two factors, for 2^k may be more, or less, than a double holds.
+// x 2^k in two factors, because 2^k may be outside the range of a double.
 template <class T>
 LAMINA_INLINE T times_two_powers(T x, T k) {
   const T half = nearbyint(k * T(0.5));
   return x * power_of_two(half) * power_of_two(T(k - half));
 }
-// As polynomial_exp; from -1418 on both factors are 0.
+// Like polynomial_exp; from -1418 on both factors are 0.
 template <class T>
 LAMINA_INLINE T series_exp(T x) {
   const T y = call_max(T(-1418.1), call_min(T(710.0), x));
@@ -122,7 +123,7 @@ LAMINA_INLINE T series_exp(T x) {
   const T r = without_powers_of_double(y, k);
   return times_two_powers(T(call_fma(series_exp_quotient(r), r, T(1.0))), k);
 }
-// As polynomial_expm1.
+// Like polynomial_expm1.
 template <class T>
 LAMINA_INLINE T series_expm1(T x) {
   const T y = call_max(T(-40.0), call_min(T(710.0), x));
@@ -132,8 +133,7 @@ LAMINA_INLINE T series_expm1(T x) {
   const T value = T(2.0) * call_fma(half, T(r * series_exp_quotient(r)), T(half - T(0.5)));
   return call_select(call_abs(x) < T(1e-16), x, value);
 }
-// What is below the smallest normal number is multiplied first: xsimd 8 takes its exponent from the
-// wrong number.
+// Subnormal numbers are multiplied first, because xsimd 8 reads the exponent of the wrong number.
 template <class T>
 LAMINA_INLINE T double_log(T x) {
   const auto small = x < T(0x1p-1022);
@@ -168,8 +168,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// Beyond 6 the nearest double is 1. Far beyond, and of what is not a number, xsimd 8 makes integers
-// that there are not.
+// Beyond 6 the nearest double is 1. For far larger arguments and for NaN, xsimd 8 converts to
+// integers that do not exist, so both are replaced first.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
@@ -178,8 +178,8 @@ LAMINA_INLINE T double_erf(T x) {
 
 // y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
 // multiplications with an addition each and one division. The polynomials minimise the largest
-// relative error, 2e-8; with the roundings of float it is below 4e-7. What is not a number stays
-// so: min and max return their second operand then.
+// relative error, 2e-8; with the roundings of float it is below 4e-7. NaN stays NaN, because min
+// and max then return their second operand.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
@@ -195,9 +195,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-// The same for the error function, with y = x between -4.2 and 4.2: the largest relative error of
-// the polynomials is 6e-8, and towards the ends they are a little above 1, so that what is cut off
-// is 1, not almost.
+// The same for the error function, with y = x between -4.2 and 4.2. The largest relative error of
+// the polynomials is 6e-8. Towards the ends they are slightly above 1, so that the result is cut
+// off at exactly 1.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

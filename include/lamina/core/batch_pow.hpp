@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/batch_pow.hpp - powers of SIMD batches, as IEEE 754 has them.
+// lamina/core/batch_pow.hpp - powers of SIMD batches, as IEEE 754 defines them.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace lamina::math::detail {
 
-// What pow needs of a vector of floats or of doubles, bit by bit.
+// The parts that pow needs of a vector of floats or of doubles, bit by bit.
 template <class T>
 struct pow_parts {
   static constexpr bool is_double = is_batch_of_doubles<T>;
@@ -39,7 +39,7 @@ struct pow_parts {
     const auto small = a < T(smallest);
     const words bits =
         words_of(T(call_select(small, T(a * T(is_double ? 0x1p54 : 0x1p24f)), a))) + (one - root);
-    // Whole numbers below 2^digits are the last digits of 2^digits and more.
+    // Integers below 2^digits are the last digits of numbers from 2^digits on.
     const word whole = is_double ? word(0x4330000000000000) : word(0x4b000000);
     const double bias = is_double ? 0x1p52 + 1023 : 0x1p23 + 127;
     k = number_of((bits >> digits) | whole) - T(bias);
@@ -49,7 +49,7 @@ struct pow_parts {
     const T s = f / (T(2) + f);
     const T z = s * s;
     if constexpr (is_double) {
-      // The series of 2 artanh(s) / log 2; the first term that is left out is below 1e-18.
+      // The series of 2 artanh(s) / log 2; the first omitted term is below 1e-18.
       T p(2.8853900817779268 / 23);
       for (int n = 21; n >= 3; n -= 2) p = call_fma(p, z, T(2.8853900817779268 / n));
       log_m = call_fma(T(p * z), s, T(s * T(2.8853900817779268)));
@@ -68,9 +68,9 @@ struct pow_parts {
   }
 };
 
-// |x|^y = 2^(y k + y log2 m). The whole part of the exponent is exact, and y k less that too, so
-// that few digits are lost where the power is large. What IEEE 754 says of 0, infinity, numbers
-// below 0 and NaN stands behind that.
+// |x|^y = 2^(y k + y log2 m). The integer part of the exponent is exact, and so is y k minus that
+// part, so that few digits are lost where the power is large. The special cases of IEEE 754 follow:
+// 0, infinity, negative numbers and NaN.
 template <class T>
 LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;
@@ -88,14 +88,14 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   const T infinity(std::numeric_limits<typename T::value_type>::infinity());
   value = call_select(a == T(0), T(call_select(y > T(0), T(0), infinity)), value);
   value = call_select(a == infinity, T(call_select(y > T(0), infinity, T(0))), value);
-  // numbers below 0
+  // negative numbers
   const auto is_whole = call_floor(y) == y;
   const T half = y * T(0.5);
   const auto is_even = call_floor(half) == half;
   value = call_select(
       is_whole, T(call_select(is_even, value, T(copysign(value, x)))),
       T(call_select(x < T(0), T(call_select(a == infinity, value, T(a - a) / T(0))), value)));
-  // NaN, and what is 1 in spite of it
+  // NaN, and powers that are 1 in spite of NaN
   value = call_select(x == x, T(call_select(y == y, value, y)), x);
   return call_select(y == T(0), T(1), T(call_select(x == T(1), T(1), value)));
 }

@@ -7,11 +7,11 @@
 
 namespace lamina {
 
-/// The bits of the bfloat16 that is nearest to x; of two the even one. So its relative error is at
-/// most 2^-8; what is too large becomes infinite, and what is not a number stays none.
+/// The bits of the bfloat16 nearest to x, ties to even. The relative error is at most 2^-8. Values
+/// beyond the range become infinite; NaN stays NaN.
 constexpr std::uint16_t bfloat16_bits(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  // Rounding would carry the digits of some NaN into the sign.
+  // Rounding would carry the digits of some NaNs into the sign.
   if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/binary_file.hpp - files of numbers, little-endian: read piece by piece with the place
-// of every error, and written beside their place.
+// lamina/core/binary_file.hpp - binary files, little-endian: read piece by piece with the offset of
+// every error, and written through a temporary file.
 //
-// Why not read_file(): a file of parameters goes straight into their memory, without a copy.
+// read_file() would not do: a file of parameters is read straight into their memory, without a
+// copy.
 #pragma once
 
 #include <bit>
@@ -25,15 +26,16 @@ namespace lamina {
 static_assert(std::endian::native == std::endian::little,
               "lamina: files of parameters are little-endian, and so must the machine be");
 
-/// Reads a file, or bytes in memory, from the front. What is not there is a format_error that names
-/// the file, the offset and what was expected.
+/// Reads a file, or bytes in memory, from the front. Missing bytes are a format_error that names
+/// the file, the offset and the expected content.
 class binary_reader {
  public:
-  /// What makes the bytes that were compressed with gzip, of a file that errors call `path`.
+  /// Unpacks the bytes of a gzip file; errors call the file `path`.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
-  /// Opens a file; throws lamina::error naming it when that fails. A pipe is read to its end, for
-  /// the caller reads back and forth. What begins as gzip's files do is unpacked, or refused.
+  /// Opens a file; throws lamina::error with its name when that fails. Reads a pipe to its end,
+  /// because the caller reads back and forth. Unpacks, or refuses, a file that begins like a gzip
+  /// file.
   LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr)
       : path_(path), file_(path) {
     struct stat about {};
@@ -47,7 +49,7 @@ class binary_reader {
       keep_all();
     refuse_or_unpack(unpacked);
   }
-  /// Reads `bytes`, which errors call `name`.
+  /// Reads `bytes`; errors call them `name`.
   binary_reader(std::string_view bytes, std::string name)
       : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
   binary_reader(const binary_reader&) = delete;
@@ -57,7 +59,7 @@ class binary_reader {
   std::uint64_t offset() const { return at_; }
   std::uint64_t left() const { return end_ - at_; }
 
-  /// Goes on at another place, and no further than `size` bytes from there.
+  /// Continues at offset `begin`, with a limit of `size` bytes from there.
   LAMINA_COLD void window(std::uint64_t begin, std::uint64_t size, std::string_view what) {
     if (begin > size_ || size > size_ - begin)
       fail(text("expected ") << size << " bytes of " << what << " from offset " << begin
@@ -103,14 +105,14 @@ class binary_reader {
     read(all.data(), n, what);
     return all;
   }
-  /// Throws format_error at the present place, or at one before.
+  /// Throws format_error at the current offset, or at a given one.
   [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const { fail_at(at_, reason); }
   [[noreturn]] LAMINA_COLD void fail_at(std::uint64_t offset, const std::string& reason) const {
     throw format_error(path_, offset, reason);
   }
 
  private:
-  /// The rest of the file into memory.
+  /// Reads the rest of the file into memory.
   LAMINA_COLD void keep_all() {
     if (!file_.read_all(kept_))
       throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
@@ -122,7 +124,8 @@ class binary_reader {
     if (size_ < least) return;
     const std::string first = bytes(least, "the first bytes");
     window(0, size_, "the file");
-    // Byte 8 of another file of these three first bytes is the '{' of a safetensors header.
+    // In a file of another format with these first three bytes, byte 8 is the '{' of a safetensors
+    // header.
     if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
     if (unpacked == nullptr)
       fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
@@ -134,13 +137,13 @@ class binary_reader {
 
   std::string path_;
   open_file file_;
-  std::string kept_{};                         // of what is no regular file, or was compressed
-  const char* bytes_ = nullptr;                // null: in the file
+  std::string kept_{};           // contents that are not read in place (not a file, gzip)
+  const char* bytes_ = nullptr;  // null: in the file
   std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: of the window
 };
 
-/// Writes a file beside its place; finish() puts it there. Without finish() the old file stays.
-/// Throws lamina::error naming the file when it cannot be written.
+/// Writes a temporary file next to the target; finish() renames it to the target. Without finish()
+/// the old file stays. Throws lamina::error with the file's name when it cannot be written.
 class binary_writer {
  public:
   LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), target_(path_) {
@@ -167,10 +170,10 @@ class binary_writer {
   template <class T>
   requires std::is_arithmetic_v<T>
   void number(T value) { write(&value, sizeof value); }
-  /// How many bytes were written.
+  /// The number of bytes written so far.
   std::uint64_t offset() const { return written_; }
 
-  /// Puts the file in its place.
+  /// Renames the file to its target.
   LAMINA_COLD void finish() {
     flush();
     if (!target_.keep()) fail();

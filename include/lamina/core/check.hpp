@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/check.hpp - the words of a compile-time error message.
-// Why types: a compiler prints the template arguments of a failed static_assert's condition, so the
-// facts of a mistake (what was expected, what was found, where) stand in its first line.
+// lamina/core/check.hpp - the words of a compile-time error message. The facts are types, because a
+// compiler prints the template arguments of a failed static_assert's condition: what was expected,
+// what was found, and where, appear in its first line.
 #pragma once
 
 namespace lamina {
@@ -10,11 +10,11 @@ namespace lamina {
 template <bool Ok, class... Facts>
 inline constexpr bool check = Ok;
 
-/// What the layer, the feed or the parameter needed: dimensions.
+/// The dimensions that the layer, the feed or the parameter needs.
 template <int... Dims>
 struct expects {};
 
-/// What it was given: dimensions.
+/// The dimensions that were given.
 template <int... Dims>
 struct gets {};
 
@@ -22,14 +22,14 @@ struct gets {};
 template <int>
 struct at_line {};
 
-/// What was needed and what was given, as types.
+/// The type that is needed, and the type that was given.
 template <class...>
 struct expects_type {};
 template <class...>
 struct gets_type {};
 
-/// A name, letter by letter: clang 14 prints strings in template arguments as numbers, but letters
-/// of a pack as letters.
+/// A name, letter by letter, because clang 14 prints strings in template arguments as numbers, but
+/// letters of a pack as letters.
 template <char... Letters>
 struct named {};
 
@@ -39,17 +39,17 @@ struct dependent {
   using type = T;
 };
 }  // namespace detail
-/// T, as the type of options in braces that depends on another argument's type. Only so g++ tells
-/// of an option that there is none of in a few lines with the name of T: it compares arguments with
-/// other parameters while it deduces, and after that it lists all functions of the name.
+/// T, as the type of options in braces, made dependent on another argument's type. With it, g++
+/// reports an unknown option in a few lines with the name of T: otherwise g++ checks the argument
+/// against this parameter during deduction, and lists all functions of the name.
 template <class T, class Other>
 using dependent = typename detail::dependent<T, Other>::type;
 
 #if !defined(__clang__)
-/// What a function with several overloads declares last, for calls that fit none of them:
-/// `no_match<fc_attr> fc(...) = delete`. g++ then tells the options' type in place of all
-/// overloads, and prints the line with the declaration, so that a comment there shows a call that
-/// fits. clang tells overloads in three lines each, and takes no braces for an ellipsis.
+/// The last declaration of a function with several overloads, for calls that fit none of them:
+/// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
+/// overloads, together with the line of the declaration, so that a comment there can show a call
+/// that fits. clang prints three lines per overload, and accepts no braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};

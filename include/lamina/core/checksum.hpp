@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/checksum.hpp - the checksum of lamina's own files: words of 64 bits in four lanes.
+// lamina/core/checksum.hpp - the checksum of lamina's own files: 64-bit words in four lanes.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace lamina {
 
-/// A checksum against accidents, not against forgers. Bytes are taken as stripes of eight
-/// little-endian words w, the last stripe filled up with zeros; lanes are h[0..3] = seed + 1 ..
-/// seed
-/// + 4, and words k and k + 4 of a stripe go to lane k in turn:
+/// A checksum against accidents, not against forgers. It reads bytes as stripes of eight
+/// little-endian words w, the last stripe padded with zeros. The lanes are h[0..3] = seed + 1, ...,
+/// seed + 4; words k and k + 4 of a stripe go to lane k in turn:
 ///   h = rotate_left(h ^ w, 29) * 0x9e3779b97f4a7c15
-/// Then the lanes are joined by the same step, from the number of stripes on. Every step is one to
+/// Then the same step joins the lanes, starting from the number of stripes. Every step is one to
 /// one in h and in w, so damage within one word never goes unnoticed, other damage once in 2^64.
-/// Four lanes and no more than a multiplication a word: memory is the bound, not this.
+/// With four lanes and at most one multiplication per word, memory is the limit and not this
+/// function.
 class checksum {
  public:
   static constexpr std::size_t stripe = 64;
 
   explicit checksum(std::uint64_t seed = 0) : lanes_{seed + 1, seed + 2, seed + 3, seed + 4} {}
 
-  /// Takes further bytes; where they end within a stripe, that is filled up with zeros.
+  /// Adds further bytes; where they end within a stripe, the stripe is padded with zeros.
   LAMINA_NOINLINE void add(const void* bytes, std::size_t count) {
     const unsigned char* at = static_cast<const unsigned char*>(bytes);
     std::uint64_t a = lanes_[0], b = lanes_[1], c = lanes_[2], d = lanes_[3];

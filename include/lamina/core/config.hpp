@@ -6,9 +6,9 @@
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
-// What lamina computes of infinity and NaN follows IEEE 754, and orders of sums are chosen. With
+// lamina's results for infinity and NaN follow IEEE 754, and orders of sums are chosen. With
 // -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds,
-// and sigmoid(-1000) is NaN. It would gain nothing: kernels are written with vector instructions.
+// and sigmoid(-1000) is NaN. It would gain nothing, because kernels use vector instructions.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
@@ -21,9 +21,9 @@
 #define LAMINA_FN
 #endif
 
-/// Marks a function template of numbers that the CPU engine calls with vectors of them, too. nvcc
-/// refuses a vector in a __device__ function, but not in a constexpr one, which with
-/// --expt-relaxed-constexpr may be called on the device as well.
+/// Marks a function template of numbers that the CPU engine also calls with vectors. nvcc refuses a
+/// vector in a __device__ function but not in a constexpr one, and with --expt-relaxed-constexpr
+/// the device can call constexpr functions as well.
 #if defined(__CUDACC__) && !defined(__clang__) && !defined(LAMINA_CUDA_KERNELS_ALONE)
 #define LAMINA_NUMBER_FN constexpr
 #else
@@ -31,15 +31,15 @@
 #endif
 
 /// LAMINA_INLINE marks a function whose call must not remain in a hot loop, whatever the
-/// optimisation level; LAMINA_NOINLINE one that is compiled once; LAMINA_COLD one that runs so
-/// rarely that the compiler shall spend its time elsewhere; LAMINA_OPTIONAL one whose address may
-/// be taken where its definition is not included.
+/// optimisation level. LAMINA_NOINLINE marks one that is compiled once. LAMINA_COLD marks one that
+/// runs so rarely that the compiler should not optimise it for speed. LAMINA_OPTIONAL marks one
+/// whose address may be taken where its definition is not included.
 #if defined(__GNUC__) || defined(__clang__)
 #define LAMINA_INLINE inline __attribute__((always_inline))
 #define LAMINA_NOINLINE __attribute__((noinline))
 #define LAMINA_COLD __attribute__((cold, noinline))
 #if defined(__CUDACC__) && !defined(__clang__)
-// To nvcc the address of a weak function is no constant; lamina.cuh includes the definitions.
+// For nvcc the address of a weak function is not a constant; lamina.cuh includes the definitions.
 #define LAMINA_OPTIONAL
 #else
 #define LAMINA_OPTIONAL __attribute__((weak))

@@ -19,7 +19,7 @@ enum class dtype : std::uint8_t {
   int8 = 21
 };
 
-/// Whether T is one of the element types a variable can have.
+/// Whether T is an element type that a variable can have.
 template <class T>
 concept element = __is_same(T, bool) || __is_same(T, std::int16_t) || __is_same(T, std::int32_t) ||
                   __is_same(T, std::int64_t) || __is_same(T, float) || __is_same(T, double) ||

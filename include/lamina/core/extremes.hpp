@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/extremes.hpp - the larger and the smaller of two numbers under one rule: what is not
-// a number (NaN) is chosen before every number, and of equal ones the first.
+// lamina/core/extremes.hpp - the larger and the smaller of two numbers under one rule: NaN is
+// chosen over every number, and of equal numbers the first one.
 #pragma once
 
 #include <lamina/core/math.hpp>
@@ -17,7 +17,7 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T minimum(T x, T y) {
   return select(x == x, min(x, y), x);
 }
-/// Whether a search for the largest that holds x goes on with y: y is larger, or NaN and x is not.
+/// Whether y replaces x in a search for the largest number: y is larger, or only y is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_above(T y, T x) {
   if constexpr (is_plain<T>)
@@ -25,8 +25,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_above(T y, T x) {
   else
     return (y > x) | (is_nan(y) & (x == x));
 }
-/// Whether a search for the smallest that holds x goes on with y: y is smaller, or NaN and x is
-/// not.
+/// Whether y replaces x in a search for the smallest number: y is smaller, or only y is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_below(T y, T x) {
   if constexpr (is_plain<T>)
@@ -34,7 +33,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_below(T y, T x) {
   else
     return (y < x) | (is_nan(y) & (x == x));
 }
-/// Whether x is the extreme that was found among it and others: equal to it, or both are NaN.
+/// Whether x is the given extreme of a set: equal to it, or both are NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_same(T x, T extreme) {
   if constexpr (is_plain<T>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/file.hpp - whole files and directories, on POSIX: <filesystem> and <fstream> cost
-// every program a fifth of a second and more.
+// lamina/core/file.hpp - whole files and directories, on POSIX: <filesystem> and <fstream> would
+// cost every program a fifth of a second or more of compile time.
 #pragma once
 
 #include <cerrno>
@@ -24,7 +24,7 @@
 
 namespace lamina {
 
-/// Where a file lies: text, or what knows how to become text, as std::filesystem::path does.
+/// The path of a file: text, or a type that converts to text, as std::filesystem::path does.
 class file_path {
  public:
   file_path(std::string path) : path_(std::move(path)) {}  // NOLINT: a path converts
@@ -42,14 +42,14 @@ class file_path {
   std::string path_;
 };
 
-/// The text of a number that a system call left in errno.
+/// The text of an errno value.
 LAMINA_COLD inline std::string reason_of(int failure) {
   return std::generic_category().message(failure);
 }
 
 namespace detail {
 
-/// A system call again as long as a signal interrupts it.
+/// Repeats a system call while signals interrupt it.
 template <class Call>
 LAMINA_COLD auto uninterrupted(Call call) {
   auto result = call();
@@ -59,14 +59,14 @@ LAMINA_COLD auto uninterrupted(Call call) {
 
 }  // namespace detail
 
-/// An open file. What a signal interrupts goes on, and what the system does in pieces is done to
-/// its end.
+/// An open file. Its functions continue after a signal, and repeat partial reads and writes until
+/// all is done.
 class open_file {
  public:
   open_file() = default;
-  /// With errno, and is_open() false, when that fails.
+  /// When opening fails, is_open() is false and errno is set.
   LAMINA_COLD explicit open_file(const std::string& path, int flags = O_RDONLY, ::mode_t mode = 0) {
-    errno = EINVAL;  // the system would read no further than a zero, and find another file
+    errno = EINVAL;  // the system would stop at the zero byte and open another file
     if (path.find('\0') == path.npos)
       number_ =
           detail::uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
@@ -81,7 +81,7 @@ class open_file {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
-  /// How many bytes were read: fewer than n at the end of the file only; -1, with errno, when the
+  /// The number of bytes read: fewer than n only at the end of the file; -1, with errno, when the
   /// system cannot read.
   LAMINA_COLD long long read(void* to, std::size_t n) const {
     std::size_t had = 0;
@@ -95,7 +95,7 @@ class open_file {
     }
     return static_cast<long long>(had);
   }
-  /// All that follows; false, with errno, when the system cannot read.
+  /// Reads everything that follows; false, with errno, when the system cannot read.
   LAMINA_COLD bool read_all(std::string& to) const {
     for (;;) {
       const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
@@ -119,23 +119,23 @@ class open_file {
     }
     return true;
   }
-  /// Waits until the disk has the bytes; a file system that knows no such request has them.
+  /// Waits until the disk has the bytes; succeeds on file systems without such a request.
   LAMINA_COLD bool sync() const {
     return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
            errno == ENOTSUP || errno == ENOSYS;
   }
-  /// False, with errno, where the system tells of a failure not before now.
+  /// Closes the file. False, with errno, when the system reports a failure of an earlier write now.
   LAMINA_COLD bool close() {
     const int number = std::exchange(number_, -1);
     return number < 0 || ::close(number) == 0 || errno == EINTR;
   }
 
  private:
-  static constexpr std::size_t most = std::size_t{1} << 30;  // of one call
+  static constexpr std::size_t most = std::size_t{1} << 30;  // per call
   int number_ = -1;
 };
 
-/// All bytes of a file. Throws lamina::error naming the path when there is none, or it cannot be
+/// All bytes of a file. Throws lamina::error with the path when the file is missing or cannot be
 /// read.
 LAMINA_COLD inline std::string read_file(const std::string& path) {
   const open_file in(path);
@@ -147,8 +147,8 @@ LAMINA_COLD inline std::string read_file(const std::string& path) {
   return bytes;
 }
 
-/// Calls `visit` with the names in a directory, in no order; never when there is no such directory.
-/// Throws lamina::error naming it when it cannot be read.
+/// Calls `visit` with the names in a directory, in no particular order; never when the directory
+/// does not exist. Throws lamina::error with its name when it cannot be read.
 template <class Visit>
 LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   DIR* open = ::opendir(directory.c_str());
@@ -168,7 +168,7 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
 
 namespace detail {
 
-/// The process in "NAME.PROCESS-NUMBER.writing", or 0 where a name is another.
+/// The process in "NAME.PROCESS-NUMBER.writing", or 0 for any other name.
 LAMINA_COLD inline long writer_of(std::string_view name) {
   if (!name.ends_with(".writing")) return 0;
   name.remove_suffix(8);
@@ -204,11 +204,11 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
 
 }  // namespace detail
 
-/// Where the bytes of a file are written: in a new file of its own name beside the one that a path
-/// leads to, links followed, to be renamed when they are whole and on the disk. So several writers
-/// do not meet, and a power cut leaves the old bytes or the new ones. The new file has the mode
-/// and, where the system allows it, the owner of the old one. A device or a pipe takes the bytes as
-/// they come and stays what it is.
+/// Writes a file as a whole: into a new file next to the target of the path, links followed. When
+/// all bytes are on the disk, the new file is renamed to the target. So several writers do not mix
+/// their bytes, and a power cut leaves either the old bytes or the new ones. The new file has the
+/// mode and, where the system allows it, the owner of the old one. A device or a pipe receives the
+/// bytes directly and is not replaced.
 class written_file {
  public:
   LAMINA_COLD explicit written_file(const std::string& path) : target_(path) {
@@ -219,8 +219,8 @@ class written_file {
   written_file& operator=(const written_file&) = delete;
   LAMINA_COLD ~written_file() { drop(); }
 
-  /// False, with errno, when nothing can be written here; so is a file that its user may not write,
-  /// though its folder would allow to replace it.
+  /// False, with errno, when nothing can be written here. A file without write permission is
+  /// refused too, although its folder would allow a replacement.
   LAMINA_COLD bool open() {
     struct stat found {};
     errno = EINVAL;
@@ -252,19 +252,19 @@ class written_file {
   }
   /// False, with errno, when not all could be written.
   bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
-  /// All bytes are written: false, with errno, when they cannot be put in their place.
+  /// All bytes are written: renames the file to its target. False, with errno, when that fails.
   LAMINA_COLD bool keep() {
     if (beside_.empty()) return file_.close();
     if (!file_.sync() || !file_.close()) return false;
-    // Its name is to be on the disk too. A folder that nobody may read cannot be asked; it is
-    // opened first, for nothing may fail once the old file is gone.
+    // The rename must reach the disk too. A folder without read permission cannot be synchronised.
+    // The folder is opened first, because nothing may fail once the old file is gone.
     const std::string path = folder_of(target_);
     const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
     beside_.clear();
     return !folder.is_open() || folder.sync();
   }
-  /// Removes what was written and not kept.
+  /// Removes the temporary file if it was not kept.
   LAMINA_COLD void drop() {
     const int failure = errno;
     file_.close();
@@ -286,13 +286,14 @@ class written_file {
     struct stat found {};
     std::string next(leads_to, static_cast<std::size_t>(n));
     if (next[0] != '/') next = folder_of(target_) + next;
-    // What /proc calls a pipe or a deleted file is no path: the link itself leads there.
+    // For a pipe or a deleted file, the link text in /proc is not a path, but the link itself
+    // opens.
     const bool is_there = ::stat(target_.c_str(), &found) == 0;
     if (is_there && (!S_ISREG(found.st_mode) || ::stat(next.c_str(), &found) != 0)) return false;
     target_ = std::move(next);
     return true;
   }
-  /// A name that no other writer has, and none longer than file systems take.
+  /// A name that no other writer uses, within the length limit of file systems.
   LAMINA_COLD std::string name_beside() const {
     static unsigned long long count = 0;
     const std::string own = text() << "." << static_cast<long long>(::getpid()) << "-"
@@ -308,7 +309,7 @@ class written_file {
     }
     return folder + name + own;
   }
-  /// What killed writers left is looked for when a process begins to write in a folder.
+  /// The first write of a process to a folder removes the files that killed writers left there.
   LAMINA_COLD void remove_left() const {
     static std::size_t last = 0;
     const std::string folder = folder_of(target_);
@@ -318,14 +319,14 @@ class written_file {
         ::fstat(file_.number(), &own) == 0)
       detail::remove_left_files(folder, own.st_mtime);
   }
-  /// Mode and owner of the old file, as far as the system grants them.
+  /// Copies mode and owner of the old file, as far as the system allows.
   LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const {
     struct stat own {};
     if (::fstat(file_.number(), &own) != 0) return;
     const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
     if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
         ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-      mode &= 0777;  // no rights of an owner that the new file does not have
+      mode &= 0777;  // without the rights of an owner that the new file does not have
     if ((own.st_mode & 07777) != mode || other)
       if (::fchmod(file_.number(), mode) != 0) return;
   }
@@ -334,23 +335,21 @@ class written_file {
   open_file file_;
 };
 
-/// Writes a file beside its place and renames it: a reader sees the old bytes or the new
-/// ones. Throws lamina::error naming the path when it cannot be written; the old file is whole
-/// then.
+/// Writes a temporary file and renames it: a reader sees the old bytes or the new ones. Throws
+/// lamina::error with the path when the file cannot be written; the old file is then unchanged.
 LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
   written_file written(path);
   if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())
     throw error(text() << "lamina: " << path << ": cannot be written: " << reason_of(errno));
 }
 
-/// Removes a file; throws lamina::error naming it when that fails.
+/// Removes a file; throws lamina::error with its name when that fails.
 LAMINA_COLD inline void remove_file(const std::string& path) {
   if (std::remove(path.c_str()) != 0)
     throw error(text() << "lamina: " << path << ": cannot be removed: " << reason_of(errno));
 }
 
-/// Makes a directory and those above it, as far as they are missing. Throws lamina::error naming it
-/// when that fails.
+/// Makes a directory and its missing parents. Throws lamina::error with its name when that fails.
 LAMINA_COLD inline void make_directories(const std::string& path) {
   int failure = 0;
   for (std::size_t end = 1; end <= path.size(); ++end) {

@@ -23,7 +23,7 @@ struct fixed_string {
   constexpr bool operator==(const fixed_string&) const = default;
 };
 
-/// One text behind the other.
+/// The first text followed by the second.
 template <std::size_t N, std::size_t M>
 constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
                                          const fixed_string<M>& second) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/intrinsics.hpp - xsimd and the instructions of this machine, without those of
-// others.
+// lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of others.
 #pragma once
 
 #include <cstdint>
 
-// g++ 12 takes the undefined vectors inside of AVX-512's intrinsics for mistakes (its bug 105593).
+// g++ 12 wrongly warns of the undefined vectors inside AVX-512's intrinsics (its bug 105593).
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -13,10 +12,11 @@
 #endif
 
 // g++ parses all of <immintrin.h> for every machine, and most of it is AVX-512: a tenth of the time
-// that <lamina/lamina.hpp> costs. So the parts that this machine has are included one by one,
-// behind the guard of the whole, which they ask for; xsimd, which wants the whole, finds the guard
-// too. Then the guard is withdrawn: who includes <immintrin.h> himself gets what is missing, for
-// each part has a guard of its own. This is known of g++ 12; other compilers get everything.
+// that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine has. The
+// parts require the guard of <immintrin.h>, which is defined here first; xsimd includes
+// <immintrin.h> and is stopped by the guard too. Then the guard is removed. When a user includes
+// <immintrin.h> later, the missing parts follow, because each part has its own guard. This is known
+// for g++ 12; other compilers include everything.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN

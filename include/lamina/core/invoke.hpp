@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/invoke.hpp - std::invoke without <functional>, which costs every program that
-// includes it a quarter of a second.
+// includes it a quarter of a second of compile time.
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,8 @@ constexpr decltype(auto) object_of(T&& t) {
 }
 }  // namespace detail
 
-/// f(a...), where f may be a pointer to a member of its first argument or of what that points to.
+/// f(a...), where f may be a pointer to a member of its first argument or of that argument's
+/// target.
 template <class F, class... A>
 constexpr std::invoke_result_t<F, A...> invoke(F&& f, A&&... a) {
   using plain = std::remove_cvref_t<F>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/math.hpp - the functions an operator's equation is written in.
-// One equation serves float, double, a SIMD batch and, later, a CUDA thread: for arithmetic types
-// these call the C library, for anything else the function found by argument-dependent look-up.
+// lamina/core/math.hpp - the functions that operators' equations use.
+// One equation serves float, double, a SIMD batch and a CUDA thread: for arithmetic types these
+// functions call the C library, for all others the function found by argument-dependent lookup.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace lamina::math {
 
-/// e^x; of a batch of floats with a relative error below 3e-7, of doubles below 3e-16.
+/// e^x. Relative error: below 3e-7 for a batch of floats, below 3e-16 for doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   if constexpr (is_plain<T>)
@@ -22,8 +22,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   else
     return detail::polynomial_exp(x);
 }
-/// e^x where 1 or more is added to it, or it is added up with others of which one is 1: of a batch
-/// of floats it may be infinite from 88.37 on and 0 below -87.68, where that costs less.
+/// e^x for sums: 1 or more is added to it, or one of the other terms is 1. For a batch of floats it
+/// may be infinite from 88.37 on and 0 below -87.68, where that costs less.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   if constexpr (is_plain<T> || is_batch_of_doubles<T>)
@@ -31,7 +31,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   else
     return detail::polynomial_exp_in_sum(x);
 }
-/// e^x - 1, to the last digits where x is small.
+/// e^x - 1, exact to the last digits where x is small.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   if constexpr (is_plain<T>)
@@ -41,7 +41,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   else
     return detail::polynomial_expm1(x);
 }
-/// log(1 + e^x), to the last digits where e^x is small.
+/// log(1 + e^x), exact to the last digits where e^x is small.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T log1p_exp(T x) {
   if constexpr (is_plain<T>) {
@@ -66,8 +66,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T log(T x) {
   else
     return detail::call_log(x);
 }
-/// Hyperbolic tangent; of a batch of floats with a relative error below 4e-7, of doubles below
-/// 3e-16.
+/// Hyperbolic tangent. Relative error: below 4e-7 for a batch of floats, below 3e-16 for doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   if constexpr (is_plain<T>)
@@ -77,7 +76,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   else
     return detail::rational_tanh(x);
 }
-/// x - tanh(x), to the last digits where x is small.
+/// x - tanh(x), exact to the last digits where x is small.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T tanh_rest(T x) {
   if constexpr (is_plain<T>) {
@@ -135,8 +134,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T atan(T x) {
   else
     return detail::call_atan(x);
 }
-/// Gauss error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x; of a batch of floats with a
-/// relative error below 5e-7, of doubles below 1e-14.
+/// Gauss error function 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Relative error: below 5e-7
+/// for a batch of floats, below 1e-14 for doubles.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   if constexpr (is_plain<T>)
@@ -146,7 +145,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T erf(T x) {
   else
     return detail::rational_erf(x);
 }
-/// x^y as IEEE 754 has it; of a batch of floats with a relative error below 1e-6 where |y log x| is
+/// x^y as IEEE 754 defines it. Relative error for a batch of floats: below 1e-6 where |y log x| is
 /// below 10, below 1e-5 elsewhere.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
@@ -155,7 +154,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T pow(T x, T y) {
   else
     return detail::ieee_pow(x, y);
 }
-/// Largest whole number not above x.
+/// Largest integer not above x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floor(T x) {
   if constexpr (is_plain<T>)
@@ -163,7 +162,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T floor(T x) {
   else
     return detail::call_floor(x);
 }
-/// Smallest whole number not below x.
+/// Smallest integer not below x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   if constexpr (is_plain<T>)
@@ -171,7 +170,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   else
     return detail::call_ceil(x);
 }
-/// Nearest whole number, halves away from zero.
+/// Nearest integer, halves away from zero.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T round(T x) {
   if constexpr (is_plain<T>)
@@ -187,7 +186,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   else
     return detail::call_abs(x);
 }
-/// The smaller one; y where either is not a number.
+/// The smaller one; y where either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T min(T x, T y) {
   if constexpr (is_plain<T>)
@@ -195,7 +194,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T min(T x, T y) {
   else
     return detail::call_min(x, y);
 }
-/// The larger one; y where either is not a number.
+/// The larger one; y where either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T max(T x, T y) {
   if constexpr (is_plain<T>)
@@ -211,18 +210,20 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
-/// x, but 1 where x is 0: a divisor of numbers that are 0 there too, as a mean of their squares is.
+/// x, but 1 where x is 0: a divisor for numbers that are also 0 there, such as a mean of their
+/// squares.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
   return select(x == T(0), T(1), x);
 }
-/// p * x, 0 where the probability p is, whatever x is: log p has an infinite slope there.
+/// p * x, but 0 where the probability p is 0, whatever x is: log p has an infinite slope there.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
   return select(p == T(0), T(0), T(p * x));
 }
-/// Whether x != y, as IEEE 754 has it: NaN differs from everything, itself included. Compares by
-/// ==, because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd 805).
+/// Whether x != y, as IEEE 754 defines it: NaN differs from everything, itself included. Compares
+/// with ==, because in xsimd before 9.0 NaN != x is false on AVX and AVX-512 (xtensor-stack/xsimd
+/// 805).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto differs(T x, T y) {
   if constexpr (is_plain<T>)
@@ -230,12 +231,13 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto differs(T x, T y) {
   else
     return !(x == y);
 }
-/// Whether x is not a number.
+/// Whether x is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_nan(T x) {
   return differs(x, x);
 }
-/// Whether a condition holds, in any lane if it has lanes: a branch where all lanes agree.
+/// Whether a condition holds; for a batch, in at least one lane. Branches use it for conditions on
+/// which all lanes agree.
 template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   if constexpr (std::is_same_v<C, bool>)
@@ -243,12 +245,12 @@ LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   else
     return detail::call_any(condition);
 }
-/// Whether x, which is 1 or more, is infinite.
+/// Whether x, which must be at least 1, is infinite.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_infinite(T x) {
   return x == x + x;
 }
-/// -1, 0 or 1; NaN of NaN.
+/// -1, 0 or 1; NaN for NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), T(x + T(0))));

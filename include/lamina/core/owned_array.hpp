@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/owned_array.hpp - an array that belongs to one object.
-// Why not std::unique_ptr<T[]>: for each T it is a tuple, its parts and a deleter, twenty functions
-// that cost g++ some 25 ms; a trainer has seven such arrays.
+// It replaces std::unique_ptr<T[]>, which needs a tuple, its parts and a deleter for each T: twenty
+// functions that cost g++ some 25 ms; a trainer has seven such arrays.
 #pragma once
 
 #include <cstddef>
 
 namespace lamina {
 
-/// Owns `count` elements, zeros or as their constructor makes them, or none. Moved from, it is
-/// empty.
+/// Owns `count` elements, zero or default-constructed, or none. It is empty after a move.
 template <class T>
 class owned_array {
  public:
@@ -25,7 +24,7 @@ class owned_array {
   }
   ~owned_array() { delete[] first_; }
 
-  /// As that of a pointer: constness is that of T.
+  /// Like a pointer: constness is that of T.
   T& operator[](std::size_t i) const { return first_[i]; }
   T* get() const { return first_; }
   explicit operator bool() const { return first_ != nullptr; }

@@ -4,8 +4,8 @@
 
 namespace lamina {
 
-/// Every inner dimension fills a multiple of this many floats in memory (64 bytes), on every
-/// architecture, so that a file, a plan and an offset mean the same everywhere.
+/// Every inner dimension occupies a multiple of this many floats in memory (64 bytes), on every
+/// architecture, so that files, plans and offsets are portable.
 inline constexpr int alignment_floats = 16;
 
 /// The least multiple of `alignment_floats` that is not below `n`; 0 for 0.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/philox.hpp - random numbers from a counter.
 // Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), Philox 4x32-10.
-// Why a counter: the number for (seed, stream, index) is the same on every machine, for any number
+// With a counter, the number for (seed, stream, index) is the same on every machine, for any number
 // of threads and any order of evaluation.
 #pragma once
 
@@ -40,11 +40,11 @@ LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }
 
-/// The `index`-th number in [0, 1) of a stream.
+/// The number with this index in a stream, in [0, 1).
 LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) {
   const random_words w = philox(seed, stream, index >> 2);
-  // A device keeps in registers what no index chooses from.
+  // A device can keep arrays in registers only if no run-time index selects from them.
   const bool odd = (index & 1) != 0;
   const std::uint32_t low = odd ? w.word[1] : w.word[0], high = odd ? w.word[3] : w.word[2];
   return uniform_from((index & 2) != 0 ? high : low);

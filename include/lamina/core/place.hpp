@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/place.hpp - where a program runs.
+// lamina/core/place.hpp - the device on which a program runs.
 #pragma once
 
 #include <cstdint>
 
 namespace lamina {
 
-/// What computes.
+/// The kind of processor.
 enum class place_kind : std::uint8_t { cpu, cuda };
 
 /// The CPU, or a device by its number: `{.place = lamina::cuda::place{0}}`.
@@ -15,14 +15,15 @@ struct place {
   int number = 0;
 };
 
-/// A place whose type says how it computes, as lamina::cuda::place{0, lamina::cuda::tf32}.
+/// A device whose type also selects its arithmetic, such as lamina::cuda::place{0,
+/// lamina::cuda::tf32}.
 template <class Place>
 concept typed_place = requires {
   typename Place::arithmetic;
 };
 
-/// Which places this translation unit can train at; a part of the names of functions that differ
-/// by it.
+/// The kinds of devices that this translation unit can train on. They are a part of the names of
+/// functions that depend on it.
 struct host_places {};
 struct all_places {};
 #if defined(LAMINA_CUDA)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/pooling_type.hpp - how several values become one.
+// lamina/core/pooling_type.hpp - how pooling reduces several values to one.
 #pragma once
 
 #include <cstdint>
 
 namespace lamina {
 
-/// What a pooling layer takes of the values it sees. Windows of images know average and max.
+/// The value that a pooling layer computes from its inputs. Windows of images know average and max.
 enum class pooling_type : std::uint8_t {
   average,
   sum,

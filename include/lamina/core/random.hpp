@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/random.hpp - which random number belongs to which element.
+// lamina/core/random.hpp - the assignment of random numbers to elements.
 //
-// The convention that all engines share: the number of an element depends on a seed, a stream and
-// the element's place alone.
+// All engines share this convention: the random number of an element depends only on a seed, a
+// stream and the element's index.
 //   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
-//                    parameter; index: the place in the parameter, row by row
+//                    parameter; index: the position in the parameter, row by row
 //   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
 //                    number of the operator among the dropout operators + 2^32 + 2^40 * iteration,
-//                    which is how often the operator was run before in the same run: 0 outside of
-//                    loops, so each iteration of a loop has a mask of its own; index: global row *
-//                    row width + column, so a mini-batch split over machines has the same mask.
-//                    Rows of a time step or of a branch count from its first one
-//   random numbers   of uniform_random and its like inside of a program, one a place, as dropout
-//                    masks: seed: the operator's where that is not 0, else the run's seed + step;
-//                    stream: the number of the operator among those of its type + 2^33 * the type
-//                    + 2^40 * iteration
+//                    the number of earlier runs of the operator in the same run: 0 outside loops,
+//                    so each iteration of a loop has its own mask; index: global row * row width
+//                    + column, so a mini-batch split over machines has the same mask. Rows of a
+//                    time step or of a branch count from its first row
+//   random numbers   of uniform_random and similar operators inside a program, one per element,
+//                    as dropout masks: seed: the operator's where that is not 0, else the run's
+//                    seed + step; stream: the number of the operator among those of its type +
+//                    2^33 * the type + 2^40 * iteration
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // Of any angle these two keep a table on the stack.
+  // cos and sin of an arbitrary angle would keep a table on the stack; these two do not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
   const double angle = 3.141592653589793 * turn;
@@ -55,8 +55,8 @@ LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// N(0, 1) inside of two deviations for one element: the first that fits among the four numbers of
-/// philox(seed, stream + k * 2^40, index) for k = 0, 1, ...
+/// N(0, 1) truncated to two deviations, for one element: the first number within them among the
+/// four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {
@@ -69,8 +69,8 @@ LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint6
   }
 }
 
-/// The stream of an operator that was run `iteration` times before in this run; `first` is that of
-/// its first time. The first 2^24 iterations have streams of their own.
+/// The stream of an operator's run number `iteration`; `first` is the stream of run 0. The first
+/// 2^24 runs have separate streams.
 LAMINA_FN constexpr std::uint64_t later_stream(std::uint64_t first, std::uint64_t iteration) {
   return first + (iteration << 40);
 }
@@ -87,7 +87,7 @@ enum class random_type : std::uint8_t {
   uniform_like,
   normal_like
 };
-/// The stream of the n-th operator of a type, as dropout_stream.
+/// The stream of the n-th operator of a type, like dropout_stream.
 LAMINA_FN constexpr std::uint64_t random_stream(random_type type, std::uint64_t n,
                                                 std::uint64_t iteration = 0) {
   return later_stream(n + (static_cast<std::uint64_t>(type) << 33), iteration);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that nobody clears before.
+// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that is not cleared first.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// Bytes at a multiple of 64. Unlike those of std::string, new ones hold anything; many of them are
-/// asked for in large pages, for a page fault every 4 KB costs more than reading a file does.
+/// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers ask for
+/// large pages, because a page fault per 4 KB costs more than reading a file does.
 class raw_bytes {
  public:
   raw_bytes() = default;
@@ -34,7 +34,7 @@ class raw_bytes {
   raw_bytes& operator=(const raw_bytes&) = delete;
   ~raw_bytes() { release(); }
 
-  /// Makes room for `count` bytes; the old ones are lost.
+  /// Allocates `count` bytes; the old ones are lost.
   LAMINA_COLD void resize(std::size_t count) {
     release();
     if (count == 0) return;
@@ -42,7 +42,7 @@ class raw_bytes {
     data_ = static_cast<char*>(::operator new(count, alignment));
     size_ = count;
 #if defined(MADV_HUGEPAGE)
-    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a wish: it may be refused
+    if (count >= large) ::madvise(data_, count, MADV_HUGEPAGE);  // a hint: the system may ignore it
 #endif
   }
 

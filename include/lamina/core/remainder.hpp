@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/remainder.hpp - division that rounds down, and its remainder: of whole numbers, real
-// ones and batches of these.
+// lamina/core/remainder.hpp - division that rounds down, and its remainder: for integers, real
+// numbers and batches of these.
 #pragma once
 
 #include <type_traits>
@@ -9,12 +9,13 @@
 
 namespace lamina::math {
 
-/// x - y * floor(x / y) without rounding: 0 or a number with the sign of y, nearer to 0 than y. NaN
-/// where y is 0 or x infinite; of whole numbers 0 where y is 0 (callers refuse that before).
+/// x - y * floor(x / y) without rounding: 0, or a number with the sign of y and smaller than y in
+/// absolute value. NaN where y is 0 or x infinite; for integers 0 where y is 0 (callers refuse it
+/// first).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
-    // The smallest number by -1 is beyond the largest one, and a trap.
+    // The smallest integer divided by -1 overflows and traps.
     if (y == T(0) || y == static_cast<T>(-1)) return T(0);
     const T r = static_cast<T>(x % y);
     return r != T(0) && (r < T(0)) != (y < T(0)) ? static_cast<T>(r + y) : r;
@@ -31,8 +32,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T remainder(T x, T y) {
   }
 }
 
-/// floor(x / y). Of whole numbers the smallest one by -1 wraps to itself, and anything by 0 is 0
-/// (callers refuse that before).
+/// floor(x / y). For integers, the smallest one divided by -1 wraps to itself, and any division by
+/// 0 is 0 (callers refuse it first).
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
@@ -46,7 +47,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T floored_quotient(T x, T y) {
   }
 }
 
-/// x / y, rounded towards 0 where they are whole numbers; these as for floored_quotient.
+/// x / y, for integers rounded towards 0; special cases as for floored_quotient.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T quotient(T x, T y) {
   if constexpr (std::is_integral_v<T>) {

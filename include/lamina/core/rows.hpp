@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/rows.hpp - what the leading dimension of a variable means.
+// lamina/core/rows.hpp - the meaning of a variable's leading dimension.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,34 @@
 
 namespace lamina {
 
-/// How the rows of a domain come from its parent's.
+/// How the rows of a domain follow from those of its parent.
 enum class domain_kind : std::uint8_t {
   once,      // no rows
   batch,     // the samples
-  sequence,  // the elements of one sequence for each row of the parent
+  sequence,  // one sequence per row of the parent, one row per element
   subset,    // the rows of the parent that a condition chose
   step       // at one time step: the rows of the parent whose sequences are long enough
 };
 
-/// No leading run-time dimension: parameters, scalars, anything whose shape is known whole.
+/// No leading run-time dimension: parameters, scalars, anything with a shape that is fully known.
 struct once {
   static constexpr domain_kind kind = domain_kind::once;
   static constexpr int domain = 0;
   static constexpr int lod_level = 0;
 };
 
-/// One row for each sample of the mini-batch; how many is known when a batch is fed.
+/// One row per sample of the mini-batch; their number is known when a batch is fed.
 struct batch {
   static constexpr domain_kind kind = domain_kind::batch;
   static constexpr int domain = 1;
   static constexpr int lod_level = 0;
 };
 
-/// One row for each element of the sequences that were fed, or made, under `Name`. Each row of
-/// `Parent` has one sequence: `tokens<"words">` are the words of sentences, one sentence a sample;
-/// `tokens<"words", tokens<"sentences">>` the words of the sentences of documents, one document a
-/// sample. Its number among the domains of a program is rows_of<R>(builder).
-/// Why members instead of a deduced template argument: nvcc cannot deduce one of class type.
+/// One row per element of the sequences that were fed, or made, under `Name`. Each row of `Parent`
+/// has one sequence: `tokens<"words">` are the words of sentences, one sentence per sample;
+/// `tokens<"words", tokens<"sentences">>` are the words of the sentences of documents, one document
+/// per sample. Its number among the domains of a program is rows_of<R>(builder). It has members
+/// instead of a deduced template argument, because nvcc cannot deduce one of class type.
 template <fixed_string Name, class Parent = batch>
 struct tokens {
   using parent = Parent;
@@ -54,7 +54,7 @@ struct chosen {
   static constexpr int lod_level = 0;
 };
 
-/// The rows at one time step of sequences R: one row for each sequence that is long enough.
+/// The rows at one time step of sequences R: one row per sequence that is long enough.
 template <class R, class Key>
 struct at_step {
   using parent = typename R::parent;
@@ -63,7 +63,7 @@ struct at_step {
   static constexpr int lod_level = 0;
 };
 
-/// Its address stands for a type R during recording.
+/// The address of this variable stands for a type R during recording.
 template <class R>
 inline constexpr char domain_mark = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/sort_stably.hpp - an order of positions in which equal ones stay as they were.
-// Why not std::stable_sort: that of libstdc++ 12 asks for memory by a function that newer clangs
-// warn of.
+// lamina/core/sort_stably.hpp - sorts positions and keeps the order of equal ones.
+// It replaces std::stable_sort, which in libstdc++ 12 allocates memory with a function that newer
+// clangs warn of.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// Sorts increasing positions by `before(a, b)`, a strict weak order; of two equal ones the smaller
-/// stays first.
+/// Sorts increasing positions by `before(a, b)`, a strict weak order; of two equal positions the
+/// smaller one stays first.
 template <class Position, class Before>
 void sort_stably(std::vector<Position>& positions, const Before& before) {
   std::sort(positions.begin(), positions.end(),

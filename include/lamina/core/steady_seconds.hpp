@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/steady_seconds.hpp - a clock that never goes back; <chrono> costs every program that
-// includes it a sixth of a second.
+// includes it a sixth of a second of compile time.
 #pragma once
 
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/text.hpp - text put together from pieces, for messages and names.
+// lamina/core/text.hpp - joins text from pieces, for messages and names.
 #pragma once
 
 #include <concepts>
@@ -15,8 +15,8 @@
 namespace lamina {
 
 /// `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members are compiled
-/// once and out of line: the operators of std::string, inlined into every message, are what a
-/// compiler spends most of its time on in functions that seldom run.
+/// once and out of line. The operators of std::string, inlined into every message, would take most
+/// of the compiler's time in functions that seldom run.
 class text {
  public:
   LAMINA_COLD text() {}
@@ -50,7 +50,7 @@ class text {
     const auto is_digit = [&](std::size_t i) {
       return i < all.size() && all[i] >= '0' && all[i] <= '9';
     };
-    // The format may have commas of its own.
+    // The format may contain commas itself.
     std::size_t at = all.rfind(point);
     while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
       at = all.rfind(point, at - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/threading.hpp - threads, locks and conditions of POSIX: <thread>, <mutex> and
-// <condition_variable> cost every program that includes them a quarter of a second.
+// <condition_variable> cost every program that includes them a quarter of a second of compile time.
 #pragma once
 
 #include <system_error>
@@ -16,8 +16,8 @@
 
 namespace lamina::threading {
 
-/// One step, the i-th, of waiting in a loop: mostly a hint to the processor; now and then another
-/// thread gets the processor, for it may be the one that is waited for.
+/// Step i of a waiting loop: mostly a hint to the processor. Every 64th step yields the processor,
+/// because the thread that the caller waits for may need it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
     sched_yield();
@@ -30,7 +30,7 @@ inline void wait_step(int i) {
 #endif
 }
 
-/// One thread at a time; see guard.
+/// A lock for one thread at a time; see guard.
 class mutex {
  public:
   mutex() = default;
@@ -69,7 +69,7 @@ class guard {
   bool held_ = false;
 };
 
-/// Something that threads wait for.
+/// A condition that threads wait for.
 class condition {
  public:
   condition() = default;
@@ -77,12 +77,12 @@ class condition {
   condition& operator=(const condition&) = delete;
   ~condition() {
 #if !defined(__linux__)
-    pthread_cond_destroy(&handle_);  // on Linux it frees nothing, and waits for those who wait:
-                                     // they are not there in a child that was forked
+    pthread_cond_destroy(&handle_);  // on Linux it frees nothing but waits for waiting threads,
+                                     // which do not exist in a forked child
 #endif
   }
 
-  /// Lets go of the guard's mutex until `met()`, which is only called with the mutex held.
+  /// Releases the guard's mutex until `met()` holds; calls `met()` only with the mutex held.
   template <class Met>
   void wait(guard& g, Met met) {
     while (!met()) pthread_cond_wait(&handle_, &g.mutex_.handle_);
@@ -98,7 +98,7 @@ class condition {
 /// The owner calls join() before it is destroyed.
 class thread {
  public:
-  /// No thread.
+  /// An object without a thread.
   thread() = default;
   /// Throws lamina::error when the system starts no more threads.
   template <class F>
@@ -120,7 +120,7 @@ class thread {
     return *this;
   }
 
-  /// Waits for its end. In a child that was forked there is no such thread: nothing to wait for.
+  /// Waits for the end of the thread. A forked child has no such thread, so it does not wait.
   void join() {
     if (std::exchange(runs_, false) && process_ == ::getpid()) pthread_join(handle_, nullptr);
   }
@@ -144,7 +144,7 @@ class thread {
   }
 
   pthread_t handle_{};
-  ::pid_t process_ = 0;  // that it runs in
+  ::pid_t process_ = 0;  // the process that it runs in
   bool runs_ = false;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/type_of.hpp - a value that stands for a type, and the way back.
 //
-// Why this looks the way it does. A recorded program is a value: an array of operators, each of
-// which refers to its definition by a pointer. Kernels are templates on the definition's type. The
-// way from type to pointer is `&registered<Op>::value`; C++20 has no way back but a friend
-// function: `registered<Op>` defines, for its own pointer, the function that `found_by<pointer>`
-// declares. The set of operators stays open: a user's own operator needs no entry in any list.
+// A recorded program is a value: an array of operators, each of which refers to its definition by a
+// pointer. Kernels are templates on the definition's type. The pointer for a type is
+// `&registered<Op>::value`; C++20 offers only a friend function for the way back: `registered<Op>`
+// defines, for its own pointer, the function that `found_by<pointer>` declares. The set of
+// operators stays open: a user's own operator needs no entry in any list.
 #pragma once
 
 namespace lamina {
@@ -21,7 +21,7 @@ struct type_tag {
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
 
-/// Declares the way back from a pointer to a registered value.
+/// Declares the function from a pointer to the type of a registered value.
 template <auto* Pointer>
 struct found_by {
   friend constexpr auto type_found_by(found_by<Pointer>);
@@ -31,13 +31,13 @@ struct found_by {
 #pragma GCC diagnostic pop
 #endif
 
-/// Defines it: instantiated once for each (pointer, type).
+/// Defines that function; instantiated once per (pointer, type).
 template <auto* Pointer, class T>
 struct finds {
   friend constexpr auto type_found_by(found_by<Pointer>) { return type_tag<T>{}; }
 };
 
-/// The type whose registered value lies at `Pointer`.
+/// The type whose registered value is at `Pointer`.
 template <auto* Pointer>
 using type_of = typename decltype(type_found_by(found_by<Pointer>{}))::type;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/worker_pool.hpp - threads that wait for work, and work that they do in step.
+// lamina/core/worker_pool.hpp - threads that wait for work and do it in step.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 namespace lamina {
 
 /// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
-/// thread is ever started. One caller at a time. A child that was forked has none of the threads:
-/// the first round there starts them anew.
+/// thread is ever started. Only one caller at a time. A forked child has none of the threads: its
+/// first round starts new ones.
 class worker_pool {
  public:
   /// Throws lamina::error when the system starts no more threads.
@@ -33,7 +33,7 @@ class worker_pool {
   worker_pool& operator=(const worker_pool&) = delete;
   ~worker_pool() { end(); }
 
-  /// How many tasks a round has.
+  /// The number of tasks per round.
   int size() const { return workers_ + 1; }
 
   /// Runs one round and waits for its end; rethrows the first exception of a task.
@@ -43,7 +43,7 @@ class worker_pool {
       task(0);
       return;
     }
-    // A plain pointer and not std::function: a round allocates nothing.
+    // A plain pointer and not std::function, so that a round allocates nothing.
     run_round(&task, [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); });
   }
 
@@ -61,8 +61,8 @@ class worker_pool {
     }
     process_ = ::getpid();
   }
-  /// In another process than the threads: somebody of there may have held the mutex, and the round
-  /// that was under way will never end here.
+  /// Starts new threads in a forked child: a thread of the parent may have held the mutex, and the
+  /// parent's round never ends here.
   LAMINA_COLD void start_again() {
     new (&mutex_) threading::mutex;
     new (&begin_) threading::condition;
@@ -121,8 +121,8 @@ class worker_pool {
       if (running_ == 0) end_.notify_one();
     }
   }
-  /// Going to sleep and being woken takes longer than what lies between the rounds of short steps:
-  /// some microseconds are waited out, where there is a processor for every thread.
+  /// Sleeping and waking takes longer than the pause between rounds of short steps. So a thread
+  /// first spins for some microseconds, if there is a processor per thread.
   template <class Met>
   void wait_awhile(Met met) const {
     for (int i = 0; i < patience_ && !met(); ++i) threading::wait_step(i);
@@ -133,10 +133,10 @@ class worker_pool {
   owned_array<threading::thread> threads_;
   int started_ = 0;
   const int workers_, patience_;
-  ::pid_t process_ = 0;  // that the threads run in; 0: not all are started
+  ::pid_t process_ = 0;  // the process that the threads run in; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
-  std::uint64_t round_ = 0;  // these two are read without the mutex, too
+  std::uint64_t round_ = 0;  // read without the mutex too, like running_
   int running_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_ = nullptr;

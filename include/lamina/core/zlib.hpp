@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/zlib.hpp - whether deflate and gzip can be read, and zlib if so.
+// lamina/core/zlib.hpp - whether deflate and gzip can be read; includes zlib if so.
 #pragma once
 
 /// 1 if compressed files can be read; the program then links zlib. Define it yourself to decide.

@@ -12,8 +12,8 @@
 
 namespace lamina {
 
-/// Stands for a view after a mistake that was told, so that it is the only one: takes any number of
-/// indices.
+/// Stands for a view after a reported mistake, so that no further error follows: accepts any number
+/// of indices.
 struct missing_view : array_view<float, 1> {
   missing_view() : array_view(nullptr, {0}, 0) {}
   template <class... Index>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/batch_view.hpp - a mini-batch as one array a data layer, and its parts.
+// lamina/model/batch_view.hpp - a mini-batch as one array per data layer, and its parts.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace lamina {
 
 namespace detail {
 
-/// What a data layer of a program takes: numbers a row, their type, whose rows.
+/// The input of a data layer: numbers per row, their type, and the domain of the rows.
 struct data_layer {
   int columns;
   dtype type;
   int domain;
-  int parent;       // the domain of the sequences that the rows belong to, or -1
-  int grandparent;  // and those of the sequences of sequences, or -1
+  int parent;       // the domain of the sequences that contain the rows, or -1
+  int grandparent;  // the domain of the sequences that contain those, or -1
 };
 template <program_type P>
 struct data_layers {
@@ -54,8 +54,8 @@ struct batch_view {
   const std::byte* data[at_least_one(layers)] = {};
   engine::cpu::domain_rows<domains> rows;
 
-  /// A mini-batch without sequences, of one array a data layer; `first_row` is the place of its
-  /// first sample in a larger one.
+  /// A mini-batch without sequences: one array per data layer. `first_row` is the position of its
+  /// first sample in a larger mini-batch.
   static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
     batch_view b;
     b.rows = engine::cpu::domain_rows<domains>(rows, first_row);
@@ -63,7 +63,7 @@ struct batch_view {
     return b;
   }
 
-  /// Binds a machine to this mini-batch, and feeds it those data layers whose bits `which` has.
+  /// Binds a machine to this mini-batch and feeds it the data layers whose bits are set in `which`.
   template <class Machine>
   void feed_to(Machine& machine, unsigned long long which = ~0ull) const {
     machine.bind(rows);
@@ -73,7 +73,7 @@ struct batch_view {
 
   int size() const { return rows.count[batch::domain]; }
 
-  /// How many samples, and elements of their sequences, come before a sample.
+  /// The number of samples and sequence elements before a sample.
   std::int64_t count_before(int sample) const {
     int begins[domains] = {};
     begins[batch::domain] = sample;

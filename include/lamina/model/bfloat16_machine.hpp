@@ -51,7 +51,7 @@ class bfloat16_copies {
   static constexpr int parameters = P::desc.count.parameters;
   static constexpr int count =
       engine::cpu::bfloat16_layouts * static_cast<int>(at_least_one(parameters));
-  // A table of its own: naming one element of a larger one would keep all of it.
+  // A separate table, because naming one element of a larger one would keep all of it.
   struct layout_table {
     engine::cpu::bfloat16_layout of[count];
   };
@@ -70,9 +70,9 @@ class bfloat16_copies {
 
 }  // namespace detail
 
-/// Runs a program made of P in test mode, its weights stored as bfloat16: those that fc, lstm,
-/// lstmp, gru and gru_unit multiply by. Biases, tables of embeddings and filters of images stay
-/// what they are, and all sums are floats.
+/// Runs a program made of P in test mode with weights in bfloat16: those that fc, lstm, lstmp, gru
+/// and gru_unit multiply by. Biases, embedding tables and image filters keep their type, and all
+/// sums are in float.
 template <program_type P>
 class bfloat16_machine : private detail::bfloat16_copies<P>,
                          public engine::cpu::machine<with_bfloat16_weights<for_test<P>>> {

@@ -6,8 +6,8 @@
 
 namespace lamina::storage {
 
-/// `evaluator e{model, storage::bfloat16}`, `static_evaluator<decltype(net), 1,
-/// storage::bfloat16>`: weights are rounded to bfloat16.
+/// `evaluator e{model, storage::bfloat16}` and `static_evaluator<decltype(net), 1,
+/// storage::bfloat16>` round weights to bfloat16.
 inline constexpr bfloat16_type bfloat16{};
 
 }  // namespace lamina::storage

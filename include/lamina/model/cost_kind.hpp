@@ -9,10 +9,10 @@
 
 namespace lamina {
 
-/// What a program returns as its cost.
+/// The kind of cost that a program returns.
 enum class cost_kind : std::uint8_t { none, array, number };
 
-/// Only one real number can be trained on.
+/// Training needs a cost that is one real number.
 template <program_type P>
 constexpr cost_kind cost_kind_of() {
   constexpr int cost = P::desc.cost;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device_arrays.hpp - copies of parameters, and of what lies like them, on a device.
+// lamina/model/device_arrays.hpp - copies of parameters, and of arrays of their shapes, on a
+// device.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,9 @@
 
 namespace lamina {
 
-/// `of_each` arrays for each parameter of a program in the memory of a backend: rows, padded. The
-/// host has them in the layout of its engine, where weights lie in panels. A parameter for which
-/// `has_none(i)` has arrays without rows.
+/// `of_each` arrays per parameter of a program in the memory of a backend, in padded rows. The host
+/// keeps them in the layout of its engine, where weights lie in panels. A parameter for which
+/// `has_none(i)` holds has arrays without rows.
 template <class Backend>
 class device_arrays {
  public:
@@ -39,17 +40,17 @@ class device_arrays {
       for (int s = 0; s < of_each; ++s, at += size_of(info)) pointers_.push_back(at);
   }
 
-  /// One pointer each into device memory.
+  /// One pointer per array, into device memory.
   float* const* pointers() const { return pointers_.data(); }
 
-  /// From arrays of the host, and back to them.
+  /// Copies arrays from the host, and back.
   LAMINA_COLD void upload(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { send(info, host[i], pointers_[i]); });
   }
   LAMINA_COLD void download(float* const* host) {
     each([&](const parameter_info& info, std::size_t i) { bring(info, pointers_[i], host[i]); });
   }
-  /// An array of the host to where one lies on the device as parameter i does, and back.
+  /// Copies one array of the host to a device array with the layout of parameter i, and back.
   LAMINA_COLD void upload_one(int i, const float* host, float* to) {
     send(infos_[static_cast<std::size_t>(i)], host, to);
   }

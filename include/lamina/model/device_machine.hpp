@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/device_machine.hpp - what evaluators and gradient machines on a device run: a
-// backend, a copy of a model's parameters, and a machine over them.
+// lamina/model/device_machine.hpp - the machine of evaluators and gradient machines on a device: a
+// backend, a copy of a model's parameters, and an engine over them.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// Runs a program made of P, in test mode or with gradients, by a backend of its own; what it
-/// computes is copied to the host when somebody looks at it.
+/// Runs a program made of P, in test mode or with gradients, on a backend of its own. The machine
+/// copies a result to the host when the caller asks for it.
 template <program_type P, class Backend, class Program = for_test<P>>
 class device_machine {
  public:
@@ -51,8 +51,8 @@ class device_machine {
   }
   void store(const variable_layout& layout) { machine_.store(layout); }
 
-  /// The gradient of parameter i, copied to the host and there in the layout of the parameter; null
-  /// if none reaches it.
+  /// The gradient of parameter i, copied to the host and converted to the layout of the parameter;
+  /// null if no gradient reaches it.
   LAMINA_COLD float* gradient(int i) {
     if (machine_.gradient_rows(i) != nullptr) return nullptr;
     const float* const from = machine_.gradient(i);
@@ -63,7 +63,7 @@ class device_machine {
     parameters_.download_one(i, from, to.data());
     return to.data();
   }
-  /// The same of one of some rows only; null if it is not.
+  /// The same for a gradient of selected rows; null if the gradient is dense.
   LAMINA_COLD engine::cpu::selected_rows* gradient_rows(int i) {
     const engine::cuda::selected_rows* const on_device = machine_.gradient_rows(i);
     if (on_device == nullptr) return nullptr;
@@ -91,7 +91,7 @@ class device_machine {
   device_arrays<Backend> parameters_;
   machine_type machine_;
   std::vector<std::vector<float>> gradients_;
-  engine::cpu::selected_rows rows_;  // the one that was looked at last
+  engine::cpu::selected_rows rows_;  // the gradient that was read last
 };
 
 }  // namespace lamina

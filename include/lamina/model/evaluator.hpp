@@ -19,8 +19,8 @@ namespace lamina {
 
 namespace detail {
 
-/// Fills the variables of a machine that persist but are no parameters: statistics of metrics. P is
-/// the program that was recorded, from which the machine's program was made.
+/// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
+/// P is the recorded program, from which the machine's program was made.
 template <class P, class Machine>
 LAMINA_COLD void initialise_state(Machine& m) {
   constexpr const program_view& p = run_time_program<P>::view;
@@ -31,7 +31,7 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // What a machine on a device shows is a copy.
+    // A machine on a device returns a copy, which must be stored.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }
@@ -49,8 +49,9 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 }  // namespace detail
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
-/// it, and owns the activations. One thread uses an evaluator at a time; many evaluators may share
-/// a model without a lock. Runs the program in test mode, on the CPU or by another machine.
+/// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
+/// may share a model without a lock. Runs the program in test mode, on the CPU or on another
+/// machine.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
@@ -64,22 +65,22 @@ class evaluator {
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// On a device that has a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`,
-  /// with <lamina/lamina.cuh>. The copy is taken now, and by refresh().
+  /// On a device with a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`, with
+  /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// With weights that are rounded to bfloat16, for products that wait for memory: half of the
-  /// bytes to read. `evaluator e{model, lamina::storage::bfloat16}`, with
-  /// <lamina/model/bfloat16_machine.hpp>. The copy is taken now, and by refresh().
+  /// With weights rounded to bfloat16, for products that are limited by memory: half of the bytes
+  /// to read. `evaluator e{model, lamina::storage::bfloat16}`, with
+  /// <lamina/model/bfloat16_machine.hpp>. The constructor and refresh() copy the weights.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// Of a program without a model: an error of one line.
+  /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit evaluator(const Q& program, const More&...)
       : evaluator(static_cast<const model<P>&>(model<P>(program))) {
@@ -87,32 +88,31 @@ class evaluator {
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
   }
-  /// Of a model that is gone at the end of the line: likewise.
+  /// Refuses a temporary model with a one-line error.
   template <class... More>
   explicit evaluator(model<P>&& m, const More&...) : evaluator(static_cast<const model<P>&>(m)) {
     static_assert(never<P, More...>,
                   "lamina: evaluator: expected a model that outlives it, found a temporary one; "
                   "give the model a name: lamina::model m{program}");
   }
-  /// Without a model: likewise.
+  /// Refuses a call without a model with a one-line error.
   template <class Q = P>
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
-  /// Copies the parameters of the model again, to the place or as bfloat16.
+  /// Copies the parameters of the model again, to the device or as bfloat16.
   void refresh() { machine_.refresh(); }
 
-  /// Computes everything that depends on the given data alone:
-  /// `e.forward(feed<"image">(pixels))` needs no label. All feeds have equally many rows.
-  /// An unknown name or another element type is a compile-time error; sizes that do not fit throw
-  /// lamina::error.
+  /// Computes everything that depends only on the given data: `e.forward(feed<"image">(pixels))`
+  /// needs no label. All feeds must have the same number of rows. An unknown name or another
+  /// element type is a compile-time error; sizes that do not fit throw lamina::error.
   template <class... Feed>
   void forward(Feed... feeds) {
     static_assert(sizeof...(Feed) > 0, "lamina: forward: feed at least one data layer");
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    // Here and not in a function of its own: an error about a feed shows each function above it.
+    // Here and not in a separate function: an error about a feed shows each function above it.
     if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
       constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
       using all = detail::known_data<P, !known>;
@@ -134,10 +134,11 @@ class evaluator {
     }
   }
 
-  /// The activation of a layer or variable after forward(), as a view in its own shape. Layers that
-  /// the user named and variables that the program returns are always kept; others only where their
-  /// memory is nobody else's later (a compile-time error says so). Throws lamina::error for one
-  /// that depends on data that the last forward() was not given.
+  /// The activation of a layer or variable after forward(), as a view in its own shape. The
+  /// evaluator always keeps the layers that the user named and the variables that the program
+  /// returns; it keeps others only where no later value reuses their memory (otherwise a
+  /// compile-time error). Throws lamina::error when the activation depends on data that the last
+  /// forward() did not get.
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
@@ -157,7 +158,7 @@ class evaluator {
     }
   }
 
-  /// The name among the arguments: an error of one line.
+  /// Refuses a name among the arguments with a one-line error.
   template <class Text>
   missing_view activation(const Text&) {
     static_assert(never<Text>,
@@ -166,10 +167,11 @@ class evaluator {
     return {};
   }
 
-  /// The sequences that the rows of an activation form, where they lie after forward(): sequence i
-  /// is its rows `s.begin(i)` to before `s.end(i)`, `s.count` are there. Level 0 is the outermost
-  /// one, -1 the innermost: of the hypotheses that a beam search found, `sequences<"found", 0>()`
-  /// are those of each sample, `sequences<"found">()` the words of each.
+  /// The sequences that the rows of an activation form after forward(), without a copy: sequence i
+  /// is the rows from `s.begin(i)` to before `s.end(i)`, and `s.count` is the number of sequences.
+  /// Level 0 is the outermost level, -1 the innermost. After a beam search, `sequences<"found",
+  /// 0>()` are the hypotheses of each sample and `sequences<"found">()` the words of each
+  /// hypothesis.
   template <fixed_string Name, int Level = -1>
   engine::cpu::sequence_rows sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -189,7 +191,7 @@ class evaluator {
   }
 
   /// The cost after forward() with the data that it depends on. Throws lamina::error for a program
-  /// without a cost, or where one of these data was not given.
+  /// without a cost, or when forward() did not get all of these data.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -197,8 +199,8 @@ class evaluator {
     return detail::number_in<P, cost>(machine_);
   }
 
-  /// The cost over a whole pass of a reader of mini-batches, its mean over all samples, and the
-  /// metrics of the pass: what accuracy, auc, chunk_eval and quotients of sums count is added up.
+  /// Runs a whole pass of a reader of mini-batches. Returns the mean cost over all samples and the
+  /// metrics of the pass: accuracy, auc, chunk_eval and quotients of sums add up their counts.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -227,7 +229,7 @@ class evaluator {
   /// The machine itself, for callers that run it in another way.
   Machine& machine() { return machine_; }
 
-  /// Sets accumulated statistics (auc) back to their beginning.
+  /// Resets accumulated statistics (auc).
   void reset() { detail::initialise_state<P>(machine_); }
 
  private:
@@ -262,7 +264,7 @@ class evaluator {
     return r;
   }
 
-  /// A variable of before, or of no run at all, is no answer.
+  /// Refuses a variable that depends on data that the last run did not get.
   template <int V>
   void require_fed() const {
     constexpr unsigned long long needed =
@@ -283,7 +285,7 @@ class evaluator {
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Sequences are copied, for their offsets have to be found; so are the elements of a single one.
+  /// Copies sequences, because their offsets must be found; copies a single sequence too.
   template <class Feed>
   unsigned long long copy(Feed f) {
     constexpr int i = layer_of<Feed::name>;
@@ -339,11 +341,12 @@ class evaluator {
   Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
-  unsigned long long given_ = 0;  // the data of the last run, a bit each
+  unsigned long long given_ = 0;  // the data of the last run, one bit each
   int rows_ = -1;
 };
 
-/// Of a program with a mistake that was told: computes nothing, and finds no other.
+/// The evaluator of a program whose mistake has been reported: it computes nothing and reports no
+/// further mistake.
 template <program_type P, class Machine>
 requires(is_faulty<P>) class evaluator<P, Machine> {
  public:
@@ -371,7 +374,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
   void reset() {}
 };
 
-/// Leads `evaluator e{program}` to the constructor that tells what is missing.
+/// Leads `evaluator e{program}` to the constructor that explains the mistake.
 template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;

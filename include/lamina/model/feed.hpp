@@ -15,7 +15,7 @@
 
 namespace lamina {
 
-/// Values for the data layer of that name; refers to the user's memory.
+/// Values for the data layer with this name; refers to the user's memory.
 template <fixed_string Name, element T>
 struct feed_value {
   static constexpr auto name = Name;
@@ -24,14 +24,14 @@ struct feed_value {
   std::size_t count;
 };
 
-/// Sequences for the data layer of that name, one for each sample; refers to the user's memory.
+/// Sequences for the data layer with this name, one per sample; refers to the user's memory.
 template <fixed_string Name, class Sequences>
 struct feed_sequences {
   static constexpr auto name = Name;
   const Sequences& values;
 };
 
-/// What a wrong feed becomes, so that one mistake is one error.
+/// The result of a wrong feed, so that one mistake gives one error.
 struct feed_nothing {};
 
 namespace detail {
@@ -40,18 +40,18 @@ inline constexpr std::size_t array_size = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t array_size<std::array<T, N>> = N;
 
-/// Numbers one behind the other, in arrays or not.
+/// A contiguous sequence of numbers, or of std::arrays of numbers.
 template <class R>
 concept flat_numbers = std::ranges::contiguous_range<R> &&
     (std::is_arithmetic_v<std::ranges::range_value_t<R>> ||
      array_size<std::ranges::range_value_t<R>> > 0);
-/// A container for each sequence.
+/// A range that holds one container per sequence.
 template <class R>
 concept ragged_numbers = std::ranges::forward_range<R> &&
     std::ranges::forward_range<std::ranges::range_value_t<R>> &&
     (array_size<std::ranges::range_value_t<R>> == 0);
 
-/// Whether a value is what feed() returns, and whether it is sequences. (nvcc deduces no name.)
+/// Whether a type is a result of feed(), and whether it holds sequences. (nvcc deduces no name.)
 template <class F>
 inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires {
   F::name.view();
@@ -63,7 +63,8 @@ inline constexpr bool is_feed_of_sequences = !requires(F f) {
 }  // namespace detail
 
 /// Feeds a contiguous container of numbers, or of std::array of numbers, row by row:
-/// `e.forward(feed<"image">(pixels))`. It is read in place and must live until the run is over.
+/// `e.forward(feed<"image">(pixels))`. The container is read in place and must live until the run
+/// is over.
 template <fixed_string Name, detail::flat_numbers R>
 auto feed(const R& values) {
   using item = std::remove_cv_t<std::ranges::range_value_t<R>>;
@@ -76,13 +77,14 @@ auto feed(const R& values) {
     return feed_value<Name, item>{std::ranges::data(values), std::ranges::size(values)};
   }
 }
-/// Feeds sequences of different length, a container each: `e.forward(feed<"words">(sentences))`. An
-/// element is a number or a container of numbers; of nested sequences, an element is a sequence.
+/// Feeds sequences of different lengths, one container per sequence:
+/// `e.forward(feed<"words">(sentences))`. An element is a number or a container of numbers; for
+/// nested sequences, an element is a sequence.
 template <fixed_string Name, detail::ragged_numbers R>
 feed_sequences<Name, R> feed(const R& sequences) {
   return {sequences};
 }
-/// Feeds the numbers in braces, and sequences in braces: `e.forward(feed<"image">({0.5f, 1.f}))`,
+/// Feeds numbers in braces, and sequences in braces: `e.forward(feed<"image">({0.5f, 1.f}))`,
 /// `e.forward(feed<"words">({{3, 1}, {4, 1, 5}}))`. They live until the end of the statement.
 template <fixed_string Name, element T, std::size_t N>
 feed_value<Name, T> feed(const T (&values)[N]) {
@@ -103,7 +105,7 @@ feed_value<Name, T> feed(const T* values, std::size_t count) {
   return {values, count};
 }
 
-/// What cannot be fed: an error of one line.
+/// Refuses a type that cannot be fed with a one-line error.
 template <fixed_string Name, class X>
 requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) feed_nothing
     feed(const X&) {
@@ -112,7 +114,7 @@ requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) 
                 "sequence");
   return {};
 }
-/// As above, where the name stands among the arguments: `feed("x", values)`.
+/// As above, where the name is among the arguments: `feed("x", values)`.
 template <class X>
 feed_nothing feed(const char*, const X&) {
   static_assert(never<X>,

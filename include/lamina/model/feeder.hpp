@@ -20,19 +20,19 @@
 
 namespace lamina {
 
-/// Holds a mini-batch as one array a data layer, in the order of the data layers; its memory grows
-/// to the largest mini-batch and stays.
+/// Holds a mini-batch as one array per data layer, in the order of the data layers. Its memory
+/// grows to the largest mini-batch and stays.
 template <program_type P>
 class feeder {
  public:
   static constexpr int layers = P::desc.count.data;
   static constexpr int domains = P::desc.count.domains;
 
-  /// Copies a mini-batch: a range of samples with one field for each data layer. A field is a
-  /// number or a contiguous container of numbers; of a sequence, a container of as many numbers (or
-  /// of containers, one an element) as the sequence is long; of nested sequences, a container of
-  /// those. Throws lamina::error naming the data layer when a field has another size than the
-  /// layer, or sequences of one name have two lengths.
+  /// Copies a mini-batch: a range of samples with one field per data layer. A field is a number or
+  /// a contiguous container of numbers. For a sequence, it is a container with one number (or one
+  /// container) per element; for nested sequences, a container of those. Throws lamina::error with
+  /// the name of the data layer when a field and its layer differ in size, or when sequences of one
+  /// name differ in length.
   template <class Batch>
   LAMINA_NOINLINE void fill(const Batch& samples) {
     clear();
@@ -43,7 +43,7 @@ class feeder {
       ++rows_;
     }
   }
-  /// Copies the fields of one data layer alone, a sample each, into a mini-batch that clear()
+  /// Copies the fields of a single data layer, one per sample, into a mini-batch that clear()
   /// began.
   template <int Index, class Fields>
   LAMINA_NOINLINE void fill_layer(const Fields& fields) {
@@ -63,7 +63,7 @@ class feeder {
   }
 
   int rows() const { return rows_; }
-  /// Adds all that was copied, and where samples and sequences end, to a checksum.
+  /// Adds all copied data, and the ends of samples and sequences, to a checksum.
   LAMINA_COLD void add_to(checksum& sum) const {
     sum.add(&rows_, sizeof rows_);
     for (const auto& a : arrays_) sum.add(a.data(), a.size());
@@ -85,7 +85,7 @@ class feeder {
  private:
   static constexpr const auto& table = detail::data_layers_of<P>;
   static constexpr int columns(int i) { return table.of[i].columns; }
-  /// Whether data layers tell the rows of a domain; else operators make them.
+  /// Whether data layers set the rows of a domain; otherwise operators make them.
   static constexpr bool is_fed(int d) {
     for (int i = 0; i < layers; ++i)
       if (table.of[i].domain == d || table.of[i].parent == d || table.of[i].grandparent == d)
@@ -99,7 +99,7 @@ class feeder {
 
   template <int... Index, class... Field>
   void append_all(std::integer_sequence<int, Index...>, const Field&... field) {
-    // A list and no fold: clang folds at most 256 operands.
+    // A list and not a fold, because clang folds at most 256 operands.
     const int each[] = {0, (append < Index < layers ? Index : 0 > (field), 0)...};
     (void)each;
   }
@@ -118,7 +118,8 @@ class feeder {
       close_sequence(Index, layer.parent, rows_, inner);
     }
   }
-  /// The elements of a sequence, each a row; returns how many. A number is a sequence of one.
+  /// Appends the elements of a sequence, one row each, and returns their number. A number is a
+  /// sequence of length one.
   template <int Index, class Field>
   int append_sequence(const Field& field) {
     if constexpr (std::is_arithmetic_v<Field>) {
@@ -153,18 +154,18 @@ class feeder {
     else
       convert<element<Index>>(std::data(field), count, capacity_for(Index, 1));
   }
-  /// Where the next rows of a layer go.
+  /// The address of the next rows of a layer.
   LAMINA_NOINLINE std::byte* capacity_for(int layer, std::size_t rows) {
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
     to.resize(at + rows * row_bytes(layer));
     return to.data() + at;
   }
-  /// How many sequences of a domain lie before those of sample `row`.
+  /// The number of sequences of a domain before those of sample `row`.
   int offset_count(int domain, int row) const {
     return offsets_[static_cast<std::size_t>(domain)][static_cast<std::size_t>(row)];
   }
-  /// Notes the length of sequence `number`; all data layers of a domain must agree.
+  /// Records the length of sequence `number`; all data layers of a domain must agree.
   LAMINA_NOINLINE void close_sequence(int layer, int domain, int number, int length) {
     auto& to = offsets_[static_cast<std::size_t>(domain)];
     const auto n = static_cast<std::size_t>(number);

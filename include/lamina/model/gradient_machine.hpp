@@ -15,14 +15,14 @@
 
 namespace lamina {
 
-/// A program with its gradients; one that trains itself as it is.
+/// A program with its gradients; unchanged if it trains itself.
 template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
-/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: forward and backward over a
-/// model that it only reads; the gradients are its own, and so are the moving statistics that
-/// batch_norm would change. One a thread.
+/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: runs forward and backward
+/// over a model that it only reads. It owns the gradients and the moving statistics that batch_norm
+/// would change. Each thread needs its own gradient machine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -32,7 +32,7 @@ class gradient_machine {
   static_assert(check<cost != cost_kind::array, gets_type<typename P::result>>,
                 "lamina: train: the cost is one number; take its mean over the batch first");
   using program = gradient_program<P>;
-  /// What costs and gradients are made of.
+  /// The type of costs and gradients.
   using real = real_of<P>;
   static_assert(
       check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
@@ -46,8 +46,8 @@ class gradient_machine {
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// On a device, `gradient_machine g{model, lamina::cuda::place{0}}` with <lamina/lamina.cuh>:
-  /// each backward() takes a copy of the model's parameters there.
+  /// On a device: `gradient_machine g{model, lamina::cuda::place{0}}`, with <lamina/lamina.cuh>.
+  /// Each backward() copies the model's parameters to the device.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -55,7 +55,7 @@ class gradient_machine {
     detail::initialise_state<P>(machine_);
   }
 
-  /// Of a program without a model: an error of one line.
+  /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
   requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& program, const More&...)
       : gradient_machine(static_cast<const model<P>&>(model<P>(program))) {
@@ -63,7 +63,7 @@ class gradient_machine {
                   "lamina: gradient_machine: expected a model, gradient_machine g{model}, found a "
                   "program; put lamina::model m{program} before it");
   }
-  /// Of a model that is gone at the end of the line: likewise.
+  /// Refuses a temporary model with a one-line error.
   template <class... More>
   explicit gradient_machine(model<P>&& m, const More&...)
       : gradient_machine(static_cast<const model<P>&>(m)) {
@@ -72,13 +72,13 @@ class gradient_machine {
                   "one; give the model a name: lamina::model m{program}");
   }
 
-  /// Cost and gradients of a mini-batch given as one array a data layer, in the order of the data
+  /// Cost and gradients of a mini-batch with one array per data layer, in the order of the data
   /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
   LAMINA_NOINLINE real backward(int rows, const void* const* data, std::uint64_t step = 0,
                                 std::int64_t first_row = 0) {
     return backward(batch_view<P>::dense(rows, data, first_row), step);
   }
-  /// The same for a mini-batch of sequences too.
+  /// The same for a mini-batch that may have sequences.
   real backward(const batch_view<P>& batch, std::uint64_t step = 0) {
     statistics_.refresh();
     if constexpr (requires { machine_.refresh(); }) machine_.refresh();
@@ -129,8 +129,8 @@ class gradient_machine {
     return value;
   }
 
-  /// The gradient of parameter i as it lies, in the layout of the parameter; null if none reaches
-  /// it, or one of some rows only.
+  /// The gradient of parameter i in memory, in the layout of the parameter; null if no gradient
+  /// reaches it or the gradient is selected rows.
   float* gradient_memory(int i) { return machine_.gradient(i); }
   /// The machine itself, for callers that read metrics.
   Machine& machine() { return machine_; }
@@ -142,7 +142,7 @@ class gradient_machine {
   std::uint64_t seed_;
 };
 
-/// Leads `gradient_machine g{program}` to the constructor that tells what is missing.
+/// Leads `gradient_machine g{program}` to the constructor that explains the mistake.
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 

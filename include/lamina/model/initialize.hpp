@@ -12,8 +12,8 @@
 
 namespace lamina {
 
-/// The first values of the variable that a startup operator fills, row by row. `stream` is the
-/// number of the parameter, so that its numbers do not depend on what else a program has.
+/// The initial values of the variable that a startup operator fills, row by row. `stream` is the
+/// number of the parameter, so that its values do not depend on the rest of the program.
 template <class Real>
 LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operator_desc& op,
                                              std::uint64_t program_seed, std::uint64_t stream) {

@@ -10,10 +10,10 @@
 
 namespace lamina {
 
-/// While it lives, an evaluator or a gradient machine shares the loops of its large operators with
-/// the threads of a pool: rows of the batch in products, convolutions, normalisations and what is
-/// computed place by place; the elements of one long array. Results are, bit by bit, those of one
-/// thread. What is small stays on the calling thread.
+/// During its lifetime, an evaluator or a gradient machine shares the loops of its large operators
+/// with the threads of a pool: rows of the batch in products, convolutions, normalisations and
+/// pointwise operators, or the elements of one long array. Results are bit by bit those of one
+/// thread. Small operators stay on the calling thread.
 ///
 ///   lamina::worker_pool pool(2);
 ///   lamina::evaluator e(model);
@@ -35,7 +35,7 @@ class loops_on_threads {
   loops_on_threads(Machine& of, worker_pool& pool) : run_(of.machine(), pool) {}
 
  private:
-  // Something valid where the program is refused.
+  // A valid type where the program is refused.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };

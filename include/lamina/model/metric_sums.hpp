@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/metric_sums.hpp - metrics over a pass: what they are made of is counted, over
-// mini-batches and over the parts of one.
+// lamina/model/metric_sums.hpp - metrics over a pass: adds up their counts over mini-batches and
+// over the parts of one.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace lamina {
 /// One metric of some rows: a quotient of two sums.
 struct metric_sum {
   double numerator = 0, denominator = 0;
-  quotient_sums sums{};  // of one that the program computes as a quotient itself
+  quotient_sums sums{};  // for a quotient that the program computes itself
 };
 
 namespace detail {
 
-/// Where `auc` counts; -1 for any other metric.
+/// The counters of `auc`; -1 for any other metric.
 struct auc_counts {
   int positive = -1, negative = -1;
 };
@@ -53,8 +53,8 @@ inline double area_under(const std::vector<double>& positive, const std::vector<
 
 }  // namespace detail
 
-/// How the metrics of program P are added up. Sums over rows are averaged by samples over a pass,
-/// as the cost is; means count the rows that they are means of.
+/// How the metrics of program P are added up. Over a pass, sums over rows are averaged by samples,
+/// like the cost; means are weighted by the number of rows that they average.
 template <program_type P>
 struct metric_rules {
   using metrics = program_metrics<P>;
@@ -80,18 +80,18 @@ struct metric_rules {
     return l;
   }();
 
-  /// A pass begins: nothing is counted.
+  /// Begins a pass: all counts are zero.
   template <class Machine>
   static void begin_pass(Machine& m) {
     if constexpr (all.any_counts)
       for (int i = 0; i < count; ++i) {
-        // An array with a name: nvcc loses one without.
+        // A named array, because nvcc loses an unnamed one.
         const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
         for (const int v : sides) {
           if (v < 0) continue;
           const variable_layout& lies = *m.layout(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
-          // What a machine on a device shows is a copy.
+          // A machine on a device returns a copy, which must be stored.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
       }
@@ -114,7 +114,7 @@ struct metric_rules {
     else if (rows > 0)
       to.numerator += rows * value, to.denominator += rows;
   }
-  /// The area under the curve of what several machines have counted.
+  /// The area under the curve from the counts of several machines.
   template <class Machines>
   static void add_counts(metric_sum& to, const Machines& machines, int i) {
     if constexpr (all.any_counts) {
@@ -132,7 +132,7 @@ struct metric_rules {
       to.denominator = 1;
     }
   }
-  /// Adds a mini-batch of so many samples to those of a pass before it.
+  /// Adds a mini-batch of `samples` samples to the earlier ones of a pass.
   static void extend(metric_sum& pass, const metric_sum& step, int samples, int i) {
     const rule& r = all.of[i];
     if (r.quotient)
@@ -144,13 +144,13 @@ struct metric_rules {
     else
       pass.numerator += step.numerator, pass.denominator += step.denominator;
   }
-  /// 0 of nothing.
+  /// The value of a metric; 0 for no rows.
   static double value(const metric_sum& s, int i) {
     const rule& r = all.of[i];
     if (r.quotient) return s.sums.value(r.quotient);
     return s.denominator > 0 ? s.numerator / s.denominator : 0;
   }
-  /// A variable of one number.
+  /// The value of a variable that is one number.
   template <class Machine>
   static double number(Machine& m, int v) {
     const void* const at = m.address(v);

@@ -25,7 +25,7 @@ template <program_type P>
 class model;
 
 namespace detail {
-/// Stands for the program that nobody gave; what is made of it says nothing more.
+/// Stands for a missing program; a model made of it causes no further error messages.
 struct no_program {
   using result = void;
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
@@ -47,14 +47,14 @@ shared_parameters<Q> share_parameters_of(const model<Q>& from) {
   return {from};
 }
 
-/// Model = {program, parameters} of PaddlePaddle's design: what training changes and serving reads.
-/// Evaluators only read it, so any number of threads may each own one over the same model. Not
-/// copied, but moved; parameters may be shared with other models.
+/// Model = {program, parameters} of PaddlePaddle's design: training changes it and serving reads
+/// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
+/// model. A model can be moved but not copied; it may share parameters with other models.
 template <program_type P>
 class model {
  public:
   using program = P;
-  /// What parameters are made of: float, or double in a program in double.
+  /// The type of parameters: float, or double in a program in double.
   using real = real_of<P>;
 
   /// Runs the startup program: every parameter gets its initial value. Equal seeds give equal
@@ -64,8 +64,8 @@ class model {
     initialise(seed);
   }
 
-  /// As above, but parameters that `other` has too, by name, are the very ones of `other`: training
-  /// one model changes both. A parameter of equal name and another shape is a compile-time error.
+  /// As above, but shares each parameter that `other` has under the same name: training one model
+  /// changes both. Parameters with equal names and different shapes are a compile-time error.
   template <program_type Q>
   model(P, shared_parameters<Q> other, std::uint64_t seed = 1) {
     create();
@@ -77,13 +77,13 @@ class model {
     if constexpr (wrong < 0) share_each(other.from, all{});
   }
 
-  /// Without a program, or of something else: an error of one line.
+  /// Refuses a missing program, or anything else, with a one-line error.
   template <class... Given>
   requires(std::is_same_v<P, detail::no_program>) explicit model(const Given&...) {
     static_assert(check<never<P, Given...>, gets_type<Given...>>,
                   "lamina: model: expected a program, lamina::model m{program}");
   }
-  /// With something else than a seed or parameters to share: likewise.
+  /// Refuses anything but a seed or parameters to share with a one-line error.
   template <class Given, class... More>
   requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given>)
       model(P, const Given&, const More&...) {
@@ -97,7 +97,7 @@ class model {
   model(model&&) = default;
   model& operator=(model&&) = default;
 
-  /// How many parameters there are.
+  /// The number of parameters.
   static constexpr int parameter_arrays() { return P::desc.count.parameters; }
 
   /// The value of a parameter in its own shape: `m.parameter<"fc_0.w_0">()`.
@@ -109,7 +109,7 @@ class model {
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
   }
-  /// The name among the arguments: an error of one line.
+  /// Refuses a name among the arguments with a one-line error.
   template <class Text>
   array<real> parameter(const Text&) const {
     static_assert(never<Text>,
@@ -142,8 +142,8 @@ class model {
     import_values(i, value.data());
   }
 
-  /// Replaces all parameters by row-major elements of their shapes; null leaves one as it is. All
-  /// or none: nothing is allocated once the first has changed.
+  /// Replaces all parameters by row-major elements of their shapes; null leaves a parameter
+  /// unchanged. Replaces all or none: nothing is allocated after the first change.
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
@@ -158,7 +158,7 @@ class model {
   void save(const file_path& path) const { write_tensor_file(path, entries()); }
 
   /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
-  /// damaged or foreign file and lamina::error when names or shapes differ from the program's; the
+  /// damaged or foreign file, and lamina::error when names or shapes differ from the program's; the
   /// model is unchanged then.
   void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
 
@@ -168,20 +168,20 @@ class model {
     arrays().append_to(all);
     return all;
   }
-  /// Takes the parameters from entries; further entries are ignored. All or nothing.
+  /// Reads the parameters from entries and ignores further entries. Replaces all or none.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     arrays().check(from, source);
     stored_arrays::assign(arrays().find_all(from));
   }
-  /// The parameters as files keep them.
+  /// The parameters in the form for files.
   stored_arrays arrays() const {
     static constexpr const char* none[] = {""};
     return {parameters_in<P>(), pointers_.get(), 1, none, "", "", "a parameter"};
   }
 
-  /// One pointer a parameter, to its memory as the engine keeps it.
+  /// One pointer per parameter, to its memory in the engine's layout.
   float* const* memory() const { return pointers_.get(); }
-  /// Who owns parameter i.
+  /// The owner of parameter i's memory.
   const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const { return owners_[i]; }
 
  private:
@@ -203,7 +203,7 @@ class model {
   }
   template <class Q, int... Index>
   void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
-    // A list and no fold: clang folds at most 256 operands.
+    // A list and not a fold, because clang folds at most 256 operands.
     const int each[] = {0, (share_one<Q, Index>(other), 0)...};
     (void)each;
   }
@@ -235,7 +235,8 @@ class model {
     for (int i = 0; same && i < A::d.rank; ++i) same = A::at(i) == B::at(i);
     return same;
   }
-  /// What the message tells of parameter Index: its name and the first and last dimension of both.
+  /// The types that the error message shows for parameter Index: its name, and its first and last
+  /// dimension in both models.
   template <class Q, int Index, bool = (Index >= 0)>
   struct mismatch {
     using type = void;
@@ -278,7 +279,7 @@ class model {
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
-  owned_array<float*> pointers_{at_least};  // evaluators keep its address
+  owned_array<float*> pointers_{at_least};  // evaluators keep the address of its elements
 };
 
 template <class... Given>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/moving_statistics.hpp - parameters that a program itself changes while it runs, such
+// lamina/model/moving_statistics.hpp - parameters that a program itself changes during a run, such
 // as the moving averages of batch_norm.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Which parameters of a program its forward operators write.
+/// The parameters that a program's forward operators write.
 template <program_type P>
 struct written_parameters {
   struct list {
@@ -49,7 +49,7 @@ struct written_parameters {
 }  // namespace detail
 
 /// The parameters of a model for a machine that must not change it: those that the program writes
-/// are copies, all others the model's own.
+/// are copies, all others are the model's own.
 template <program_type P>
 class moving_statistics {
  public:
@@ -66,11 +66,11 @@ class moving_statistics {
     }
   }
 
-  /// How many parameters are copies, and which the i-th is.
+  /// The number of copied parameters, and the number of the i-th among all parameters.
   static constexpr int count = detail::written_parameters<P>::all.count;
   static constexpr int parameter(int i) { return detail::written_parameters<P>::all.of[i]; }
 
-  /// One pointer a parameter.
+  /// One pointer per parameter.
   float* const* memory() const {
     if constexpr (count > 0)
       return pointers_.get();

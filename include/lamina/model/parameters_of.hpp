@@ -11,8 +11,8 @@
 
 namespace lamina {
 
-/// The parameters of a model as optimizer::model_average and exponential_moving_average take them:
-/// the elements of one lie as the engine keeps them, padding included.
+/// The parameters of a model in the form for optimizer::model_average and
+/// exponential_moving_average. Their elements have the engine's layout, padding included.
 ///   auto list = parameters_of(model);
 ///   average.update(list);                  // after each step, from the event handler
 ///   auto guard = average.apply(list);      // averaged values, until the guard goes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/program_names.hpp - looks names of a program up while the compiler runs.
+// lamina/model/program_names.hpp - looks up names of a program at compile time.
 #pragma once
 
 #include <string>
@@ -84,7 +84,7 @@ struct parameter_names<P, std::integer_sequence<int, Index...>> {
       the_program_has<typename variable_text<P, P::desc.parameters[Index].variable>::type...>;
 };
 
-/// The names of all data layers, for the message that one is not among them.
+/// The names of all data layers, which the error message for an unknown data layer lists.
 template <class P, bool Wanted>
 struct all_data {
   using type = typename data_names<P, std::make_integer_sequence<int, P::desc.count.data>>::type;
@@ -96,7 +96,7 @@ struct all_data<P, false> {
 template <class P, bool Wanted>
 using known_data = typename all_data<P, Wanted>::type;
 
-/// The names of all parameters, for the message that one is not among them.
+/// The names of all parameters, which the error message for an unknown parameter lists.
 template <class P, bool Wanted>
 struct all_parameters {
   using type =

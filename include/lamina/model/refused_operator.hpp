@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused_operator.hpp - what an engine cannot compute in double.
+// lamina/model/refused_operator.hpp - operators that an engine cannot compute in double.
 #pragma once
 
 #include <type_traits>
 
 namespace lamina::detail {
 
-/// The operator, or the storage, for which a machine refuses a program in double; void where it
-/// takes the program.
+/// The operator, or the storage, for which a machine refuses a program in double; void if the
+/// machine accepts the program.
 template <class Machine>
 struct refused_operator {
   using type = void;
@@ -17,7 +17,7 @@ requires requires { typename Machine::refused; }
 struct refused_operator<Machine> {
   using type = typename Machine::refused;
 };
-/// Whether there is none.
+/// Whether the machine accepts the program.
 template <class Machine>
 inline constexpr bool accepts_program = std::is_void_v<typename refused_operator<Machine>::type>;
 

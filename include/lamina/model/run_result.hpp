@@ -25,7 +25,7 @@ constexpr bool is_metric(int name) {
          P::desc.variables[n.output].kind == variable_kind::temporary;
 }
 
-/// The single real number that variable V of program P is, in the memory of a machine.
+/// The value of variable V of program P, a single real number, in the memory of a machine.
 template <class P, int V, class Machine>
 auto number_in(Machine& machine) {
   using number = typename cpp_type_of<P::desc.variables[V < 0 ? 0 : V].type>::type;
@@ -69,7 +69,7 @@ struct program_metrics {
   }();
 };
 
-/// What evaluator::test returns: the mean cost of all samples, and the metrics of the pass.
+/// The result of evaluator::test: the mean cost of all samples, and the metrics of the pass.
 struct test_result {
   struct metric_value {
     std::string name;

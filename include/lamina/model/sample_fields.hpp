@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sample_fields.hpp - the fields of a sample, and whether data layers can take them.
+// lamina/model/sample_fields.hpp - the fields of a sample, and whether data layers accept them.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ inline constexpr bool is_tuple_like = requires {
 template <class T, std::size_t N>
 inline constexpr bool is_tuple_like<std::array<T, N>> = false;
 
-/// Becomes the base of a sample.
+/// A stand-in for any base class of a sample.
 template <class S>
 struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// How many pairs of braces an aggregate takes, up to 6: its fields where S{} exists, for that
-/// gives empty braces to each.
+/// The number of brace pairs that an aggregate accepts, at most 6. It equals the number of fields
+/// where S{} exists, because S{} initialises each field with empty braces.
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;
@@ -41,7 +41,7 @@ constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}}; }) return 2;
   return 1;
 }
-/// How many fields a sample has where they are surely not N; N where they may be.
+/// The number of fields of a sample if it is surely not N; otherwise N.
 template <int N, class S>
 constexpr int fields_of() {
   if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
@@ -55,7 +55,7 @@ constexpr int fields_of() {
     return N;
   }
 }
-/// The same for what a mini-batch holds; N where it is none.
+/// The same for the samples of a mini-batch; N if they have no fields.
 template <int N, class Batch>
 inline constexpr int fields_a_sample = N;
 template <int N, class Batch>
@@ -109,7 +109,7 @@ requires(Depth > 0 && std::ranges::range<const Field&>) struct field_number<Fiel
     : field_number<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>, Depth - 1> {
 };
 
-/// How many numbers a field holds where its type tells, else -1.
+/// The number of numbers in a field if its type shows it, otherwise -1.
 template <class Field>
 inline constexpr int field_size = std::is_arithmetic_v<Field> ? 1 : -1;
 template <class T, std::size_t N>
@@ -119,7 +119,7 @@ template <class T, std::size_t N>
 requires std::is_arithmetic_v<T>
 inline constexpr int field_size<std::array<T, N>> = static_cast<int>(N);
 
-/// The types of the fields of a sample, and what they tell.
+/// The types of the fields of a sample, and facts that follow from them.
 template <class... Field>
 struct field_list {
   static constexpr int sizes[sizeof...(Field) + 1] = {field_size<Field>..., 0};
@@ -138,9 +138,9 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<P::desc.count.data>(std::declval<const Sample&>(), list_fields()));
 
-/// The first data layer that cannot take its field of the samples, as far as types tell, or -1:
-/// real numbers are no integers (labels as floats, fields in another order), and
-/// an array has the size of its layer.
+/// The first data layer that cannot accept its field of the samples, as far as the types show, or
+/// -1. An integer layer does not accept real numbers (labels as floats, fields in another order),
+/// and an array must have the size of its layer.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < P::desc.count.data; ++i) {
@@ -153,7 +153,7 @@ constexpr int layer_without_field() {
   return -1;
 }
 
-/// The facts of an error: the name of the data layer, what it takes and what there is.
+/// The facts of an error: the name of the data layer, what it accepts, and what was found.
 template <class P, class Fields, int Index>
 struct field_fault {
   using element = typename cpp_type_of<data_layers_of<P>.of[Index].type>::type;
@@ -178,8 +178,8 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
   static constexpr bool ok = true;
 };
 
-/// Whether the data layers of a program can take the fields of what a mini-batch holds; asked
-/// where Wanted, that is where there is a field for each.
+/// Whether the data layers of a program accept the fields of a mini-batch's samples. Checked only
+/// if Wanted, that is, if there is one field per data layer.
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>

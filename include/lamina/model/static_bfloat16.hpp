@@ -9,8 +9,8 @@
 
 namespace lamina::detail {
 
-/// `static_evaluator<decltype(net), 1, storage::bfloat16>`: the weights of fc and lstm_unit are
-/// rounded to bfloat16 when they are loaded; sums and everything else are floats.
+/// `static_evaluator<decltype(net), 1, storage::bfloat16>` rounds the weights of fc and lstm_unit
+/// to bfloat16 when it loads them; sums and everything else are floats.
 template <>
 struct static_storage<storage::bfloat16_type> {
   using weights = engine::cpu::bfloat16_weights;

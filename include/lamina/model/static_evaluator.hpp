@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/static_evaluator.hpp - computes activations with nothing but its own memory: for
-// audio threads, kernels of operating systems, small devices.
+// lamina/model/static_evaluator.hpp - computes activations in its own memory only: for audio
+// threads, kernels of operating systems, small devices.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@ namespace lamina {
 
 namespace detail {
 
-/// The weights that a static evaluator has for a kind of storage.
+/// The weights of a static evaluator for a kind of storage.
 template <class Storage>
 struct static_storage {};
 template <>
@@ -38,14 +38,14 @@ struct static_weights<Storage, true> : static_storage<std::remove_const_t<declty
 
 }  // namespace detail
 
-/// A program in test mode with its parameters and activations, for `Rows` samples at a time. No
-/// heap, no thread, no virtual call, no exception, no lock; compiles with -fno-exceptions
-/// -fno-rtti. What could be wrong is an error of the compiler: names, sizes, element types,
-/// operators without such a kernel.
+/// A program in test mode with its parameters and activations, for `Rows` samples at a time. It
+/// uses no heap, thread, virtual call, exception or lock; it compiles with -fno-exceptions
+/// -fno-rtti. All mistakes are compile-time errors: names, sizes, element types, operators without
+/// such a kernel.
 ///
-/// The object holds everything by value and no address: it may be copied byte by byte, moved, lie
-/// in static or shared memory or on a stack that is large enough (`sizeof` tells). It is aligned to
-/// 64 bytes. Parameters are zeros at first.
+/// The object holds everything by value and contains no address. It may be copied byte by byte,
+/// moved, or placed in static or shared memory or on a stack of sufficient size (see `sizeof`). It
+/// is aligned to 64 bytes. Parameters are zero at first.
 ///
 ///   static lamina::static_evaluator<decltype(net)> e;       // one row
 ///   e.load(model);                                          // or from constants: e.load(weights)
@@ -108,7 +108,7 @@ class static_evaluator {
   }
 
  public:
-  /// Elements of all parameters together.
+  /// The number of elements of all parameters together.
   static constexpr std::size_t parameter_elements = count_elements();
 
   static_evaluator() {
@@ -136,8 +136,8 @@ class static_evaluator {
                       static_cast<std::size_t>(padded(d.columns)));
     }
   }
-  /// Copies all parameters, one behind the other in the order of creation, each row-major: what an
-  /// array in the program's own binary holds, or a file that the user read.
+  /// Copies all parameters, each row-major, one after the other in the order of creation. The
+  /// source is an array in the program's own binary or a file that the user has read.
   void load(std::span<const float, parameter_elements> values) {
     const float* from = values.data();
     for (int i = 0; i < layout::parameter_count; from += elements_of(i), ++i) set(i, from);
@@ -156,7 +156,8 @@ class static_evaluator {
     if constexpr (fits) set(i, value.data());
   }
 
-  /// The memory of a data layer, all rows without gaps: write here what forward() shall read.
+  /// The memory of a data layer, all rows without gaps; the caller writes the inputs of forward()
+  /// here.
   template <fixed_string Name>
   auto input() {
     constexpr int i = data_layer<Name>();
@@ -166,8 +167,8 @@ class static_evaluator {
         reinterpret_cast<data_type<i>*>(memory() + layout::at.data[i]), size);
   }
 
-  /// Computes everything that depends on the data layers of these names alone; without names, on
-  /// any.
+  /// Computes everything that depends only on the data layers with these names; without names, on
+  /// all of them.
   template <fixed_string... Name>
   void forward() {
     constexpr unsigned long long given =
@@ -176,7 +177,7 @@ class static_evaluator {
     run<given>(std::make_integer_sequence<int, plan_type::groups>{});
   }
 
-  /// One row of a layer that the user named or of a variable that the program returns.
+  /// One row of a layer that the user named, or of a variable that the program returns.
   template <fixed_string Name>
   auto activation(int row = 0) const {
     constexpr int found = variable_named<recorded>(Name.view());

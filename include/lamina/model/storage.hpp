@@ -4,7 +4,7 @@
 
 namespace lamina::storage {
 
-/// As the model does.
+/// As the model keeps them.
 struct float32_type {};
 inline constexpr float32_type float32{};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/stored_arrays.hpp - arrays that lie like parameters, and their way to files and
-// back.
+// lamina/model/stored_arrays.hpp - arrays in the layout of parameters, and their conversion for
+// files.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace lamina {
 
-/// What every parameter is, for code that knows no program.
+/// A description of any parameter, for code that does not know the program.
 struct parameter_info {
   std::string name;
   std::vector<std::size_t> shape;
@@ -35,9 +35,9 @@ struct parameter_info {
   }
 };
 
-/// From the engine's layout of a parameter, which its gradient and its accumulators share, to
-/// row-major without padding; and back. The only doors between the two. `Real` is what the
-/// parameter is made of; memory is measured in floats.
+/// Converts from the engine's layout of a parameter, which its gradient and its accumulators share,
+/// to row-major without padding, and back. Only these functions convert between the two layouts.
+/// `Real` is the element type of the parameter; memory is measured in floats.
 template <class Real>
 LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Real* to) {
   const Real* const from = engine::cpu::numbers_at<Real>(memory);
@@ -72,12 +72,12 @@ struct parameter_list_view {
       info.shape.push_back(static_cast<std::size_t>(program->dims[d.dims + k]));
     return info;
   }
-  /// The floats of parameter i in memory, padding included; an element in double is two.
+  /// The number of floats of parameter i in memory, padding included; an element in double is two.
   std::size_t floats(int i) const {
     const dtype type = program->variables[program->parameters[i].variable].type;
     return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
   }
-  /// The elements, padding included.
+  /// The number of elements of parameter i, padding included.
   std::size_t numbers(int i) const {
     return static_cast<std::size_t>(layouts[i].rows) *
            static_cast<std::size_t>(padded(layouts[i].columns));
@@ -89,9 +89,9 @@ parameter_list_view parameters_in() {
   return {&run_time_program<P>::view, parameter_table<P>::table.of};
 }
 
-/// Arrays in the layout of parameters: `of_each` for each parameter, array s of parameter i at
-/// `array[i * of_each + s]` and called "<parameter><before><state s><after>". `kind` is what
-/// messages call one.
+/// Arrays in the layout of parameters: `of_each` arrays per parameter. Array s of parameter i is
+/// `array[i * of_each + s]` and has the name "<parameter><before><state s><after>". `kind` is the
+/// word for such an array in messages.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -102,7 +102,7 @@ struct stored_arrays {
   std::size_t size() const {
     return static_cast<std::size_t>(parameters.size()) * static_cast<std::size_t>(of_each);
   }
-  /// Whether one of them has this name.
+  /// Whether one of the arrays has this name.
   LAMINA_COLD bool has(std::string_view name) const {
     for (int i = 0; i < parameters.size(); ++i) {
       const parameter_info info = parameters.describe(i);
@@ -111,7 +111,7 @@ struct stored_arrays {
     }
     return false;
   }
-  /// Appends a named copy of each.
+  /// Appends a named copy of each array.
   LAMINA_COLD void append_to(std::vector<tensor_entry>& all) const {
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
@@ -127,7 +127,7 @@ struct stored_arrays {
           unpack_like(info, array[i * of_each + s], reinterpret_cast<float*>(e.bytes.data()));
       }
   }
-  /// Throws lamina::error, naming the first one that is missing or of another shape or type.
+  /// Throws lamina::error for the first array that is missing or has another shape or type.
   LAMINA_COLD void check(const std::vector<tensor_entry>& from, const std::string& source) const {
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
@@ -148,13 +148,13 @@ struct stored_arrays {
                              << text().list(found->dims));
       }
   }
-  /// Where the values of all arrays come from, and how they lie.
+  /// The source of an array's values, and its layout.
   struct assignment {
     parameter_info info;
     const void* values;  // row-major; null: the array keeps its own
     float* to;
   };
-  /// Finds the values of all; check() comes first. Further entries are ignored.
+  /// Finds the values of all arrays; call check() first. Ignores further entries.
   LAMINA_COLD std::vector<assignment> find_all(const std::vector<tensor_entry>& from) const {
     std::vector<assignment> all;
     for (int i = 0; i < parameters.size(); ++i)
@@ -165,7 +165,7 @@ struct stored_arrays {
       }
     return all;
   }
-  /// Takes the values. Nothing is allocated here: what fails has failed before anything changes.
+  /// Assigns the values. It allocates nothing, so nothing can fail after the first change.
   LAMINA_COLD static void assign(const std::vector<assignment>& all) noexcept {
     for (const assignment& a : all) {
       if (a.values == nullptr) continue;
@@ -183,8 +183,8 @@ struct stored_arrays {
   LAMINA_COLD static std::size_t size_of(const parameter_info& info) {
     return info.size() * static_cast<std::size_t>(lamina::size_of(info.type));
   }
-  /// The entry of a name. A parameter may be called as the accumulator of another, "w_velocity_0":
-  /// in checkpoints, parameters come first.
+  /// The entry with this name. A parameter may have the name of another parameter's accumulator,
+  /// "w_velocity_0"; in checkpoints, parameters come first.
   LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
                                        const std::string& name) const {
     const bool are_parameters = *before == '\0';

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/model/tensor_file.hpp - named arrays in a file: models and checkpoints.
 //
-// Format, little-endian numbers of 64 bits: "LAMINA\0\2", the size of the header, the number of
-// entries; each entry: length of its name and the name, filled up with zeros to words, dtype, rank,
-// dims[rank]; zeros, so that the header is a multiple of 64 bytes; its last word is the checksum of
-// the header with 0 in that place. Then the elements of each entry, filled up with zeros to a
-// multiple of 64 bytes, and their checksum, which continues from the header's.
-// A file is written beside its place and renamed, so that a reader never sees half of one. Memory
-// is asked for when the header is known to be right, and a reader gets all entries or none.
+// Format, with little-endian 64-bit numbers: "LAMINA\0\2", the size of the header, the number of
+// entries. Each entry: the length of its name, the name padded with zeros to words, dtype, rank,
+// dims[rank]. Then zeros, so that the header is a multiple of 64 bytes; its last word is the
+// checksum of the header, computed with 0 in that place. Then the elements of each entry, padded
+// with zeros to a multiple of 64 bytes, and their checksum, which continues from the header's.
+// The writer writes a temporary file and renames it, so that a reader never sees an incomplete
+// file. The reader allocates memory only after it has checked the header, and returns all entries
+// or none.
 #pragma once
 
 #include <algorithm>
@@ -56,12 +57,12 @@ struct tensor_entry {
 namespace detail {
 
 inline constexpr std::string_view tensor_file_magic{"LAMINA\0", 7};
-inline constexpr char tensor_file_version = 2;  // the byte behind the magic
+inline constexpr char tensor_file_version = 2;  // the byte after the magic
 
 constexpr std::uint64_t whole_stripes(std::uint64_t bytes) {
   return (bytes + checksum::stripe - 1) / checksum::stripe * checksum::stripe;
 }
-/// The header's own sum: its last word counts as 0.
+/// The header's own checksum, computed with its last word as 0.
 LAMINA_COLD inline std::uint64_t sum_of_header(const char* header, std::size_t size) {
   char last[checksum::stripe] = {};
   std::memcpy(last, header + size - checksum::stripe, checksum::stripe - 8);
@@ -74,7 +75,7 @@ LAMINA_COLD inline void put_number(std::string& to, std::uint64_t value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Reads what write_tensor_file wrote.
+/// Reads a file of write_tensor_file.
 class tensor_file_reader {
  public:
   explicit tensor_file_reader(binary_reader& from) : from_(from) {}
@@ -126,7 +127,8 @@ class tensor_file_reader {
   }
 
  private:
-  /// Bytes straight to their place, and to the sum while they are near.
+  /// Reads bytes straight into their memory, and adds them to the checksum while they are in the
+  /// cache.
   LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, checksum& sum) {
     constexpr std::uint64_t piece = 1 << 18;
     to.resize(size);
@@ -146,7 +148,7 @@ class tensor_file_reader {
   LAMINA_COLD static std::string content(binary_reader& from, const char* what) {
     return from.bytes(from.number<std::uint64_t>(what), what);
   }
-  /// Type and dimensions; returns the size of the elements, in bytes.
+  /// Reads type and dimensions; returns the size of the elements in bytes.
   LAMINA_COLD static std::uint64_t read_shape(binary_reader& from, tensor_entry& e) {
     const std::uint64_t type = from.number<std::uint64_t>("dtype");
     e.type = static_cast<dtype>(type);
@@ -203,8 +205,8 @@ LAMINA_COLD inline void write_tensor_file(const file_path& path,
   file.finish();
 }
 
-/// Reads a file that write_tensor_file wrote. Throws format_error with file, offset and reason for
-/// a damaged or foreign one, lamina::error when there is none.
+/// Reads a file of write_tensor_file. Throws format_error with file, offset and reason for a
+/// damaged or foreign file, and lamina::error when there is no file.
 LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const file_path& path) {
   binary_reader from(path.string());
   return detail::tensor_file_reader(from).read();

@@ -16,8 +16,8 @@ namespace lamina::optimizer {
 ///   delta = -sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
 ///   avg_squared_update = rho * avg_squared_update + (1 - rho) * delta^2
 ///   param += delta
-/// There is no learning rate in it: as in Fluid, `learning_rate` and a parameter's factor on it
-/// change nothing. Source: Zeiler 2012; Fluid: adadelta.
+/// It has no learning rate: as in Fluid, `learning_rate` and a parameter's factor on it have no
+/// effect. Source: Zeiler 2012; Fluid: adadelta.
 struct adadelta final : rule<adadelta> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float epsilon = 1e-6f, rho = 0.95f;

@@ -17,13 +17,13 @@ namespace lamina::optimizer {
 ///   moment2 = beta2 * moment2 + (1 - beta2) * grad^2
 ///   rate = learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
 ///   param -= rate * moment1 / (sqrt(moment2) + epsilon)
-/// A gradient of selected rows (embedding with is_sparse) counts as zeros in the other rows; with
-/// lazy_mode these rows, and their moments, stay as they are.
-/// Source: Kingma and Ba 2014, the form that ends their section 2; Fluid: adam.
+/// A gradient of selected rows (embedding with is_sparse) counts as zero in the other rows; with
+/// lazy_mode the other rows, and their moments, do not change. Source: Kingma and Ba 2014, the form
+/// at the end of section 2; Fluid: adam.
 struct adam final : rule<adam> {
   lamina::optimizer::learning_rate learning_rate = 1e-3f;
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
-  bool lazy_mode = false;  // of selected rows, update those that are there alone
+  bool lazy_mode = false;  // with selected rows, update only these rows
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
@@ -45,7 +45,7 @@ struct adam final : rule<adam> {
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, beta2), beta1, beta2, epsilon};
   }
-  /// Whose powers correct the learning rate.
+  /// The numbers whose powers correct the learning rate.
   constexpr std::array<float, 2> powers() const { return {beta1, beta2}; }
   /// The equation above, for one element.
   template <class T>

@@ -40,7 +40,7 @@ struct adamax final : rule<adamax> {
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {corrected_rate(learning_rate.at(step), step, beta1, 0), beta1, beta2, epsilon};
   }
-  /// Whose powers correct the learning rate.
+  /// The numbers whose powers correct the learning rate.
   constexpr std::array<float, 2> powers() const { return {beta1, 0}; }
   /// The equation above, for one element.
   template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/checkpoint_directory.hpp - where checkpoints lie, if anywhere.
+// lamina/optimizer/checkpoint_directory.hpp - the directory for checkpoints, if any.
 #pragma once
 
 #include <concepts>
@@ -9,14 +9,14 @@
 
 namespace lamina {
 
-/// What writes and reads checkpoints; see lamina/train/checkpoint.hpp.
+/// The functions that write and read checkpoints; see lamina/train/checkpoint.hpp.
 struct checkpoint_files;
 inline const checkpoint_files& checkpoint_functions();
 
 namespace optimizer {
 
-/// The directory of a training run's checkpoints, or none. Only a program that names one has the
-/// code that writes and reads them: the caller that converts a path brings it along.
+/// The directory of a training run's checkpoints, or none. Only a program that names a directory
+/// contains the code for checkpoints: the conversion from a path refers to it.
 class checkpoint_directory {
  public:
   checkpoint_directory() = default;
@@ -28,7 +28,7 @@ class checkpoint_directory {
 
   bool empty() const { return path_.empty(); }
   const std::string& string() const { return path_; }
-  /// Null where no path was given.
+  /// Null if no path was given.
   const checkpoint_files* files() const { return files_; }
 
  private:

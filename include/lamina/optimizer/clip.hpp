@@ -30,10 +30,10 @@ LAMINA_FN inline float shared_scale(double squares, float limit) {
   return norm > limit ? static_cast<float>(limit / norm) : 1.f;
 }
 
-/// The scale of every gradient: `clips[i]` is in force for the gradient whose L2 norm is
-/// `norms[i]`. The gradients under clip_by_global_norm are one group: only they count in its norm,
-/// and they must agree on the limit, else lamina::error. Gradients under another clip or none get
-/// 1; theirs may be any norm.
+/// The scale of every gradient: `clips[i]` applies to the gradient whose L2 norm is `norms[i]`. The
+/// gradients under clip_by_global_norm form one group: only they count in its norm, and they must
+/// agree on the limit, otherwise throws lamina::error. Gradients under another clip, or without
+/// one, get 1; their norms are ignored.
 LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
                                     std::span<const float> norms, std::span<float> scales) {
   if (clips.size() != norms.size() || clips.size() != scales.size())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/decayed_adagrad.hpp - adagrad that forgets.
+// lamina/optimizer/decayed_adagrad.hpp - adagrad with a decaying sum of squares.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/event.hpp - what a training loop tells its event handler.
+// lamina/optimizer/event.hpp - the events that a training loop reports to its handler.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace lamina::optimizer {
 
-/// The moments of a training loop, in the order of the v2 trainer.
+/// The points of a training loop at which it reports an event, in the order of the v2 trainer.
 enum class event_kind : std::uint8_t {
-  begin_pass,            // once a pass
-  begin_iteration,       // once a mini-batch, before anything is computed
-  end_forward_backward,  // cost and metrics are there; the update is fused, so parameters are new
+  begin_pass,            // once per pass
+  begin_iteration,       // once per mini-batch, before anything is computed
+  end_forward_backward,  // cost and metrics are known; the fused update is done
   end_iteration,         // parameters are updated
-  end_pass               // once a pass, metrics are those of the whole pass
+  end_pass               // once per pass; metrics are those of the whole pass
 };
 
-/// The name of an event as v2 spells it.
+/// The name of an event in the v2 API.
 constexpr std::string_view name_of(event_kind kind) {
   switch (kind) {
     case event_kind::begin_pass:
@@ -38,7 +38,7 @@ constexpr std::string_view name_of(event_kind kind) {
   }
 }
 
-/// A metric of the program, by the name its layer was given.
+/// A metric of the program, with the name of its layer.
 struct metric_value {
   std::string_view name{};
   double value = 0;
@@ -53,8 +53,8 @@ struct metric_value {
 struct event {
   event_kind kind = event_kind::begin_pass;
   int pass = 0;                             // from 0
-  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: how many there were
-  std::optional<std::int64_t> batches{};    // mini-batches a pass, where known
+  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: their number
+  std::optional<std::int64_t> batches{};    // mini-batches per pass, if known
   std::int64_t samples = 0;                 // of this mini-batch; end_pass: of the pass
   double cost = 0;                          // mean over those samples; 0 in begin_* events
   std::span<const metric_value> metrics{};  // empty in begin_* events
@@ -73,7 +73,7 @@ struct event {
     if (stopping != nullptr) *stopping = true;
   }
 
-  /// The metric of that name; throws lamina::error that lists the names there are.
+  /// The metric with that name; throws lamina::error that lists the known names.
   LAMINA_COLD double metric(std::string_view name) const {
     for (const metric_value& m : metrics)
       if (m.name == name) return m.value;

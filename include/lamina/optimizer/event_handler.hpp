@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/event_handler.hpp - whatever wants to hear of events.
+// lamina/optimizer/event_handler.hpp - a callable that receives events.
 #pragma once
 
 #include <concepts>
@@ -12,8 +12,8 @@
 
 namespace lamina::optimizer {
 
-/// Any callable of an event, or none: what std::function would be, whose header costs every program
-/// that includes it a quarter of a second. Copies share the callable and its state.
+/// Any callable for events, or none. It replaces std::function, whose header costs every program a
+/// quarter of a second of compile time. Copies share the callable and its state.
 class event_handler {
  public:
   event_handler() = default;
@@ -28,7 +28,7 @@ class event_handler {
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 
-  /// Of anything else: an error of one line.
+  /// Refuses anything else with a one-line error.
   template <class F>
   requires(!std::invocable<F&, const event&> &&
            !std::same_as<std::remove_cvref_t<F>, event_handler>)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/exponential_moving_average.hpp - an average that forgets at a steady rate.
+// lamina/optimizer/exponential_moving_average.hpp - an average with exponentially decaying weights.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,14 @@ class exponential_moving_average {
                       .print("%g", decay));
   }
 
-  /// Takes the parameters of one more step; throws lamina::error if they changed in number or size.
+  /// Adds the parameters after one more step; throws lamina::error if their number or sizes
+  /// changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
     accumulate(parameters, decay_);
   }
-  /// The same with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which trusts early
-  /// values less; Fluid's argument thres_steps, usually the step.
+  /// The same with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which gives early
+  /// values less weight; Fluid's argument thres_steps, usually the step.
   template <parameter_access Parameters>
   void update(Parameters& parameters, std::int64_t thres_steps) {
     const double ramp =
@@ -56,13 +57,13 @@ class exponential_moving_average {
             }};
   }
 
-  /// How many updates there were, and the product of their decays.
+  /// The number of updates, and the product of their decays.
   std::int64_t updates() const { return updates_; }
   double decays() const { return decays_; }
-  /// The averages before their correction, for looking and for checkpoints.
+  /// The averages before their correction, for inspection and for checkpoints.
   const parameter_sums& sums() const { return sums_; }
   parameter_sums& sums() { return sums_; }
-  /// Sets the counters, when `sums` were read from a checkpoint.
+  /// Sets the counters after `sums` were read from a checkpoint.
   void resume(std::int64_t updates, double decays) {
     updates_ = updates;
     decays_ = decays;

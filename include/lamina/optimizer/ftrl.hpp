@@ -37,7 +37,7 @@ struct ftrl final : rule<ftrl> {
                                                           "LinearAccumulator"};
   static constexpr std::array<const char*, 3> attributes{"l1", "l2", "lr_power"};
 
-  /// x^-lr_power for x >= 0; the usual root is computed as one.
+  /// x^-lr_power for x >= 0; computes the usual square root as such.
   template <class T>
   LAMINA_NUMBER_FN static T raised(T x, T lr_power) {
     const T of_zero = math::select(lr_power < T(0), T(0), T(1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/lamb.hpp - adam whose step is as long as the parameter.
+// lamina/optimizer/lamb.hpp - adam with steps proportional to the norm of the parameter.
 #pragma once
 
 #include <array>
@@ -45,7 +45,7 @@ struct lamb final : rule<lamb> {
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};
   }
-  /// u, from the moments as they will be; stores nothing.
+  /// u, from the updated moments; stores nothing.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/,
                                    T beta1, T beta2, T epsilon, T weight_decay) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/lars_momentum.hpp - momentum with a rate of its own for each parameter.
+// lamina/optimizer/lars_momentum.hpp - momentum with a separate rate per parameter.
 #pragma once
 
 #include <array>

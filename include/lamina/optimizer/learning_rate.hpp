@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/learning_rate.hpp - a number or a schedule, as one small value.
-// Why one tagged record and no std::variant: an optimizer has to be usable as a constant, as a
-// template argument and without a heap.
+// It is one tagged record and not a std::variant, because an optimizer must work as a constant, as
+// a template argument and without a heap.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct linear_lr_warmup;
 
 namespace lamina::optimizer {
 
-/// Which formula a learning_rate holds.
+/// The formula of a learning_rate.
 enum class schedule_kind : std::uint8_t {
   constant,
   noam,
@@ -35,13 +35,13 @@ enum class schedule_kind : std::uint8_t {
 };
 
 /// The learning rate of every step: converts from a number and from every schedule. An argument
-/// that would divide by zero throws lamina::error, or does not compile where the value is constant.
+/// that would divide by zero throws lamina::error, or does not compile if the value is constant.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
   bool flag = false;          // staircase, cycle
   float base = 0;             // the schedule's own learning_rate
   double a = 0, b = 0;        // the schedule's real arguments
-  std::int64_t m = 0, n = 0;  // its whole ones
+  std::int64_t m = 0, n = 0;  // its integer arguments
   schedule::piecewise_decay piecewise{};
   std::int64_t warmup_steps = 0;  // 0: no warm-up
   float warmup_start = 0, warmup_end = 0;
@@ -143,11 +143,11 @@ struct learning_rate {
 
 namespace lamina::optimizer {
 
-/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: what moments that begin with 0 need.
-/// A beta of 0 corrects nothing. Fluid keeps the powers in variables, Beta1Pow and Beta2Pow, and
-/// multiplies them in each step; powers of the step itself do not lose digits.
+/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the correction for moments that
+/// begin with 0. A beta of 0 corrects nothing. Fluid keeps the powers in variables, Beta1Pow and
+/// Beta2Pow, and multiplies them in each step; powers computed from the step lose no digits.
 constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float beta2) {
-  // Constant expressions know no powers.
+  // Constant expressions have no power function.
   if (rate == 0 || (beta1 == 0 && beta2 == 0)) return rate;
   const double t = static_cast<double>(step + 1);
   return static_cast<float>(rate * std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /
@@ -159,7 +159,7 @@ constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float
 namespace lamina::schedule {
 
 /// start_lr + (end_lr - start_lr) * s / warmup_steps while s < warmup_steps, then the wrapped
-/// learning rate, which has counted from the first step. Fluid: linear_lr_warmup.
+/// learning rate, which counts from the first step too. Fluid: linear_lr_warmup.
 struct linear_lr_warmup {
   optimizer::learning_rate learning_rate;
   std::int64_t warmup_steps = 0;

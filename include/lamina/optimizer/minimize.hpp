@@ -35,8 +35,7 @@ constexpr optimizer::learning_rate rate_of(const Opt& opt) {
     return optimizer::learning_rate(0);
 }
 
-/// Whether the numbers of a step but for the learning rate can be computed while a program is
-/// recorded.
+/// Whether the numbers of a step, except for the learning rate, can be computed during recording.
 template <class Opt, class = void>
 inline constexpr bool has_constant_scalars = false;
 template <class Opt>
@@ -44,13 +43,13 @@ inline constexpr bool has_constant_scalars<
     Opt, std::void_t<std::bool_constant<(
              optimizer::traits<Opt>::scalars(with_rate(Opt{}, 0), 0).size() > 0)>>> = true;
 
-/// An optimizer whose learning rate the powers of two numbers correct.
+/// An optimizer whose learning rate is corrected by powers of two numbers.
 template <class Opt>
 concept has_powers = requires(const Opt& opt) {
   opt.powers();
 };
 
-/// Whether these numbers are the same in each step, and the first is the learning rate itself where
+/// Whether these numbers are the same in each step, and the first is the learning rate itself if
 /// that changes.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
@@ -70,7 +69,7 @@ constexpr bool numbers_stay(const Opt& opt) {
   return same;
 }
 
-/// Gradients and updates of one minimize, behind what is recorded.
+/// Appends the gradients and updates of one minimize to the recorded program.
 template <class Opt>
 class minimizer {
  public:
@@ -92,7 +91,7 @@ class minimizer {
     if (has_powers<Opt> || !optimizer::is_constant(rate_of(opt_))) record_rate();
     b_.role = role;
     const int before = b_.cost;
-    const int known = b_.variables.count;  // gradients of other costs among them
+    const int known = b_.variables.count;  // includes gradients of other costs
     b_.cost = cost_;
     add_gradients<false>(b_);
     b_.cost = before;
@@ -122,13 +121,13 @@ class minimizer {
     const parameter_desc& d = b_.parameters.items[i];
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
   }
-  /// A variable of one element, of the current block.
+  /// A variable of one element, in the current block.
   constexpr int number(int name, dtype type) {
     const int v = b_.add_variable(name, "", -1, b_.shape(1), 1, once::domain, type);
     b_.variables[v].stop_gradient = true;
     return v;
   }
-  /// Fills a variable that persists before the program runs.
+  /// Fills a persistent variable before the program runs.
   constexpr void begin_with(int v, double value) {
     const variable_desc d = b_.variables[v];
     const attribute_value shape = b_.integer_list(b_.dims.items + d.dims, d.rank);
@@ -139,14 +138,14 @@ class minimizer {
     b_.startup.push({&schema_of<fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
-  /// Counts the steps, and what follows from their number.
+  /// Counts the steps, and computes the numbers that depend on the count.
   constexpr void record_rate() {
     float powers[2] = {0, 0};
     if constexpr (has_powers<Opt>) {
       const auto of = opt_.powers();
       powers[0] = of[0], powers[1] = of[1];
     }
-    // A second optimizer counts by itself.
+    // A second optimizer has its own counter.
     const int before = b_.names.count;
     int name = b_.own_name("@LR_DECAY_COUNTER@");
     if (name < before) name = b_.layer_name("@LR_DECAY_COUNTER@", {});
@@ -159,8 +158,8 @@ class minimizer {
                     optimizer::rate_attributes(b_, rate_of(opt_), powers[0], powers[1]));
   }
 
-  /// By parameter: the variable with the scale of its gradient, or -1. Returns whether there is
-  /// one.
+  /// By parameter: the variable with the scale of its gradient, or -1. Returns whether any
+  /// parameter has one.
   constexpr bool record_scales(const int* gradient, int* scale) {
     int shared = -1;
     float limit = -1;
@@ -215,7 +214,7 @@ class minimizer {
     return at;
   }
 
-  /// Accumulators that begin with another value than 0.
+  /// Sets the initial value of an accumulator that does not begin with 0.
   constexpr void record_first_value(int v) {
     if (traits::state_count == 0 || b_.variables[v].kind != variable_kind::accumulator) return;
     const float first = traits::initial_state(
@@ -234,12 +233,12 @@ class minimizer {
 
 namespace optimizer {
 
-/// Records the gradients of a cost, one number of the current block, and the update of every
-/// trainable parameter behind it: a training step as a part of a program, mostly in a loop that
-/// reads mini-batches. What changes from step to step, the learning rate of a schedule, its
-/// correction (adam), the scales of gradients whose norm is limited, operators compute in each step
-/// (optimizer/step_operators.hpp); steps are counted in the variable @LR_DECAY_COUNTER@. Further
-/// numbers of an optimizer of your own are the same in each step, but for a correction of the
+/// Records the gradients of a cost, one number of the current block, followed by the update of
+/// every trainable parameter: a training step as a part of a program, mostly in a loop that reads
+/// mini-batches. Operators compute the values that change from step to step
+/// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and the
+/// scales of gradients whose norm is limited. The variable @LR_DECAY_COUNTER@ counts the steps.
+/// Other numbers of a custom optimizer stay the same in each step, except for a correction of the
 /// learning rate by powers of two of them: `std::array<float, 2> powers() const`.
 /// Fluid: Optimizer.minimize.
 template <class Opt, class T, class R, int... D>
@@ -257,7 +256,7 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
     lamina::detail::minimizer<Opt>(opt, *cost.builder, cost.id, line).record();
 }
 
-/// Of a model, or anything else that is no variable: an error of one line.
+/// Refuses a model, or anything else that is not a variable, with a one-line error.
 template <class Opt, class Other>
 constexpr auto minimize_with(const Opt&, const Other&, int) {
   static_assert(

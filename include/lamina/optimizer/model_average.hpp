@@ -11,7 +11,7 @@
 
 namespace lamina::optimizer {
 
-/// The window of a model_average, as Fluid's arguments.
+/// The window of a model_average, with Fluid's arguments.
 struct average_window {
   float rate = 0;  // Fluid: average_window_rate; the window's share of all updates
   std::int64_t min_average_window = 10000, max_average_window = 10000;
@@ -21,28 +21,29 @@ struct average_window {
 ///   sum_1 += param; every 16384 updates sum_2 += sum_1, sum_1 = 0 (for precision);
 /// the window closes when it holds at least min_average_window values and at least
 /// min(max_average_window, updates * rate): then sum_3 = sum_1 + sum_2, and sums 1 and 2 restart.
-/// The average is (sum_1 + sum_2 + sum_3) over the values they hold. Fluid: ModelAverage,
-/// average_accumulates.
+/// The average is (sum_1 + sum_2 + sum_3) divided by the number of values in them. Fluid:
+/// ModelAverage, average_accumulates.
 ///
 ///   model_average average({.rate = 0.15f, .min_average_window = 100});
 ///   for (...) { ...; average.update(parameters); }
 ///   { auto averaged = average.apply(parameters); test(); }   // and the parameters are back
 class model_average {
  public:
-  /// How many values sum_1 takes before it is added to sum_2.
+  /// The number of values that sum_1 holds before it is added to sum_2.
   static constexpr std::int64_t max_accumulates = 16384;
   /// Fluid's num_accumulates, old_num_accumulates and num_updates.
   struct counts {
     std::int64_t accumulates = 0, old_accumulates = 0, updates = 0;
   };
 
-  /// Throws lamina::error for a window that no number of updates fits.
+  /// Throws lamina::error for a window that no number of updates can satisfy.
   explicit model_average(average_window window) : window_(window) {
     if (!(window.rate >= 0) || window.min_average_window < 0 || window.max_average_window < 0)
       throw error("lamina: model_average: expected a rate and windows not below 0");
   }
 
-  /// Takes the parameters of one more step; throws lamina::error if they changed in number or size.
+  /// Adds the parameters after one more step; throws lamina::error if their number or sizes
+  /// changed.
   template <parameter_access Parameters>
   void update(Parameters& parameters) {
     for (parameter_sums& sum : sums_) sum.match(parameters, "model_average");
@@ -80,7 +81,7 @@ class model_average {
             }};
   }
 
-  /// The counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for looking and for checkpoints.
+  /// The counters and sum_1, sum_2, sum_3 (`which` 0 to 2), for inspection and for checkpoints.
   const counts& counters() const { return counts_; }
   counts& counters() { return counts_; }
   const parameter_sums& sums(int which) const { return sums_[which]; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/option_check.hpp - options of optimizers that no run can work with.
+// lamina/optimizer/option_check.hpp - finds options of optimizers that are outside of their range.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,14 +10,14 @@
 
 namespace lamina::optimizer {
 
-/// An option that is outside of its range, with what it should be; none: no name.
+/// An option outside of its range, and the range; no name: no fault.
 struct option_fault {
   const char* name = nullptr;
   const char* range = nullptr;
   double found = 0;
 
   constexpr bool is_some() const { return name != nullptr; }
-  /// This fault, or else that of another option.
+  /// This fault if there is one, otherwise the next.
   constexpr option_fault or_else(const option_fault& next) const {
     return is_some() ? *this : next;
   }
@@ -25,7 +25,7 @@ struct option_fault {
 
 inline constexpr double largest_option = 3.4028234663852886e38;
 
-/// A factor of a moving average: 1 would never learn.
+/// The factor of a moving average: with 1 it would never learn.
 constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
   return {name, "at least 0 and below 1", value};
@@ -43,7 +43,7 @@ constexpr option_fault finite_fault(const char* name, double value) {
   return {name, "a finite number", value};
 }
 
-/// Of a schedule: the rates that it is made of, and a base of powers.
+/// The first fault of a schedule: one of its rates, or the base of its powers.
 constexpr option_fault fault_of(const learning_rate& rate) {
   option_fault fault = size_fault("learning_rate", static_cast<double>(rate.base));
   if (rate.kind == schedule_kind::piecewise)
@@ -62,7 +62,7 @@ constexpr option_fault fault_of(const learning_rate& rate) {
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
 }
-/// Limits of -infinity and infinity are none.
+/// Limits of -infinity and infinity are not limits.
 constexpr option_fault fault_of(const gradient_clip& clip) {
   const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
   if (clip.kind == clip_kind::value && !(low <= high))
@@ -72,8 +72,8 @@ constexpr option_fault fault_of(const gradient_clip& clip) {
   return {};
 }
 
-/// The first option of an optimizer that is outside of its range: those that every one may have,
-/// then what its own `option_fault own_fault() const` says.
+/// The first option of an optimizer that is outside of its range: first the common options, then
+/// those that its own `option_fault own_fault() const` checks.
 template <class Opt>
 constexpr option_fault fault_of_options(const Opt& opt) {
   option_fault fault;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/parameter_access.hpp - how averages reach parameters, and put them back.
+// lamina/optimizer/parameter_access.hpp - how averages replace parameters and restore them.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@
 
 namespace lamina::optimizer {
 
-/// A list of parameters: `size()` of them, `span(i)` the elements of one, whatever their order in
-/// memory. Both must stay as they are from one call to the next.
+/// A list of parameters: `size()` is their number, `span(i)` the elements of one, in any order.
+/// Both must stay the same from one call to the next.
 template <class P>
 concept parameter_access = requires(P& parameters, int i) {
   { parameters.size() } -> std::convertible_to<int>;
   { parameters.span(i) } -> std::convertible_to<std::span<float>>;
 };
 
-/// While it lives, the parameters hold other values; its end, or `restore`, brings back the ones
-/// they had before. Fluid: `with average.apply(exe):`. The parameters must outlive it.
+/// During its lifetime, the parameters hold other values; its destructor or `restore` brings back
+/// the previous ones. Fluid: `with average.apply(exe):`. The parameters must outlive it.
 template <parameter_access Parameters>
 class [[nodiscard]] replaced_parameters {
  public:
@@ -43,7 +43,7 @@ class [[nodiscard]] replaced_parameters {
   replaced_parameters& operator=(replaced_parameters&&) = delete;
   ~replaced_parameters() { restore(); }
 
-  /// Brings the former values back now; later calls do nothing.
+  /// Restores the previous values now; later calls do nothing.
   void restore() {
     if (parameters_ == nullptr) return;
     for (std::size_t i = 0; i < saved_.size(); ++i) {
@@ -60,17 +60,18 @@ class [[nodiscard]] replaced_parameters {
   std::vector<std::vector<float>> saved_;
 };
 
-/// Sums as long as the parameters: made by the first call, compared by every later one.
+/// Sums with the sizes of the parameters: the first call makes them, later calls compare the sizes.
 class parameter_sums {
  public:
-  /// Makes the sums, all 0, if there are none; else as check.
+  /// Makes the sums, all 0, at the first call; later it does the same as check.
   template <parameter_access Parameters>
   void match(Parameters& parameters, const char* who) {
     if (!sums_.empty()) return check(parameters, who);
     sums_.resize(static_cast<std::size_t>(parameters.size()));
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.f);
   }
-  /// Throws lamina::error if there are other parameters now than when the sums were made.
+  /// Throws lamina::error if the number or sizes of the parameters have changed since the first
+  /// call.
   template <parameter_access Parameters>
   void check(Parameters& parameters, const char* who) const {
     const std::size_t count = static_cast<std::size_t>(parameters.size());
@@ -86,9 +87,9 @@ class parameter_sums {
   /// The sum of one parameter; for checkpoints too.
   std::span<float> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
   std::span<const float> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
-  /// How many parameters there are; 0 before the first `match`.
+  /// The number of parameters; 0 before the first `match`.
   int size() const { return static_cast<int>(sums_.size()); }
-  /// All sums to 0.
+  /// Sets all sums to 0.
   void clear() {
     for (std::vector<float>& sum : sums_) std::fill(sum.begin(), sum.end(), 0.f);
   }

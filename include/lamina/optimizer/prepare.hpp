@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/prepare.hpp - what happens to a gradient before the update: clip, then decay.
+// lamina/optimizer/prepare.hpp - the preparation of a gradient for the update: clip, then decay.
 #pragma once
 
 #include <limits>
@@ -10,30 +10,31 @@
 
 namespace lamina::optimizer {
 
-/// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clip before regularisation, as
-/// Fluid does. A gradient that is not a number stays one.
+/// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clips before regularisation, as
+/// Fluid does. A NaN gradient stays NaN.
 template <class T>
 LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
   const T clipped = math::max(low, math::min(high, grad * scale));
   const T decayed = clipped + l2 * param;
-  // The same for all elements, and nearly always none.
+  // l1 is the same for all elements, and mostly 0.
   if (!math::any(l1 != T(0))) return decayed;
   return decayed + l1 * math::sign(param);
 }
 
-/// Whether prepared_gradient returns every gradient as it is.
+/// Whether prepared_gradient returns every gradient unchanged.
 template <class Real>
 LAMINA_FN constexpr bool leaves_gradient(Real scale, Real low, Real high, Real l1, Real l2) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   return scale == 1 && low == -infinity && high == infinity && l1 == 0 && l2 == 0;
 }
 
-/// The numbers of prepared_gradient that belong to a parameter; the scale comes from clip.hpp.
+/// The numbers of prepared_gradient for a parameter; the scale comes from clip.hpp.
 struct gradient_preparation {
   float low, high, l1, l2;
 };
 
-/// A clip and a decay as numbers: no clip by value is bounds at infinity, no decay is 0.
+/// A clip and a decay as numbers: without a clip by value the bounds are infinite, without decay it
+/// is 0.
 constexpr gradient_preparation preparation_of(gradient_clip clip, regularizer decay) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const bool bounded = clip.kind == clip_kind::value;
@@ -42,12 +43,12 @@ constexpr gradient_preparation preparation_of(gradient_clip clip, regularizer de
           decay.kind == regularizer_kind::l2 ? decay.coefficient : 0};
 }
 
-/// A parameter's own decay if it names one, else the optimizer's.
+/// The parameter's own decay if it has one, otherwise the optimizer's.
 constexpr regularizer decay_in_force(regularizer of_parameter, regularizer of_optimizer) {
   return of_parameter.kind != regularizer_kind::none ? of_parameter : of_optimizer;
 }
 
-/// A parameter's own clip if it names one, else the optimizer's.
+/// The parameter's own clip if it has one, otherwise the optimizer's.
 constexpr gradient_clip clip_in_force(gradient_clip of_parameter, gradient_clip of_optimizer) {
   return of_parameter.kind != clip_kind::none ? of_parameter : of_optimizer;
 }

@@ -16,7 +16,8 @@ namespace lamina::optimizer {
 /// moment += grad^2
 ///   z = param - learning_rate * grad / sqrt(moment)
 ///   param = sign(z) * max(|z| - learning_rate * l1, 0) / (1 + learning_rate * l2)
-/// Where no gradient has come yet z = param; Fluid divides 0 by 0 there. Fluid: proximal_adagrad.
+/// Before the first nonzero gradient z = param; Fluid divides 0 by 0 there. Fluid:
+/// proximal_adagrad.
 struct proximal_adagrad final : rule<proximal_adagrad> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
   float l1 = 0, l2 = 0;

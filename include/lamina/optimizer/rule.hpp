@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/rule.hpp - what every optimizer derives from, and what an engine reads of one.
+// lamina/optimizer/rule.hpp - the base of every optimizer, and the facts that an engine reads of
+// it.
 //
 //   struct sign_sgd : lamina::optimizer::rule<sign_sgd> {
 //     lamina::optimizer::learning_rate learning_rate = 0.01f;
@@ -8,10 +9,10 @@
 //     }
 //   };
 //
-// is a whole optimizer. It may further have: `states` with the names of its accumulators, which
+// is a complete optimizer. It may also have: `states` with the names of its accumulators, which
 // `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
-// `update` takes last; `own_fault()`, options outside of their range; `initial_state`, `type`,
-// `regularization`, `clip`, `selected_rows`.
+// `update` takes last; `own_fault()`, which finds options outside of their range; `initial_state`,
+// `type`, `regularization`, `clip`, `selected_rows`.
 #pragma once
 
 #include <array>
@@ -28,8 +29,8 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 
-// g++ takes an empty base for a member that `adam{.learning_rate = 1e-3f}` forgot, and warns at the
-// line of the user, where only a setting that outlives this header reaches.
+// g++ treats an empty base as a member that `adam{.learning_rate = 1e-3f}` forgot. It warns at the
+// user's line, so the setting must stay in force after this header.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
@@ -39,19 +40,19 @@ namespace lamina::optimizer {
 template <class Opt>
 struct traits;
 
-/// What an optimizer does with a gradient of which only some rows are there, as that of an
-/// embedding with is_sparse.
+/// How an optimizer handles a gradient of selected rows, such as that of an embedding with
+/// is_sparse.
 enum class rows_rule : std::uint8_t {
   none,     // it has no such update
-  touched,  // updates these rows; the others would stay as they are anyway
-  all       // updates every row, those that are not there by a gradient of zeros
+  touched,  // updates these rows; the update would not change the others
+  all       // updates every row, the others with a gradient of zeros
 };
 
-/// Stands for the reader that nobody gave.
+/// Stands for a missing reader.
 struct no_reader {};
 
 /// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
-/// not from a finished optimizer: its `train` knows `Derived` and nothing below it.
+/// not from a finished optimizer, because its `train` only knows `Derived`.
 template <class Derived>
 struct rule {
   static constexpr const char* type = "custom";               // of the Fluid operator
@@ -60,18 +61,19 @@ struct rule {
   static constexpr std::array<const char*, 0> attributes{};   // the operator's, scalar 1 and on
   static constexpr rows_rule selected_rows = rows_rule::none;
 
-  /// What an accumulator is filled with at the start.
+  /// The initial value of an accumulator.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
-  /// Records the gradients of a cost and the updates behind it, inside of a program: see
-  /// optimizer/minimize.hpp. Why auto: a mistake is then told at the line of the call.
+  /// Records the gradients of a cost and then the updates, inside a program: see
+  /// optimizer/minimize.hpp. The result is auto so that the compiler reports a mistake at the line
+  /// of the call.
   template <class Cost>
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
 
-  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A place of a type
-  /// of its own stands behind the options and counts instead of theirs:
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device of its
+  /// own type follows the options and overrides their device:
   /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
   template <class Model, class Reader = no_reader, class... Place>
   decltype(auto) train(Model& model, Reader&& reader = Reader{},
@@ -130,12 +132,12 @@ constexpr bool can_norm(std::index_sequence<S...>, std::index_sequence<C...>) {
 
 }  // namespace detail
 
-/// Everything an engine needs of an optimizer, with the defaults of what it leaves out.
+/// Everything that an engine needs of an optimizer, with defaults for omitted members.
 template <class Opt>
 struct traits {
-  /// Accumulators, each with one element for each element of the parameter.
+  /// The accumulators, each with one element per element of the parameter.
   static constexpr int state_count = static_cast<int>(Opt::states.size());
-  /// Numbers of one step; the first is the learning rate.
+  /// The numbers of one step; the first is the learning rate.
   static constexpr int scalar_count = static_cast<int>(
       std::tuple_size_v<decltype(detail::scalars_of(std::declval<const Opt&>(), 0))>);
 
@@ -154,7 +156,7 @@ struct traits {
   /// Fluid's operator.
   static constexpr const char* type = Opt::type;
 
-  /// What an accumulator is filled with at the start.
+  /// The initial value of an accumulator.
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
   }
@@ -173,14 +175,14 @@ struct traits {
     else
       return Opt::selected_rows == rows_rule::touched;
   }
-  /// The decay of parameters that name none of their own.
+  /// The decay of parameters without a decay of their own.
   static constexpr lamina::regularizer regularization(const Opt& opt) {
     if constexpr (requires { opt.regularization.kind; })
       return opt.regularization;
     else
       return {};
   }
-  /// The clip of gradients whose parameters name none of their own.
+  /// The clip of gradients whose parameters have no clip of their own.
   static constexpr gradient_clip clip(const Opt& opt) {
     if constexpr (requires { opt.clip.kind; })
       return opt.clip;
@@ -221,7 +223,7 @@ struct traits {
   }
 };
 
-/// A finished optimizer: derives from rule<itself>, has a learning rate and an update that fits.
+/// A complete optimizer: derives from rule<itself>, and has a learning rate and a matching update.
 template <class Opt>
 concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/schedule.hpp - Fluid's learning-rate schedules as plain values.
 // Each is an aggregate with Fluid's argument names; `at(step)` is its formula. Steps count from 0.
-// They may be constants; `at` too is a constant expression where no power, exp or cos is needed.
+// Schedules may be constants; `at` is a constant expression too if it needs no power, exp or cos.
 #pragma once
 
 #include <cmath>
@@ -14,12 +14,12 @@
 
 namespace lamina::schedule {
 
-/// Throws lamina::error, or stops a constant evaluation, if a schedule's argument makes no sense.
+/// Throws lamina::error, or stops a constant evaluation, if an argument of a schedule is invalid.
 constexpr void require(bool ok, const char* message) {
   if (!ok) throw error(message);
 }
 
-/// step / steps, or with `staircase` the whole part of it.
+/// step / steps, or with `staircase` its integer part.
 constexpr double periods(std::int64_t step, std::int64_t steps, bool staircase) {
   return staircase ? static_cast<double>(step / steps)
                    : static_cast<double>(step) / static_cast<double>(steps);
@@ -111,7 +111,8 @@ struct piecewise_decay {
     static_assert(check<few, expects<most>, gets<static_cast<int>(V)>>,
                   "lamina: piecewise_decay takes at most 16 values");
   }
-  /// The same from lists whose lengths are known at run time; throws lamina::error.
+  /// The same from lists whose lengths are known at run time; throws lamina::error for invalid
+  /// lists.
   constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
     require(rates.size() == ends.size() + 1,
             "lamina: piecewise_decay: expected one value more than boundaries");

@@ -31,7 +31,7 @@ struct sgd final : rule<sgd> {
   }
 };
 
-/// What `lamina::train(model, reader)` trains with.
+/// The optimizer of `lamina::train(model, reader)`.
 inline constexpr sgd default_sgd{};
 
 }  // namespace lamina::optimizer

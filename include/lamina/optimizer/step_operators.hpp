@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/step_operators.hpp - the numbers of an optimizer that change from step to step,
-// as operators of a program that trains itself: learning rate, scales of gradients.
+// lamina/optimizer/step_operators.hpp - operators for the numbers of an optimizer that change from
+// step to step, in a program that trains itself: learning rate, scales of gradients.
 #pragma once
 
 #include <array>
@@ -36,9 +36,9 @@ struct decayed_learning_rate : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
-/// Out = what gradients X are multiplied with so that the norm of all together (`global`), or of
-/// the only one, is at most max_norm: 1, or max_norm / norm. Fluid: clip_by_norm, and the operators
-/// of GradientClipByGlobalNorm.
+/// Out = the scale of the gradients X that limits the norm of all together (`global`), or of a
+/// single one, to max_norm: 1, or max_norm / norm. Fluid: clip_by_norm, and the operators of
+/// GradientClipByGlobalNorm.
 struct gradient_scale : operator_definition {
   static constexpr const char* type = "gradient_scale";
   static constexpr bool knows_panels = true;
@@ -55,7 +55,7 @@ constexpr bool is_constant(const learning_rate& r) {
   return r.kind == schedule_kind::constant && r.warmup_steps == 0;
 }
 
-/// The attributes of decayed_learning_rate. A boundary beyond the largest int is never reached.
+/// The attributes of decayed_learning_rate. A boundary above the largest int is never reached.
 constexpr int rate_attributes(program_builder& b, const learning_rate& r, float beta1,
                               float beta2) {
   constexpr std::int64_t most = 0x7fffffff;
@@ -73,8 +73,8 @@ constexpr int rate_attributes(program_builder& b, const learning_rate& r, float 
                           values);
 }
 
-/// The learning rate of a step from these attributes: number(i) is the i-th, boundary(i) and
-/// value(i) are the elements of the lists, of `pieces` values.
+/// The learning rate of a step from these attributes: number(i) is attribute i; boundary(i) and
+/// value(i) are the elements of the lists, which have `pieces` values.
 template <class Number, class Boundary, class Value>
 float rate_of_step(std::int64_t step, Number number, int pieces, Boundary boundary, Value value) {
   const auto whole = [&](int i) { return static_cast<std::int64_t>(number(i)); };

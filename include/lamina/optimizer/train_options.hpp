@@ -10,22 +10,22 @@
 
 namespace lamina::optimizer {
 
-/// When a training loop writes what it needs to go on after a stop: parameters, the optimizer's
-/// states, the step, the pass and the seed.
+/// When a training loop writes checkpoints, from which it can continue after a stop: parameters,
+/// the optimizer's states, the step, the pass and the seed.
 struct checkpoint_options {
   checkpoint_directory directory{};  // none: no checkpoints
   int every_passes = 1;              // 0: not by passes
   std::int64_t every_batches = 0;    // 0: not by mini-batches
-  int keep = 3;                      // the newest so many stay, older ones are removed; 0: all stay
-  // Go on from the newest whole checkpoint, if there is one; without, one that is there is an
-  // error.
+  int keep = 3;                      // keep this many of the newest, remove older ones; 0: keep all
+  // Continue from the newest intact checkpoint, if there is one. Without `resume`, an existing
+  // checkpoint is an error.
   bool resume = false;
 };
 
 /// `adam.train(model, reader, {.passes = 20, .threads = 2})`.
 struct train_options {
-  int passes = 1;   // how often the reader is read from its beginning
-  int threads = 1;  // gradient machines, each over a part of every mini-batch
+  int passes = 1;   // how often the reader is read from its start
+  int threads = 1;  // gradient machines, each for a part of every mini-batch
   event_handler on_event{};
   std::uint64_t seed = 0;  // of dropout and other random operators
   checkpoint_options checkpoint{};

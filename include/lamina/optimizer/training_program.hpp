@@ -30,8 +30,8 @@ constexpr const char* update_suffix(int s) {
   return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
 }
 
-/// How many accumulators of a parameter have this suffix: another optimizer of the same program may
-/// have states of the same names.
+/// The number of a parameter's accumulators with this suffix: another optimizer of the same program
+/// may have states with the same names.
 constexpr int accumulators_called(const program_builder& b, int param, std::string_view suffix) {
   int n = 0;
   for (int v = 0; v < b.variables.count; ++v) {
@@ -41,11 +41,11 @@ constexpr int accumulators_called(const program_builder& b, int param, std::stri
   return n;
 }
 
-/// One update a trainable parameter that a gradient reaches, in the order of the parameters.
-/// `numbers(i, rows)` records the attributes of that of parameter i, whose gradient may be selected
-/// rows, or returns -1: a training loop sets them. Given: the variables of the learning rate, and
-/// by parameter of the gradient's scale, or -1; `first_index` is the number of the first
-/// accumulator.
+/// Appends one update per trainable parameter that a gradient reaches, in the order of the
+/// parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
+/// gradient may be selected rows, or returns -1 if a training loop sets them. Given: the variable
+/// of the learning rate, and by parameter the variable of the gradient's scale, or -1.
+/// `first_index` is the number of the first accumulator.
 struct given_numbers {
   int learning_rate;
   const int* scale;
@@ -86,8 +86,8 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
   b.role = before;
 }
 
-/// The whole gradient of each parameter of a cost in `block`, or -1; among variables
-/// [first, variables).
+/// The total gradient of each parameter of a cost in `block`, or -1; among variables [first,
+/// variables).
 template <class Program, class Gradients>
 constexpr void find_gradients(const Program& p, int first, int variables, int parameters, int block,
                               Gradients& gradient) {
@@ -100,7 +100,7 @@ constexpr void find_gradients(const Program& p, int first, int variables, int pa
   }
 }
 
-/// Whether a parameter's whole gradient is selected_rows.
+/// Whether the total gradient of any parameter is selected_rows.
 template <class Program>
 constexpr bool has_rows_gradient(const Program& p) {
   for (int v = 0; v < p.count.variables; ++v)
@@ -118,8 +118,8 @@ constexpr void make_training(program_builder& b) {
 
 }  // namespace detail
 
-/// Forward, backward and update in one program: the update of a weight becomes the epilogue of its
-/// gradient's product. Fluid: Optimizer.minimize.
+/// Forward, backward and update in one program: the update of a weight becomes the epilogue of the
+/// product that computes its gradient. Fluid: Optimizer.minimize.
 template <program_type P, class Opt>
 struct training_program : program_base<training_program<P, Opt>> {
   using result = typename P::result;

@@ -25,7 +25,7 @@ inline constexpr auto out_slot = [] {
 
 template <class Opt>
 struct update_slots {
-  /// Fluid's slot names where the optimizer gives them, else those of its accumulators.
+  /// Fluid's slot names if the optimizer states them, otherwise those of its accumulators.
   static constexpr auto names = [] {
     if constexpr (Opt::state_slots.size() == Opt::states.size())
       return Opt::state_slots;
@@ -71,10 +71,10 @@ struct update_slots {
 }  // namespace detail
 
 /// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
-/// Terser than Fluid, which has operators of their own for clip and decay and keeps the learning
-/// rate in a variable: here both are numbers that the training loop sets before each step. A
-/// program that trains itself has no such loop: there the operator is `Given` the learning rate,
-/// which its attribute multiplies, or the scale of the gradient, as variables.
+/// Fluid has separate operators for clip and decay and keeps the learning rate in a variable; here
+/// all these are numbers that the training loop sets before each step. A program that trains itself
+/// has no such loop: there the operator is `Given` the learning rate, which its attribute
+/// multiplies, or the scale of the gradient, as variables.
 template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;
@@ -95,19 +95,19 @@ struct update_operator : operator_definition {
     return optimizer::prepared_gradient(grad, param, number[1], number[2], number[3], number[4],
                                         number[5]);
   }
-  /// Whether `prepared` returns every gradient as it is.
+  /// Whether `prepared` returns every gradient unchanged.
   template <class Real>
   static constexpr bool leaves_gradient(const Real* number) {
     return optimizer::leaves_gradient(number[1], number[2], number[3], number[4], number[5]);
   }
-  /// Updates one place; `number` holds the attributes, `norm` the two norms of an optimizer that
+  /// Updates one element; `number` holds the attributes, `norm` the two norms of an optimizer that
   /// needs them.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply(T& param, T grad, T* state, const T* number,
                                                    const T* norm = nullptr) {
     apply_prepared(param, prepared(param, grad, number), state, number, norm);
   }
-  /// The same with a gradient that is prepared.
+  /// The same with a prepared gradient.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply_prepared(T& param, T grad, T* state,
                                                             const T* number,
@@ -117,8 +117,8 @@ struct update_operator : operator_definition {
     for (int i = 1; i < traits::scalar_count; ++i) scalar[i] = number[preparation + i];
     traits::update(param, grad, state, scalar, norm);
   }
-  /// One output of the update for `count` places, for the reference executor: the arguments are the
-  /// inputs, then the attributes.
+  /// Computes one output of the update for `count` elements; the reference executor calls it. The
+  /// arguments are the inputs, followed by the attributes.
   template <class T>
   requires(!traits::has_norms) static void evaluate(int output, std::int64_t count,
                                                     const T* const* argument, const int* stride,
@@ -126,7 +126,7 @@ struct update_operator : operator_definition {
     T number[attributes.size()];
     for (std::size_t a = 0; a < attributes.size(); ++a) number[a] = *argument[inputs.size() + a];
     if constexpr (Given) {
-      // One that is absent has a stride of 0.
+      // An absent argument has a stride of 0.
       if (stride[2 + states] != 0) number[0] *= *argument[2 + states];
       if (stride[3 + states] != 0) number[1] = *argument[3 + states];
     }
@@ -138,7 +138,7 @@ struct update_operator : operator_definition {
       out[i] = output == 0 ? param : state[output - 1];
     }
   }
-  /// The value whose norm the equation needs, from the prepared gradient.
+  /// The value whose norm the equation needs, computed from the prepared gradient.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* number) {
     T scalar[traits::scalar_count];
@@ -148,9 +148,9 @@ struct update_operator : operator_definition {
   }
 };
 
-/// The update of one parameter by a gradient that is selected_rows. Its last attribute says whether
-/// the rows that are not there stay as they are; a decay, which changes every row, overrules it.
-/// Fluid: the same operator with a SelectedRows in Grad.
+/// The update of one parameter with a gradient of selected_rows. Its last attribute says whether
+/// the other rows do not change; a decay, which changes every row, overrides it. Fluid: the same
+/// operator with a SelectedRows in Grad.
 template <class Opt, bool Given = false>
 struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr bool knows_panels = true;

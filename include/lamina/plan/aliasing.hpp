@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/aliasing.hpp - which values have the elements of another, and so lie where it
-// lies instead of being copied.
+// lamina/plan/aliasing.hpp - which values have the same elements as another value, and so share its
+// memory instead of being copied.
 //
-// Those of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have them in the same
-// order. A transpose2 that exchanges the dimensions 1 and 2 of four, as attention does with
-// positions and heads, has them in another; but products of matrices read and write matrices with
-// any steps. So where one side of the exchange is touched by products alone it lies as the other.
+// The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
+// of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
+// attention does with positions and heads, changes the order; but products of matrices read and
+// write matrices with any strides. So if only products touch one side of the exchange, that side
+// keeps the layout of the other side.
 #pragma once
 
 #include <lamina/operators/matrix/matmul/definition.hpp>
@@ -13,20 +14,21 @@
 
 namespace lamina {
 
-/// By variable: the one whose memory it shares, or -1; until when it is needed by all who share it;
-/// and whether its dimensions 1 and 2 are exchanged there. A program of several blocks has none.
+/// By variable: the variable whose memory it shares, or -1; the last group that needs this memory,
+/// over all variables that share it; and whether dimensions 1 and 2 are exchanged there. A program
+/// of several blocks has no aliases.
 template <int Variables>
 struct aliasing {
   int of[at_least_one(Variables)];
   int last[at_least_one(Variables)];  // group; Groups: kept to the end
   bool swapped[at_least_one(Variables)];
-  bool found;  // some do
+  bool found;  // some variables share memory
 
   constexpr bool shares(int v) const { return Variables > 0 && of[v] >= 0; }
   constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
 
-/// The last group that needs variable v for itself; their count: kept to the end.
+/// The last group that needs variable v itself; the number of groups: kept to the end.
 template <auto const& B>
 constexpr int last_need(int v) {
   return B.last[v] < B.producer[v] ? B.count : B.last[v];
@@ -39,8 +41,8 @@ template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[at_least_one(variables)];  // that it is a side of
-  bool others[at_least_one(variables)];    // touch it, besides exchanges and products
+  int exchanges[at_least_one(variables)];  // exchanges that it is a side of
+  bool others[at_least_one(variables)];    // operators other than exchanges and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
   static constexpr int rank(int v) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/array_views.hpp - which values are not copied out of arrays of tensors, nor into
+// lamina/plan/array_views.hpp - which values are copied neither out of arrays of tensors nor into
 // them.
 //
-// What an iteration reads from an array is a view: the address of the slot. What it writes to one,
-// and keeps in its frame for its gradient anyhow, stays there: the slot is the address. So a slot
-// that is written again must not take the memory that a view still shows. An iteration that has no
-// gradient writes an array once at most, so two places a slot, in turn, are enough; where gradients
-// read views, every write has memory of its own until the array is cleared.
+// A value that an iteration reads from an array is a view: the address of the slot. A value that an
+// iteration writes to an array and keeps in its frame for its gradient stays in the frame: the slot
+// holds its address. So a slot that is written again must not reuse memory that a view still refers
+// to. An iteration without a gradient writes an array at most once, so two buffers per slot, used
+// in turn, are enough. Where gradients read views, every write gets new memory until the array is
+// cleared.
 #pragma once
 
 #include <lamina/operators/control/rank_table/definition.hpp>
@@ -14,10 +15,10 @@
 
 namespace lamina {
 
-/// Where a slot that is written again lies.
+/// The memory that a slot uses when it is written again.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
-/// The views of a program, numbered. A program without loops, or without arrays, has none.
+/// The numbered views of a program. A program without loops, or without arrays, has no views.
 template <int Variables, int Instructions>
 struct array_views {
   int numbers[at_least_one(Variables)];         // by variable: of the view, or -1
@@ -65,8 +66,8 @@ struct view_finder {
   }
   static constexpr int root_of(int v) { return v < 0 ? v : L.variables[v].root; }
 
-  /// How often variables are written, where arrays are read last, and in which block inside of
-  /// their own each is written by one write_to_array.
+  /// Finds how often each variable is written, where each array is read last, and the block inside
+  /// of the array's own block in which a single write_to_array writes it.
   constexpr void find_uses() {
     for (int v = 0; v < variables; ++v)
       writers[v] = 0, array_of[v] = last_read[v] = once_in[v] = r.numbers[v] = -1,
@@ -96,7 +97,7 @@ struct view_finder {
     }
   }
 
-  /// Whether a frame is kept for the iterations of a loop around block b, or of b itself.
+  /// Whether the iterations of block b, or of a loop around it, keep frames.
   constexpr bool is_repeated(int b) const {
     for (; b > 0; b = parent(b))
       if (Loops.of[b] && gradient[b] >= 0) return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/block_reach.hpp - which values outlive the block that makes them.
 //
-// A value that only its own block and blocks inside read needs one place for all iterations. One
-// that is read from further outside, by the gradient of a loop, needs a place an iteration: it lies
-// in a frame of the innermost loop that the reader is not part of.
+// A value that only its own block and the blocks inside it read needs one position for all
+// iterations. A value that is read further outside, by the gradient of a loop, needs a position per
+// iteration: it lies in a frame of the innermost loop that does not contain the reader.
 #pragma once
 
 #include <lamina/operators/control/block/definition.hpp>
@@ -11,8 +11,8 @@
 
 namespace lamina {
 
-/// By variable: the outermost block that has to know it, and the body of the loop that has to keep
-/// it. A program of one block has neither.
+/// By variable: the outermost block that must see it, and the body of the loop that must keep it. A
+/// program of one block has neither.
 template <int Variables>
 struct block_reach {
   int owners[at_least_one(Variables)];
@@ -44,8 +44,8 @@ constexpr auto find_reach() {
     int parent[P::desc.count.blocks];
     for (int b = 0; b < P::desc.count.blocks; ++b) parent[b] = P::desc.blocks[b].parent;
     for (int v = 0; v < variables; ++v) r.owners[v] = L.variables[v].block, r.frames[v] = -1;
-    // The block that has to know what `owner` knew and is mentioned in block `from`. Blocks have
-    // larger numbers than those around them.
+    // The innermost block that contains both `owner` and `from`. Blocks have larger numbers than
+    // the blocks around them.
     const auto around = [&](int owner, int from) {
       while (owner != from)
         if (owner > from)

@@ -13,13 +13,13 @@ namespace lamina {
 
 namespace detail {
 
-/// By operator: its place among those that are called, or -1.
+/// By operator: its position among the called operators, or -1.
 template <int Operators>
 struct call_numbers {
   int of[at_least_one(Operators)];
 };
-/// Whether a kernel called for `op` may ask for its attributes: the operator's own, and those of
-/// plans that have any.
+/// Whether a kernel called for `op` may read its attributes: those of the operator itself, and
+/// those of plan operators that have any.
 constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
   return &called == op.schema || called.attribute_count > 0;
 }
@@ -37,10 +37,10 @@ constexpr auto number_calls() {
   return r;
 }
 
-/// What of the variables and names may be spelled while a program runs: up to the last argument of
-/// an operator with a side effect, which may print it, and the last condition of a loop, which may
-/// not end. A name is made of variables and names before it, and conditions stand before their
-/// loops, so little is left of a long one.
+/// The variables and names that may be spelled while a program runs: up to the last argument of an
+/// operator with a side effect, which may print it, and the last condition of a loop, whose error
+/// message names it. A name consists of earlier variables and names, and conditions precede their
+/// loops, so only a small part of a long program is kept.
 struct spelled_names {
   int variables, names;
   constexpr void spell(const program_desc& p, int variable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/code.hpp - the statements of each group, with local numbers for its arguments.
 // Two groups with equal code are one kernel: everything that differs (addresses, dimensions,
-// attribute values) lies in tables that the kernel is given.
+// attribute values) lies in tables that the kernel receives.
 #pragma once
 
 #include <lamina/operators/control/block/definition.hpp>
@@ -31,8 +31,8 @@ struct statement_code {
   int operands;
 };
 
-/// What a kernel does with an argument, where it matters who runs it: an update's parameter and its
-/// numbers are others for a machine that leaves updates to somebody else.
+/// How a kernel uses an argument. `updated` (an update's parameter) and `numbers` (an update's
+/// scalars) get other addresses in a machine that defers updates to its caller.
 enum class argument_use : std::uint8_t { plain, updated, numbers };
 
 /// The code of a group.
@@ -41,13 +41,13 @@ struct group_code {
   int arguments, argument_count;
 };
 
-/// How many elements of each array of a code table are in use.
+/// The number of used elements of each array of a code table.
 struct code_counts {
   int statements, operands, arguments, groups;
 };
 
-/// The code of all groups. As program_desc, it has room for the largest program and exists during
-/// compilation only.
+/// The code of all groups. Like program_desc, it has capacity for the largest program and exists
+/// during compilation only.
 struct code_table {
   code_counts count;
   statement_code statements[2 * lowered_limits.instructions];
@@ -58,8 +58,8 @@ struct code_table {
   group_code groups[lowered_limits.instructions];
 };
 
-/// Writes the code of all groups. Positions are local integers and arrays are written in place:
-/// this is the longest evaluation of a plan, and every call in it would count.
+/// Writes the code of all groups. Positions are local integers and arrays are written in place,
+/// because this is the longest evaluation of a plan and every call in it counts.
 template <auto const& L, auto const& B>
 constexpr code_table emit_code() {
   constexpr int variables = L.count.variables;
@@ -84,7 +84,7 @@ constexpr code_table emit_code() {
       const instruction i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
-        // The engine itself runs blocks, and needs to know their condition only.
+        // The engine runs blocks itself and needs only their conditions.
         if (i.schema->facts.block != block_rule::loop_gradient)
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
@@ -117,7 +117,7 @@ constexpr code_table emit_code() {
       const bool update = i.schema->kind == operator_kind::update;
       int a = inputs;
       if (update) {
-        // Never the argument of a statement that only reads the parameter.
+        // A statement that only reads the parameter never has this argument.
         made.uses[argument_at] = argument_use::updated;
         made.operands[operand_at++] = {source::load,
                                        static_cast<std::int8_t>(argument_at - argument0)};

@@ -6,8 +6,8 @@
 
 namespace lamina {
 
-/// `op` with its arguments and attributes appended to those of `to`; its schema is the one without
-/// functions. Lists and texts among the attributes stay in the pools that both programs have.
+/// Appends `op` with its arguments and attributes to `to`; its schema is the one without functions.
+/// Lists and texts among the attributes stay in the pools, which both programs share.
 constexpr operator_desc copy_operator(program_desc& to, const program_desc& from,
                                       const operator_desc& op) {
   program_counts& used = to.count;

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/external_buffers.hpp - what a machine works on and does not own.
+// lamina/plan/external_buffers.hpp - memory that a machine works on and does not own.
 #pragma once
 
 #include <lamina/plan/memory_slot.hpp>
 
 namespace lamina {
 
-/// Memory that a machine does not own: one pointer each, in the order of the program, to where and
-/// as the engine of the machine keeps parameters.
+/// Memory that a machine does not own: one pointer per array, in the order of the program. The
+/// arrays have the layout in which the engine of the machine keeps parameters.
 struct external_buffers {
   float* const* parameters = nullptr;
   float* const* gradients = nullptr;
   float* const* accumulators = nullptr;
-  /// The machine writes to `gradients` what it would update parameters with.
+  /// Instead of updating parameters, the machine writes their gradients to `gradients`.
   bool leaves_updates = false;
 
-  /// Where the plan says that something lies which a machine does not own; null for what is not
-  /// there.
+  /// The address of a value in external memory according to the plan; null where there is none.
   float* address_of(memory_slot s) const {
     switch (s.space) {
       case memory_space::parameter:

@@ -4,16 +4,16 @@
 // The rule is linear and needs no search: groups are numbered in the order of their heads. A
 // pointwise instruction joins the latest group among its operands' producers if that group has
 // statements and the same shape; all its other operands then come from earlier groups, so the order
-// by group number is a topological order. An earlier group of pointwise instructions that nobody
-// reads in between is taken along.
+// by group number is a topological order. An earlier group of pointwise instructions joins too if
+// no group in between reads its values.
 #pragma once
 
 #include <lamina/plan/instruction.hpp>
 
 namespace lamina {
 
-/// Longer chains begin a new group: registers and names of kernels are finite. Behind a product,
-/// whose sums take registers, chains are shorter.
+/// Longer chains begin a new group, because registers and the length of kernel names are limited.
+/// Chains that start with a product are shorter, because its sums take registers.
 inline constexpr int group_limit = 24, product_group_limit = 12;
 
 /// Instructions that are one kernel: what begins it, its sizes, and which feeds it depends on.
@@ -38,14 +38,14 @@ struct grouping {
   static constexpr int count = Groups;
 };
 
-/// Group of each instruction.
+/// The group of each instruction.
 template <int Instructions>
 struct assignment {
   int group[at_least_one(Instructions)];
   int groups;
 };
 
-/// Numbers the groups anew so that those of a block follow each other, in their order, and none is
+/// Renumbers the groups so that those of a block are consecutive, in their order, and none is
 /// empty.
 template <int Blocks, int Instructions, int Room>
 constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room]) {
@@ -69,12 +69,12 @@ struct group_former {
   group_desc (&groups)[instructions];  // `first` is the latest instruction of each
   int (&producer)[variables];          // by variable: the latest group that writes it, or -1
   int (&reader)[variables];            // the latest that reads it, or -1
-  int (&reader_before)[variables];     // the latest but that one
+  int (&reader_before)[variables];     // the latest before that one
   int (&before)[instructions];         // by instruction: the one of its group before it, or -1
   int (&group)[instructions];          // by instruction
 
-  /// Whether group h may run as the start of group g, which is later: what reads its values is
-  /// in g or behind it, and what it reads has not changed until then.
+  /// Whether group h may run as the start of the later group g: every reader of its values is in g
+  /// or after g, and its inputs do not change before g.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
     if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
@@ -96,7 +96,7 @@ struct group_former {
     }
     return true;
   }
-  /// Notes that group g reads variable v.
+  /// Records that group g reads variable v.
   constexpr void read(int v, int g) {
     if (reader[v] < g)
       reader_before[v] = reader[v], reader[v] = g;
@@ -126,9 +126,9 @@ struct group_former {
   }
 };
 
-/// Assigns instructions to groups. `Separate` keeps what needs different feeds apart, so that a
-/// test program can run with a part of its feeds. A group belongs to one block: what inner blocks
-/// read and write, the instruction that runs them does.
+/// Assigns instructions to groups. `Separate` puts instructions that need different feeds into
+/// different groups, so that a test program can run with some of its feeds. A group belongs to one
+/// block; the instruction that runs a block reads and writes everything that the block does.
 template <bool Separate, int Blocks, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
@@ -162,7 +162,7 @@ constexpr auto assign_groups() {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
           joins = reader[v] <= g && (written < 0 || written == g);
-          // A product may read what its own statements write only once, not what a loop carries.
+          // A product may only read what its own statements write once, not what a loop carries.
           if (Blocks > 1 && written >= 0)
             joins = reader[v] < g && (written == g || groups[written].block != i.block);
         }
@@ -203,7 +203,7 @@ constexpr auto assign_groups() {
 }
 
 /// Orders the instructions by group and finds which values are stored, and their last readers among
-/// the groups of their own block. `pinned` are variables that somebody looks at after the run.
+/// the groups of their own block. `pinned` are variables that are read after the run.
 template <int Blocks, auto const& L, auto const& A, auto const& Pinned>
 constexpr auto form_groups() {
   constexpr int instructions = L.count.instructions;
@@ -247,7 +247,7 @@ constexpr auto form_groups() {
         r.producer[v] = g;
       } else if (r.producer[v] != g) {
         r.stored[v] = true;
-        // Nobody has read what it is now: kept to the end, unless somebody will.
+        // This value has not been read yet: kept to the end, unless a later group reads it.
         if (r.last[v] <= g) r.last[v] = -1;
       }
     }
@@ -259,7 +259,7 @@ constexpr auto form_groups() {
                    first,  end - first, i.block,   i.feeds};
     first = end;
   }
-  // A value that nobody reads is an output too: or the compiler would delete its computation.
+  // A value without a reader is an output too; otherwise the compiler would delete its computation.
   for (int v = 0; v < variables; ++v)
     if (r.last[v] < 0 && r.producer[v] >= 0) r.stored[v] = true;
   for (int i = 0; i < Pinned.count; ++i) {

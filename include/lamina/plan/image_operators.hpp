@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/image_operators.hpp - operators on images that only plans contain: the parts that
-// others are cut into, so that what is computed element by element joins its neighbours.
+// lamina/plan/image_operators.hpp - operators on images that only plans contain. Lowering cuts
+// image operators into these parts, so that the pointwise part can join neighbouring groups.
 #pragma once
 
 #include <lamina/operators/conv/definition.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// What a batch_norm needs before it normalises: SavedMean and SavedVariance as batch_norm says
-/// (of the batch, or those given if there is no X), the moving statistics, and Factor = Scale *
+/// The inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm (of the
+/// batch, or the given ones if there is no X), the moving statistics, and Factor = Scale *
 /// SavedVariance. Attributes as batch_norm.
 struct batch_norm_factor : operator_definition {
   static constexpr const char* type = "batch_norm_factor";
@@ -35,10 +35,10 @@ struct channel_normalize : pointwise {
   }
 };
 
-/// The sums over the batch of batch_norm's gradient, and what its element by element part needs of
-/// them. With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h, Bias@GRAD = sum dY,
-/// Share = Bias@GRAD / count, Slope = Scale@GRAD / count * SavedVariance, both 0 where the
-/// statistics are given, Factor = Scale * SavedVariance. Attributes as batch_norm.
+/// The sums over the batch of batch_norm's gradient, and what its pointwise part needs of them.
+/// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h, Bias@GRAD = sum dY, Share =
+/// Bias@GRAD / count, Slope = Scale@GRAD / count * SavedVariance, both 0 where the statistics are
+/// given, Factor = Scale * SavedVariance. Attributes as batch_norm.
 struct batch_norm_slopes : operator_definition {
   static constexpr const char* type = "batch_norm_slopes";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -63,8 +63,8 @@ struct channel_normalize_slope : pointwise {
   }
 };
 
-/// The same where a channel is one number in a row: a batch of one row has passed as it was, with a
-/// Slope of 0, which takes nothing from an infinite X.
+/// The same where a channel is one number per row: batch_norm passes a batch of one row unchanged,
+/// with a Slope of 0, and 0 times an infinite X must not give NaN.
 struct column_normalize_slope : channel_normalize_slope {
   static constexpr const char* type = "column_normalize_slope";
   template <class T>
@@ -74,7 +74,7 @@ struct column_normalize_slope : channel_normalize_slope {
   }
 };
 
-/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d, whose attributes it has.
+/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d; attributes as the operator.
 struct conv_filter_gradient_sum : operator_definition {
   static constexpr const char* type = "conv_filter_gradient";
   static constexpr std::array<slot_desc, 2> inputs{{{"Input"}, {"Output@GRAD"}}};

@@ -7,29 +7,29 @@
 
 namespace lamina {
 
-/// What a fused group begins with: the loop nest that its statements ride on.
+/// How a fused group begins: the loop nest that its statements run in.
 enum class group_head : std::uint8_t {
-  pointwise,    // one value a place
+  pointwise,    // one value per position
   gemm,         // X[M,K] * W[K,N]
   gemm_dx,      // dY[M,N] * W[K,N]^T
   gemm_dw,      // X[M,K]^T * dY[M,N]
   reduce_rows,  // sum over the rows of X[M,N]
   conv,         // the windows of images times filters
-  conv_dx,      // what filters spread over images: the gradient of a convolution's input
+  conv_dx,      // spreads filters over images: the gradient of a convolution's input
   call          // a kernel of its own, without statements
 };
 
-/// Whether the kernel of a head asks for the attributes of the instruction's operator.
+/// Whether the kernel of a head reads the attributes of the instruction's operator.
 constexpr bool asks_operator(group_head head) {
   return head == group_head::call || head == group_head::conv || head == group_head::conv_dx;
 }
 
-/// How an operand is read at a place (row, column) of a group.
+/// How an operand is read at a position (row, column) of a group.
 enum class access : std::uint8_t {
-  load,     // its element at the same place
+  load,     // its element at the same position
   row,      // the element of its only row, in the same column
   column,   // the element of its only column, in the same row
-  channel,  // its element for the channel (dimension 1) of the place
+  channel,  // its element for the channel (dimension 1) of the position
   scalar,   // its only element; constants too
   numbers   // consecutive constants, one for each attribute of an update
 };
@@ -40,8 +40,8 @@ struct operand {
   access how;
 };
 
-/// Rows that are known when a program runs: minus the number of their domain, and minus 2^12 for
-/// each further row of a group that a row of the domain is (docs/architecture.md, "Plan").
+/// Rows that are known only when a program runs: minus the number of their domain, and minus 2^12
+/// for each further row of a group that a row of the domain holds (docs/architecture.md, "Plan").
 inline constexpr int domain_bits = 12;
 static_assert(program_limits.domains <= 1 << domain_bits);
 constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
@@ -81,8 +81,8 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Two-dimensional parameters of real numbers lie in panels, whatever reads them: a parameter's
-/// layout must not depend on the program that shares it.
+/// Two-dimensional parameters of real numbers lie in panels, whichever operators read them: the
+/// layout of a parameter must not depend on the program that shares it.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);
 }
@@ -104,7 +104,7 @@ struct instruction {
   unsigned long long feeds;  // which data it depends on, one bit each
 };
 
-/// How many elements of each array of a lowered program are in use, and the most there can be.
+/// The number of used elements of each array of a lowered program, and the upper bounds.
 struct lowered_counts {
   int variables, instructions, operands, results, constants, parameters;
 };
@@ -112,8 +112,8 @@ inline constexpr lowered_counts lowered_limits{
     2 * program_limits.variables, 2 * program_limits.operators, 2 * program_limits.arguments,
     program_limits.arguments,     program_limits.attributes,    program_limits.parameters};
 
-/// The lowered program as a value. As program_desc, it has room for the largest one and exists
-/// during compilation only.
+/// The lowered program as a value. Like program_desc, it has capacity for the largest program and
+/// exists during compilation only.
 struct lowered_program {
   lowered_counts count;
   plan_variable variables[lowered_limits.variables];
@@ -124,7 +124,7 @@ struct lowered_program {
   int gradients[lowered_limits.parameters];  // by parameter: its whole gradient, or -1
 };
 
-/// What lowering begins with: every variable of a program as a plan variable.
+/// The start of lowering: every variable of a program as a plan variable.
 template <class P>
 constexpr lowered_program shapes_of() {
   constexpr const program_desc& p = P::desc;
@@ -132,8 +132,8 @@ constexpr lowered_program shapes_of() {
   r.count.variables = p.count.variables;
   r.count.parameters = p.count.parameters;
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
-  // Inner blocks have gradients of parameters too, of one iteration.
-  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns of an element -1 that nobody reads
+  // Inner blocks have gradients of parameters too, but only of one iteration.
+  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns of an element -1, even if not read
   const int root_block = p.cost >= 0 ? p.variables[cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc d = p.variables[v];

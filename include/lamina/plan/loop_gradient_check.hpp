@@ -11,8 +11,8 @@
 namespace lamina {
 
 /// Whether program P has the gradient of a variable that a loop carries with other rows in each
-/// iteration, and its name. Frames hold values of the rows that an iteration began with, not of
-/// those that it handed over (plan/memory.hpp).
+/// iteration, and the name of that variable. Frames hold values with the rows at the start of an
+/// iteration, not with the rows that it passes on (plan/memory.hpp).
 template <program_type P>
 struct loop_gradient_check {
   static constexpr int find() {
@@ -39,7 +39,7 @@ struct loop_gradient_check {
   static constexpr text_type text = make_text();
   template <int... Index>
   static auto letters(std::integer_sequence<int, Index...>) -> named<text.of[Index]...>;
-  /// The letters of the name, for a message.
+  /// The letters of the name, which the error message shows.
   using name = decltype(letters(std::make_integer_sequence<int, length>{}));
 };
 

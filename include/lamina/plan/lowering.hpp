@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/lowering.hpp - operators -> instructions with one head each.
 //
-// What each operator of a program becomes: a matrix product, a reduction, a pointwise function with
-// its operands' ways of access, or a call of a kernel of its own. Copies that a layout needs
-// (feeds with unpadded rows, weights in panels) are added here, so that later passes and kernels
-// meet one layout only.
+// Each operator of a program becomes a matrix product, a reduction, a pointwise function with the
+// access of each operand, or a call of a kernel of its own. Lowering also adds the copies that a
+// layout needs (feeds with unpadded rows, weights in panels), so that later passes and kernels see
+// one layout only.
 #pragma once
 
 #include <lamina/core/padding.hpp>
@@ -19,7 +19,7 @@
 
 namespace lamina {
 
-/// The lowering at work.
+/// Lowers the operators of one program.
 struct lowering : mean_lowering {
   using mean_lowering::mean_lowering;
 
@@ -28,7 +28,7 @@ struct lowering : mean_lowering {
     for (int k = 0; k < operators; ++k) lower(p.operators[k], k);
     block = 0;
     if (held_cost >= 0) lower_call(p.operators[held_cost], held_cost);
-    // A caller that reads a weight's gradient finds it as the weight lies.
+    // Returns the gradient of a weight to the caller in the layout of the weight.
     for (int i = 0; i < p.count.parameters; ++i)
       if (gradient[i] >= 0 && variables.items[gradient[i]].block == 0 &&
           is_weight(p.variables[p.parameters[i].variable]))
@@ -75,9 +75,9 @@ struct lowering : mean_lowering {
     }
   }
 
-  /// Whether X (rows by K) times Y (K by N) is one product of two matrices as they lie in memory:
-  /// into how many rows each row of X is cut for it, or 0. A row that is as wide as Y is long is a
-  /// row of the product, be it [K] or [1, K].
+  /// Whether X (rows by K) times Y (K by N) is one product of two matrices in their memory layout:
+  /// the number of rows into which each row of X is cut for it, or 0. A row that is as wide as Y is
+  /// long is one row of the product, both for [K] and for [1, K].
   constexpr int parts_of_product(const operator_desc& op, const plan_variable& x,
                                  const plan_variable& y) const {
     return y.rows == x.columns && x.type == real && y.type == real && y.rows > 0 &&
@@ -85,7 +85,7 @@ struct lowering : mean_lowering {
                ? 1
                : several_parts(op, x, y);
   }
-  // Parts have to be whole vectors.
+  // Each part must consist of whole vectors.
   constexpr int several_parts(const operator_desc& op, const plan_variable& x,
                               const plan_variable& y) const {
     return op.attributes >= 0 && attribute(op, 0) > 1 && attribute(op, 1) == 1 && x.rows < 0 &&
@@ -166,7 +166,7 @@ struct lowering : mean_lowering {
     const int rows = space.rows, columns = space.columns / parts;
     if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
     if (d.rows == rows && d.columns == 1 && parts == 1) {
-      // One number a row, unless the axis says that Y is to be repeated otherwise.
+      // Y has one number per row, unless the axis asks for another repetition.
       return how = access::column, axis <= 0;
     }
     if (axis == 1 && is_of_channels(v, space, axis))
@@ -179,14 +179,13 @@ struct lowering : mean_lowering {
     return false;
   }
 
-  /// How one output of a pointwise operator is computed: in which space, and how each input is
-  /// read.
+  /// How one output of a pointwise operator is computed: its space, and the access of each input.
   struct form {
     int space;
     int rows, columns;  // of the space
     bool reduced;       // the output is the sum over the rows of the space
     bool panel;
-    int parts;  // that each row of the space is computed in
+    int parts;  // number of rows that each row of the space is computed in
     access how[8];
   };
 
@@ -195,7 +194,7 @@ struct lowering : mean_lowering {
     if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(op, k);
     const int n = schema.input_count, in = op.inputs, outputs = op.end - op.outputs;
     if (n > 8 || outputs > 4) return false;
-    // Divided by a count of labels, the costs are not pointwise any more.
+    // With a division by a count of labels, the costs are not pointwise any more.
     if (op.attributes >= 0 && n >= 2 &&
         (is<sigmoid_cross_entropy_with_logits>(op) ||
          is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
@@ -221,7 +220,7 @@ struct lowering : mean_lowering {
     return true;
   }
 
-  /// Lets `to` share the memory of `from` when nothing can tell them apart.
+  /// Lets `to` share the memory of `from` when the program cannot distinguish them.
   constexpr bool alias(int from, int to) {
     const int r = root(from);
     if (r >= p.count.variables || changes(r) || changes(to)) return false;
@@ -237,7 +236,7 @@ struct lowering : mean_lowering {
     return true;
   }
 
-  /// The `n` inputs stand among the arguments from `in` on.
+  /// The `n` inputs are the arguments from index `in` on.
   constexpr bool find_form(int in, int n, int out, int axis, form& f) const {
     const plan_variable made = variables.items[out];
     if (made.type != real) return false;
@@ -278,7 +277,7 @@ struct lowering : mean_lowering {
     return !f.reduced || (made.rows == 1 && made.columns * f.parts == space.columns &&
                           p.variables[out].kind == variable_kind::gradient);
   }
-  /// Into how many rows those of a space are cut, and of operands that fill it.
+  /// The number of rows into which each row of the space, and of operands that fill it, is cut.
   constexpr int parts_of(int in, int n, int space) const {
     int parts = parts_of(space);
     for (int s = 0; parts == 1 && s < n; ++s) {
@@ -289,7 +288,7 @@ struct lowering : mean_lowering {
     }
     return parts;
   }
-  /// A gradient is cut as the variable is that it is the gradient of.
+  /// A gradient is cut in the same way as its variable.
   constexpr int parts_of(int v) const {
     if (variables.items[v].parts > 1 || v >= p.count.variables ||
         p.variables[v].kind != variable_kind::gradient)
@@ -382,7 +381,7 @@ struct lowering : mean_lowering {
   }
 };
 
-/// Lowers program P, whose variables lie in `Shapes`.
+/// Lowers program P, whose variables are in `Shapes`.
 template <class P, const lowered_program& Shapes>
 constexpr lowered_program lowered_from() {
   lowered_program r = Shapes;

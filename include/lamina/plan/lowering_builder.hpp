@@ -11,19 +11,19 @@
 
 namespace lamina {
 
-/// What lowering knows of the variables of a program. Arrays beside the lowering and not in it: a
-/// compiler writes a member along all the bases that it lies in.
+/// The facts about a program's variables that lowering collects. The arrays are not members of the
+/// lowering: a compiler writes a member along all the bases that contain it.
 struct lowering_facts {
   static constexpr int capacity = program_limits.variables;
   int copy_of[capacity];  // its staged, packed or unpacked copy, or -1
-  // Not in use where a program has one block:
+  // Not used where a program has one block:
   bool changed[capacity];  // several operators write it
   bool escapes[capacity];  // operators outside of its block name it
-  int summed[capacity];    // what one operator adds it to, and does nothing else
+  int summed[capacity];    // the variable that an operator adds it to, as its only use
   int turned[capacity];    // the panels of its transpose, or -1
 };
 
-/// What a lowering has made so far, and the ways to add to it.
+/// The state of a lowering, and the functions that add to it.
 struct lowering_builder {
   const program_desc& p;
   fixed_buffer<plan_variable, lowered_limits.variables> variables;
@@ -42,8 +42,8 @@ struct lowering_builder {
   int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
   int block = 0;                               // of the operator that is lowered
 
-  /// Appends to what shapes_of() made of the program. An evaluation of its own, for clang counts
-  /// the steps of each.
+  /// Appends to the result of shapes_of() for the program. This is a separate evaluation, because
+  /// clang counts the steps of each one.
   constexpr lowering_builder(const program_desc& program, lowered_program& to,
                              lowering_facts& facts)
       : p(program),
@@ -68,10 +68,11 @@ struct lowering_builder {
   lowering_builder(const lowering_builder&) = delete;
 
  protected:
-  /// Marks what a loop carries and the sums over its iterations: every other variable of a program
-  /// is written by one operator. Counts among the arguments may mark a variable as escaping that
-  /// does not: it only loses an optimisation. No member, for a compiler reads what a parameter
-  /// refers to in a third of the time.
+  /// Marks the variables that a loop carries and the sums over its iterations; one operator writes
+  /// every other variable of a program. A count among the arguments may look like a variable, which
+  /// is then marked as escaping although it does not escape: this only loses an optimisation. The
+  /// function is static, because a compiler reads what a parameter refers to in a third of the time
+  /// of a member.
   static constexpr void find_changed(const program_desc& p, lowering_facts& facts) {
     auto& escapes = facts.escapes;
     auto& summed = facts.summed;
@@ -95,7 +96,7 @@ struct lowering_builder {
           escapes[v] = true;
       }
       if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
-      // A parameter that a loop trains is another one in each iteration.
+      // A parameter that a loop trains has another value in each iteration.
       const bool trains = inner && op.role == op_role::optimize;
       if (op.end == op.outputs + 1) {
         if (const int v = p.arguments[op.outputs]; v >= 0)
@@ -108,7 +109,8 @@ struct lowering_builder {
             changed[v] = trains || written[v], written[v] = true;
     }
   }
-  /// Sum = Sum + the gradients of one iteration. All that any other operator reads is no addend.
+  /// Sum = Sum + the gradients of one iteration. A variable that any other operator reads is not an
+  /// addend.
   static constexpr void find_summed(const program_desc& p, const operator_desc& op,
                                     int (&summed)[capacity]) {
     const int sum = p.arguments[op.outputs], count = p.count.variables;
@@ -119,8 +121,8 @@ struct lowering_builder {
   }
   /// Whether variable v has more than one value in a run.
   constexpr bool changes(int v) const { return many && v < p.count.variables && changed[v]; }
-  /// Whether what was made in block `from` may be read here, the variables `v` of the program being
-  /// what it was made of.
+  /// Whether a value made in block `from` may be read here; `v` is the variable of the program from
+  /// which it was made.
   constexpr bool is_known(int made, int v) const {
     const int from = variables.items[made].block;
     return from == block || (is_inside(p, block, from) && !changes(v));
@@ -153,7 +155,7 @@ struct lowering_builder {
     if (p.is_test) spread_feeds(i);
     instructions.items[instructions.count++] = i;
   }
-  /// Which feeds a value depends on matters where a program may run with a part of them.
+  /// The feeds that a value depends on matter where a program may run with some of its feeds.
   constexpr void spread_feeds(instruction& i) {
     for (int a = i.inputs; a < operands.count; ++a)
       if (operands.items[a].id >= 0) i.feeds |= variables.items[operands.items[a].id].feeds;
@@ -183,7 +185,7 @@ struct lowering_builder {
     return v < p.count.variables && is_weight(p.variables[v]) && !changes(v) &&
            variables.items[v].block != block;
   }
-  /// The panels of its transpose, made once.
+  /// The panels of a weight's transpose, made once.
   constexpr int turned_panels(int v, int op) {
     if (turned[v] >= 0) return turned[v];
     const int here = block;
@@ -214,7 +216,8 @@ struct lowering_builder {
     return panel ? in_panels(v, op) : in_rows(v, op);
   }
 
-  /// A kernel of its own: operands lie as the operator's arguments lie, counts and gaps included.
+  /// A kernel of its own: the operands keep the order of the operator's arguments, with counts and
+  /// empty slots.
   constexpr void lower_call(const operator_desc& op, int k) {
     const bool raw = op.schema->knows_panels;
     int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];
@@ -235,8 +238,8 @@ struct lowering_builder {
       const int count = list ? argument(at++) : 1;
       for (int o = 0; o < count; ++o, ++at) {
         const int v = argument(at);
-        // A kernel that knows panels writes a weight's gradient as the weight lies, any other one
-        // in rows.
+        // A kernel that knows panels writes the gradient of a weight in the weight's layout; any
+        // other kernel writes it row by row.
         if (v >= 0 && p.variables[v].kind == variable_kind::gradient)
           variables.items[v].panel = raw && is_weight(p.variables[p.variables[v].of]);
         result(v);

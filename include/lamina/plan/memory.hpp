@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/memory.hpp - where each stored variable of a plan lies.
-// Values with a row a sample (or a row an element of a sequence) share one arena a row domain by
-// liveness: an offset counts floats a row, so the plan holds for every batch size and all lengths.
-// Everything else has a fixed place.
+// lamina/plan/memory.hpp - the memory position of each stored variable of a plan.
+// Values with one row per sample (or per element of a sequence) share one arena per row domain by
+// liveness: an offset counts floats per row, so the plan holds for every batch size and all
+// lengths. All other values have fixed addresses.
 #pragma once
 
 #include <lamina/core/padding.hpp>
@@ -16,13 +16,13 @@ namespace lamina {
 template <int Variables, int Domains, int Blocks>
 struct memory_plan {
   memory_slot slot_of[at_least_one(Variables)];
-  int arena_width[Domains];           // floats a row, by domain
-  int frame_width[Blocks * Domains];  // floats a row, by body of a loop and domain
+  int arena_width[Domains];           // floats per row, by domain
+  int frame_width[Blocks * Domains];  // floats per row, by body of a loop and domain
   int arrays;                         // arrays of tensors
   int selected_rows;                  // gradients of some rows
   long long fixed_size;               // floats
-  int unshared_width;  // floats a row, had every variable of the program its own place
-  /// Floats a row of every domain together.
+  int unshared_width;                 // floats per row without shared memory
+  /// Floats per row of all domains together.
   constexpr int width() const {
     int sum = 0;
     for (const int w : arena_width) sum += w;
@@ -30,22 +30,22 @@ struct memory_plan {
   }
 };
 
-/// Floats that a row of a variable fills.
+/// Floats per row of a variable, padding included.
 constexpr int row_width(const plan_variable& v) {
   return is_real(v.type) ? padded(v.columns) * (size_of(v.type) / 4)
                          : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
-/// No block whose values share memory only where their rows are as long.
+/// For plans without a block whose values share memory only row by row.
 struct no_rows_apart {
   static constexpr bool of(int) { return false; }
 };
 
-/// Assigns every variable its place: first fit over the holes that dead values leave. A block's
-/// values lie behind those of the block around it; blocks beside each other share memory. What an
-/// iteration leaves for its gradient lies in the frame of the iteration. What has the elements of
-/// another value lies where that lies. In blocks of `RowsApart` row r of a value only lies where
-/// row r of another one did.
+/// Assigns every variable its position: first fit over the holes that dead values leave. The values
+/// of a block follow those of the enclosing block; sibling blocks share memory. Values that an
+/// iteration keeps for its gradient lie in the frame of the iteration. A value with the same
+/// elements as another one (aliasing.hpp) shares its memory. In blocks of `RowsApart`, values share
+/// memory only where row r of one takes the memory of row r of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto place_variables() {
@@ -73,7 +73,7 @@ constexpr auto place_variables() {
         r.slot_of[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
-      // A field of a mini-batch that the gradient of a loop reads has a place an iteration.
+      // A field of a mini-batch that the gradient of a loop reads has a position per iteration.
       if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
         r.slot_of[v] = {memory_space::feed, 0, from.index};
         continue;
@@ -128,12 +128,12 @@ constexpr auto place_variables() {
     int at, width, domain;
   };
   hole holes[at_least_one(variables)];
-  int top[blocks * domains];  // floats a row, by block and domain
+  int top[blocks * domains];  // floats per row, by block and domain
   for (int b = 0, g = 0; b < blocks; ++b) {
     for (int d = 0; d < domains; ++d)
       top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];
     int count = 0;  // of holes
-    // First what other blocks read, then group by group.
+    // First the values that other blocks read, then group by group.
     for (bool held = true; held || (g < groups && B.groups[g].block == b); held = false) {
       for (int v = held ? first_held[b] : first_made[g]; v >= 0; v = next_made[v]) {
         const int width = row_width(L.variables[v]);

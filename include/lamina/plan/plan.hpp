@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/plan.hpp - program -> schedule: all passes, each a constexpr variable of its own.
-// Why a variable a pass: clang limits the steps of one evaluation, not of their sum.
+// lamina/plan/plan.hpp - program -> schedule: all passes, each a separate constexpr variable.
+// Each pass is a separate variable, because clang limits the steps per evaluation, not their sum.
 #pragma once
 
 #include <lamina/operators/elementwise/assign/definition.hpp>
@@ -36,8 +36,8 @@ constexpr bool is_number(int v) {
   return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
 }
 
-/// Outputs, the layers that the user named, what a cost or metric that is a quotient of sums is
-/// made of, and, where no update consumes them, the gradients of parameters.
+/// Outputs, the layers that the user named, the parts of a cost or metric that is a quotient of
+/// sums, and, where no update consumes them, the gradients of parameters.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
   constexpr int most =
@@ -64,14 +64,14 @@ constexpr auto find_pinned() {
   return r;
 }
 
-/// By row domain: whether its rows are known when the data are. Those of others are known when an
-/// operator has made them: a part that a condition chose, the rows of one time step, sequences of
-/// new lengths.
+/// By row domain: whether its rows are known as soon as the data are. The rows of the other domains
+/// are known after an operator has made them: a part that a condition chose, the rows of one time
+/// step, sequences of new lengths.
 template <int Domains>
 struct fed_domains {
   bool of[Domains];
-  // What a loop carries of sequences that it makes itself: an `assign` tells these rows anew in
-  // each iteration.
+  // By row domain: whether its rows change during a run. A loop carries sequences that it makes
+  // itself: an `assign` sets their rows again in each iteration.
   bool changes[Domains];
   constexpr bool all() const {
     for (const bool known : of)
@@ -100,8 +100,8 @@ constexpr auto find_fed() {
 
 }  // namespace detail
 
-/// The schedule of a program: groups in order, their code, which of them are one kernel, and where
-/// every variable lies. Everything is data; types come later (expression/).
+/// The schedule of a program: groups in order, their code, the groups that share a kernel, and the
+/// position of every variable. Everything is data; types come later (expression/).
 template <program_type P>
 struct plan {
   using program = P;
@@ -127,7 +127,7 @@ struct plan {
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;
-  /// Bytes a row of the batch that the plan needs, and that every variable of its own would need.
+  /// Bytes per row of the batch: those of the plan, and those without shared memory.
   static constexpr long long planned_bytes = 4ll * memory.width();
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };

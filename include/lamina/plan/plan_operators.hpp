@@ -48,35 +48,36 @@ struct spread_mean : pointwise {
   }
 };
 
-/// Out = X, and the sequences that Out belongs to become those of X, from the first level on that
-/// differs (program/row_renaming.hpp).
+/// Out = X. The sequences of Out become those of X, from the first level that differs inwards
+/// (program/row_renaming.hpp).
 struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };
 
-/// The gradient of a weight in one iteration, of which the sum of all is wanted: puts rows of X and
-/// of dOut aside, in the arrays Xs and dOuts, and when these are enough adds X^T dOut to Sum.
+/// Part of the gradient of a weight that is summed over iterations: stores the rows of X and dOut
+/// of one iteration in the arrays Xs and dOuts, and adds X^T dOut to Sum once there are enough
+/// rows.
 struct collect_product : operator_definition {
   static constexpr const char* type = "collect_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"dOut"}, {"Sum"}}};
   static constexpr std::array<slot_desc, 3> outputs{{{"Xs"}, {"dOuts"}, {"Out"}}};
 };
-/// Adds what is left of that behind the loop.
+/// After the loop: adds the product of the remaining rows of Xs and dOuts to Sum.
 struct collected_product : operator_definition {
   static constexpr const char* type = "collected_product";
   static constexpr bool knows_panels = true;
   static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
   static constexpr auto outputs = slots_out;
 };
-/// The panels of the transpose of a matrix in panels, for a loop that would make them each time.
+/// The transpose of a matrix in panels, made once for a loop that would make it in each iteration.
 struct transposed_panels : plan_copy {
   static constexpr const char* type = "transposed_panels";
   static constexpr bool knows_panels = true;
 };
 
-/// The numbers of an update, one for each of its attributes, where operators make some of them: the
-/// learning rate, which its own attribute multiplies, and the scale of its gradient.
+/// The numbers of an update, one per attribute, where operators compute some of them: the learning
+/// rate, which is multiplied by the update's own attribute, and the scale of its gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{

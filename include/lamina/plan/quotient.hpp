@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/quotient.hpp - numbers that are a quotient of two sums over rows, as a masked mean or
-// a precision is: of more rows they are the quotient of the sums of sums.
+// lamina/plan/quotient.hpp - numbers that are a quotient of two sums over rows, such as a masked
+// mean or a precision. Over several parts, the quotient is that of the summed sums.
 #pragma once
 
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace lamina {
 
-/// factor * numerator / denominator, as variables of the program. The denominator may be `sum` with
-/// a constant added, or the larger one of both, or clipped, so that it is not 0.
+/// factor * numerator / denominator, as variables of the program. To keep the denominator away from
+/// 0, it may be `sum` plus a constant, the maximum of both, or a clipped `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
-  int sum = -1, other_sum = -1;  // what the denominator is made of
+  int sum = -1, other_sum = -1;  // the parts of the denominator
   double factor = 1;
   bool is_max = false;    // the denominator is the larger one of `sum` and a constant
   bool of_means = false;  // both are means over the rows of `domain`, not sums
-  bool is_fixed = true;   // nothing is learnt that the denominator depends on
+  bool is_fixed = true;   // the denominator depends on no trained parameter
   int domain = batch::domain;
 
   constexpr explicit operator bool() const { return numerator >= 0; }
-  /// Calls f(variable) for all that it is made of.
+  /// Calls f(variable) for all variables that it consists of.
   template <class F>
   constexpr void each(F&& f) const {
     for (const int v : {numerator, denominator, sum, other_sum})
@@ -31,7 +31,7 @@ struct quotient {
 
 namespace detail {
 
-/// Finds the quotient that a number of a program is.
+/// Finds the quotient that defines a number of a program.
 struct quotient_finder {
   const program_desc& p;
 
@@ -118,11 +118,11 @@ struct quotient_finder {
     q.is_max = is_max;
     q.of_means = means;
     q.is_fixed = !is_learnt(sum);
-    // Of sums: of what is added up above, where it is one domain.
+    // For sums: the domain of the numerator's rows, if they are of a single domain.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
   }
-  /// Whether a variable depends on what is trained.
+  /// Whether a variable depends on a trained parameter.
   constexpr bool is_learnt(int v) const {
     const rows_behind behind(p);
     bool* const on = new bool[static_cast<unsigned>(p.count.variables) + 1];
@@ -149,21 +149,22 @@ struct quotient_finder {
 
 }  // namespace detail
 
-/// The quotient of sums over rows that a variable is, if it is one.
+/// The quotient of sums over rows that defines a variable, if it has one.
 constexpr quotient quotient_of(const program_desc& p, int v) {
   if (v < 0) return {};
   return detail::quotient_finder{p}.find(v);
 }
 
-/// The sums of a quotient, added up over mini-batches or over parts of one.
+/// The sums of a quotient, accumulated over mini-batches or over parts of one.
 struct quotient_sums {
   double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
 
-  /// One run: `read(variable)` is the value of a number, `n` the rows of the quotient's domain.
+  /// Adds one run: `read(variable)` is the value of a number, `n` the rows of the quotient's
+  /// domain.
   template <class Read>
   void add(const quotient& q, double n, const Read& read) {
     const double share = q.of_means ? n : 1;
-    if (share == 0) return;  // a mean of nothing
+    if (share == 0) return;  // a mean of no rows
     const double below = read(q.sum) + (q.other_sum < 0 ? 0 : read(q.other_sum));
     numerator += share * read(q.numerator);
     sum += share * below;
@@ -182,12 +183,12 @@ struct quotient_sums {
     added = other.added;
     if (other.least > least) least = other.least;
   }
-  /// Of all that was added, times `share` where both are means.
+  /// The denominator of the total. Means were added with their numbers of rows as weights.
   double denominator(const quotient& q) const {
     const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
     return q.is_max ? (below > least ? below : least) : below + added;
   }
-  /// 0 of nothing.
+  /// The quotient of the total; 0 where the denominator is 0.
   double value(const quotient& q) const {
     const double below = denominator(q);
     if (below == 0) return 0;

@@ -8,12 +8,12 @@
 
 namespace lamina {
 
-/// Whether programs compute in this type.
+/// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
-/// The type of a program's real numbers: that of its parameters, or of its data where it has none.
-/// float64 where all of those that are real numbers are float64, else float32. Variables of the
-/// other type, which casts and metrics make, are read and written element by element. Of a
+/// The type of a program's real numbers: that of its parameters, or of its data where it has no
+/// parameters. float64 where all of these that are real are float64, else float32. Kernels read and
+/// write variables of the other type, which casts and metrics make, element by element. Accepts a
 /// program_desc or a program_view.
 template <class Program>
 constexpr dtype real_type(const Program& p) {
@@ -35,7 +35,7 @@ constexpr dtype real_type(const Program& p) {
 /// The same as a C++ type.
 template <class P>
 using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
-/// Whether it is float.
+/// Whether a program computes in float.
 template <class P>
 inline constexpr bool computes_in_float = std::is_same_v<real_of<P>, float>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/rows_behind.hpp - of which rows a number of a program is made, and how it comes from
-// those of parts of them.
+// lamina/plan/rows_behind.hpp - which rows a number of a program is computed from, and how it
+// follows from the numbers of parts of these rows.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -10,18 +10,20 @@ namespace lamina {
 
 namespace detail {
 
-/// What a number of a program is made of. Several threads tell sums over rows from all else.
+/// How a number of a program is computed. Training on several threads treats sums over rows
+/// differently from all other numbers.
 enum class number_kind {
-  constant,       // of nothing that is fed or learnt
-  of_parameters,  // of parameters alone
-  sum,            // rows added up, and what is linear in such sums
-  mean,           // rows averaged, and what is linear in such means
+  constant,       // depends on nothing that is fed or trained
+  of_parameters,  // depends on parameters only
+  sum,            // a sum over rows, or linear in such sums
+  mean,           // a mean over rows, or linear in such means
   mixed,          // a sum with something else added, a quotient of sums, a root of a mean: not what
                   // those of parts add up to
-  other           // what nobody knows
+  other           // unknown
 };
 
-/// Finds of which domain the rows are that numbers of a program are computed from, and how.
+/// Finds the domain of the rows that numbers of a program are computed from, and the kind of
+/// computation.
 class rows_behind {
  public:
   static constexpr int none = 0, several = -1;
@@ -31,7 +33,7 @@ class rows_behind {
     bool known = false;
   };
 
-  /// No template, for programs are many; a program outlives this.
+  /// Not a template, because there are many programs. The program must outlive this object.
   explicit constexpr rows_behind(const program_desc& program)
       : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
   rows_behind(const rows_behind&) = delete;
@@ -45,7 +47,7 @@ class rows_behind {
       for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
-  /// A variable as operators before number `end` leave it.
+  /// How the operators before number `end` compute a variable.
   constexpr number find(int variable) { return find(variable, p.count.operators); }
 
  private:
@@ -85,7 +87,7 @@ class rows_behind {
       result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
     return result;
   }
-  /// Of two operands. A constant that is added to a sum has no gradient.
+  /// The kind of the result of two operands. Adding a constant to a sum adds no gradient.
   static constexpr number_kind joined(linearity linear, number_kind a, number_kind b) {
     using enum number_kind;
     const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
@@ -102,12 +104,12 @@ class rows_behind {
   number* made_by;  // by operator
 };
 
-/// Whether rows that a variable depends on meet a number that is made of all rows, as weights that
-/// are divided by their sum do: those of a part are others then.
+/// Whether rows that a variable depends on meet a number that is computed from all rows, as weights
+/// divided by their sum do. The rows of a part then have other values than in the whole.
 constexpr bool has_rows_met(const program_desc& p, int variable) {
   const rows_behind behind(p);
   const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  bool* const of_rows = new bool[capacity];  // numbers that are made of rows
+  bool* const of_rows = new bool[capacity];  // numbers that are computed from rows
   bool* const needed = new bool[capacity];
   for (unsigned v = 0; v < capacity; ++v) of_rows[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
@@ -143,14 +145,15 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
 
 }  // namespace detail
 
-/// How a number of P comes from those of parts of a mini-batch.
+/// How a number of P follows from the numbers of parts of a mini-batch.
 struct parts_rule {
-  /// Whose rows it is a mean of, or a sum of such means: a part counts by how many of them it has.
-  /// Samples, where the rows behind it are those of several domains.
+  /// The domain whose rows a mean, or a sum of such means, averages over: a part's weight is its
+  /// number of these rows. The batch, where the number depends on rows of several domains or of
+  /// none.
   int domain;
-  bool mixes;   // they are
+  bool mixes;   // the number depends on the rows of several domains
   bool is_sum;  // it is a sum over rows: parts are added up
-  bool fits;    // false: it is known not to be what parts add up to
+  bool fits;    // false: the number is known not to follow from those of parts
 };
 constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
   using behind = detail::rows_behind;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/run_time_tables.hpp - what run-time code may read of a program and its plan.
 //
-// Why copies: naming one element of a constexpr object at run time puts the whole object into the
-// binary, and with it every function that it refers to. Recorded programs and plans refer to the
-// gradient rules of all their operators; these tables refer to nothing that is not needed.
+// These tables are copies, because naming one element of a constexpr object at run time puts the
+// whole object into the binary, and with it every function that it refers to. Recorded programs and
+// plans refer to the gradient rules of all their operators; these tables refer only to what is
+// needed.
 #pragma once
 
 #include <lamina/plan/copy_operator.hpp>
@@ -23,7 +24,7 @@ constexpr program_desc collect_startup() {
 }
 }  // namespace detail
 
-/// A program without its operators: variables, names, parameters, and how they begin.
+/// A program without its operators: variables, names, parameters, and their initial values.
 template <program_type P>
 struct run_time_program {
   static constexpr program_desc collected = detail::collect_startup<P>();
@@ -31,16 +32,16 @@ struct run_time_program {
   static constexpr program_view view = view_of(desc);
 };
 
-/// A variable of a program in memory.
+/// The memory layout of a variable of a program.
 struct variable_layout {
   memory_slot slot;
   int rows, columns;  // rows below zero: minus their domain
-  int stride;         // elements from row to row; 0: selected rows, no array
+  int stride;         // elements from row to row; 0: selected rows, not an array
   dtype type;
   bool panel;
 };
 
-/// How plan variable v of a plan lies.
+/// The layout of plan variable v.
 template <class Plan>
 constexpr variable_layout layout_of(int v) {
   using P = typename Plan::program;
@@ -57,7 +58,7 @@ constexpr variable_layout layout_of(int v) {
           d.panel};
 }
 
-/// Where argument a of a plan's code lies: a variable, a number, or nowhere.
+/// The position of argument a of a plan's code: a variable, a number, or none.
 template <class Plan>
 constexpr memory_slot slot_of_argument(int a) {
   const int v = Plan::code.arguments[a];
@@ -70,13 +71,13 @@ constexpr memory_slot slot_of_argument(int a) {
   return slot;
 }
 
-/// How variable V of a program lies, in the plan of one of its engines.
+/// The layout of variable V of a program in the plan of one of its engines.
 template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value when a run is over: once nobody reads it any
-/// more, the next variables take the memory of one that is neither returned nor named.
+/// Whether variable V of a program still has its value when a run is over. A value that is neither
+/// returned nor named loses its memory to later variables after its last reader.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
   constexpr int v = plan<P>::lowered.variables[V].root;
@@ -87,12 +88,12 @@ inline constexpr bool keeps_value = [] {
           last >= plan<P>::grouped.count);
 }();
 
-/// Where the variables lie that are looked up by number while a program runs: those that it returns
-/// or names, and those that persist without being parameters. In the order of their numbers.
+/// The layouts of the variables that are looked up by number while a program runs: those that it
+/// returns or names, and those that persist without being parameters. Sorted by number.
 template <program_type P, class Plan = plan<P>>
 struct variable_table {
   static constexpr int find_kept(int* ids) {
-    // A mark a variable, so that a long list of names is not searched for each of them.
+    // One mark per variable, so that a long list of names is not searched for each of them.
     bool* kept = new bool[static_cast<unsigned>(P::desc.count.variables) + 1];
     for (int v = 0; v < P::desc.count.variables; ++v)
       kept[v] = P::desc.variables[v].persistable &&
@@ -123,7 +124,7 @@ struct variable_table {
   }
   static constexpr table_type table = make();
 
-  /// The place of a variable; null for one that is not in the table.
+  /// The layout of a variable; null for a variable that is not in the table.
   static constexpr const variable_layout* find(int variable) {
     int first = 0, end = count;
     while (first < end) {
@@ -137,7 +138,7 @@ struct variable_table {
   }
 };
 
-/// How the parameters of a program lie: the same for every plan of the program.
+/// The layouts of a program's parameters: the same for every plan of the program.
 struct parameter_layout {
   int rows, columns;
   bool panel;
@@ -159,7 +160,7 @@ struct parameter_table {
   static constexpr table_type table = make();
 };
 
-/// Where a plan keeps the gradients of parameters; none: no gradient reaches the parameter.
+/// The position of each parameter's gradient in a plan; none: no gradient reaches the parameter.
 template <program_type P>
 struct gradient_table {
   struct table_type {
@@ -177,8 +178,8 @@ struct gradient_table {
   static constexpr table_type table = make();
 };
 
-/// The selected rows that are the gradients of parameters, by their number in the memory plan; -1
-/// for parameters that have whole gradients, or none.
+/// By parameter: the number, in the memory plan, of the selected rows that are its gradient; -1 for
+/// parameters with a dense gradient or without one.
 template <program_type P>
 struct rows_gradient_table {
   struct table_type {
@@ -197,7 +198,7 @@ struct rows_gradient_table {
   static constexpr table_type table = make();
 };
 
-/// The first values of a plan's constants.
+/// The initial values of a plan's constants.
 template <program_type P>
 struct constant_table {
   struct table_type {

@@ -20,14 +20,14 @@ struct block {
 
 namespace detail {
 
-/// Whether code is the user's: neither of this library nor of the standard library.
+/// Whether a file is the user's: it belongs neither to this library nor to the standard library.
 constexpr bool is_of_user(std::string_view file) {
   constexpr std::string_view own = __FILE__, name = "program/block.hpp";
   return !file.starts_with(own.substr(0, own.size() - name.size())) &&
          file.find("/c++/") == std::string_view::npos;
 }
 
-/// Notes a mistake with a variable.
+/// Records a mistake with a variable.
 constexpr void report_variable(program_builder& b, fault_kind kind, int variable, int line) {
   const struct {
     const variable_desc* variables;
@@ -41,27 +41,27 @@ constexpr void report_variable(program_builder& b, fault_kind kind, int variable
            nullptr, 0);
   delete[] text;
 }
-/// Notes that a variable is used where it does not exist.
+/// Records that a variable is used where it does not exist.
 constexpr void report_out_of_block(program_builder& b, int variable, int line) {
   report_variable(b, fault_kind::out_of_block, variable, line);
 }
 
-/// Whether a variable exists in the current block; one that is left out, -1, does everywhere.
+/// Whether a variable exists in the current block; an omitted variable, -1, exists everywhere.
 constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);
 }
-/// Notes a mistake when a variable of a closed block is used; `line` is the user's.
+/// Records a mistake when a variable of a closed block is used; `line` is the user's line.
 constexpr void require_visible(program_builder& b, int variable, int line) {
   if (!is_visible(b, variable)) report_out_of_block(b, variable, line);
 }
 
 }  // namespace detail
 
-/// What every handle of a variable is: a name of C++ for a variable of the program.
-/// Why it knows the block that the C++ object was made in: assigning to a handle of an outer block
-/// inside the body of a loop means that the variable is handed from one iteration to the next, and
-/// only the handle itself can see the assignment (operators/control/block/layer_while.hpp).
+/// The base of every handle of a variable: a C++ name for a variable of the program. It knows the
+/// block in which the C++ object was made: an assignment to a handle of an outer block inside the
+/// body of a loop means that the loop carries the variable to the next iteration, and only the
+/// handle itself can see the assignment (operators/control/block/layer_while.hpp).
 struct variable_handle {
   program_builder* builder;
   int id;
@@ -71,7 +71,7 @@ struct variable_handle {
       : builder(to), id(variable), home(to->current_block) {}
   constexpr variable_handle(const variable_handle& from)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {}
-  /// Names another variable from here on; noted when an inner block does it.
+  /// Names another variable from here on; records it when an inner block does it.
   constexpr variable_handle& operator=(const variable_handle& from) {
     if (home != builder->current_block) note_write();
     builder = from.builder;
@@ -79,7 +79,7 @@ struct variable_handle {
     return *this;
   }
 
-  /// Tells the innermost open body that it writes this handle, once.
+  /// Records in the innermost open body that it writes this handle, once.
   constexpr void note_write() {
     program_builder& b = *builder;
     if (home == b.current_block || !is_inside(b, b.current_block, home)) return;
@@ -89,8 +89,9 @@ struct variable_handle {
   }
 
  protected:
-  /// A copy that is made at this place, mostly for a layer that takes it. Those that library code
-  /// makes tell nothing to the user, and layers that take several handles at once look themselves.
+  /// A copy that is made at this line, mostly for a layer that takes it by value. Library code also
+  /// makes copies, whose lines mean nothing to the user; layers that take several handles check
+  /// them themselves.
   constexpr variable_handle(const variable_handle& from, int line, const char* file)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {
     if (builder->blocks.count > 1 && !detail::is_visible(*builder, id) && detail::is_of_user(file))
@@ -98,9 +99,9 @@ struct variable_handle {
   }
 };
 
-/// A variable as a layer sees it: element type, row domain and inner dimensions stand in the type,
-/// so a wrong shape is an error at the user's own line. The graph stays in the builder.
-/// `Dims` are the inner dimensions; variables of domain `once` spell their whole shape.
+/// A variable as a layer sees it: its type contains element type, row domain and inner dimensions,
+/// so that a wrong shape is an error at the user's own line. The graph stays in the builder. `Dims`
+/// are the inner dimensions; for variables of domain `once`, the whole shape.
 template <element T, row_domain Rows, int... Dims>
 struct variable : variable_handle {
   using value_type = T;
@@ -109,13 +110,13 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
-  /// Knows the line, for a mistake that is reported at the end of the recording.
+  /// A copy that records the line, for mistakes that are reported at the end of the recording.
   constexpr variable(const variable& from, int line = __builtin_LINE(),
                      const char* file = __builtin_FILE())
       : variable_handle(from, line, file) {}
   constexpr variable& operator=(const variable&) = default;
 
-  /// A handle of another type: an error that names both.
+  /// Refuses a handle of another type with an error that names both types.
   template <class U, class S, int... E>
   constexpr variable& operator=(const variable<U, S, E...>&) {
     static_assert(check<never<U>, expects_type<variable>, gets_type<variable<U, S, E...>>>,
@@ -124,7 +125,7 @@ struct variable : variable_handle {
   }
 };
 
-/// Whether V is a handle.
+/// Whether V is a handle of a variable.
 template <class V>
 inline constexpr bool is_variable = false;
 template <class T, class R, int... D>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/distinct_names.hpp - finds two variables of one name.
+// lamina/program/distinct_names.hpp - finds two variables with the same name.
 //
-// Names that are made differ from each other, two layers that a user calls alike count on, and a
-// parameter that is asked for by the name of an earlier one is that one. What is left is a layer
-// that is called as a made name reads, "fc_0", a parameter that an earlier one is called as, and
-// one that is called as a data layer. In a file, both would be one.
+// Most names cannot collide: generated names differ, two layers with the same user name get
+// different numbers, and a parameter with the name of an earlier one is shared on purpose. Three
+// cases remain: a layer whose user name equals a generated name, "fc_0"; a parameter with the name
+// of an earlier layer; and a layer or parameter with the name of a data layer. In a file, both
+// variables would become one.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace lamina::detail {
 
-/// The parameter whose made name, "fc_0.w_0", reads so; -1: none.
+/// The parameter whose generated name, such as "fc_0.w_0", equals `name`; -1: none.
 constexpr int made_parameter(const program_builder& b, std::string_view name) {
   if (b.made_parameters.count == 0) return -1;
   if (name.find(".w_") == name.npos && name.find(".b_") == name.npos) return -1;
@@ -33,7 +34,7 @@ class distinct_names {
  public:
   explicit constexpr distinct_names(program_builder& b) : b_(b) {}
 
-  /// Notes the first name that two variables have.
+  /// Records the first name that two variables have.
   constexpr void require() {
     for (int i = 0; i < b_.names.count; ++i)
       if (b_.names.items[i].key == nullptr) require_layer(i);
@@ -55,7 +56,7 @@ class distinct_names {
     report_variable(b_, fault_kind::name_used_twice, variable, 0);
   }
 
-  /// A user's name "fc_0" beside the name of the first fc.
+  /// Finds a user's name, "fc_0", that is also the generated name of the first fc.
   constexpr void require_layer(int name) {
     const std::string_view text = text_of(b_.names.items[name]);
     std::size_t at = text.size();
@@ -69,7 +70,7 @@ class distinct_names {
     for (int k = 0; k < b_.keys.count; ++k)
       if (number < b_.keys[k].next && stem == b_.keys[k].key) require_variables(name, stem, number);
   }
-  /// The same, where a layer is called so: do two variables have one name?
+  /// The same for a layer's own name: reports it if two variables would have the same name.
   constexpr void require_variables(int name, std::string_view key, int number) {
     for (int v = 0; v < b_.variables.count; ++v) {
       const variable_desc& mine = b_.variables.items[v];
@@ -84,7 +85,7 @@ class distinct_names {
       }
     }
   }
-  /// A user's name "fc_0.w_0" of variable v beside the parameter.
+  /// Finds a user's variable name, "fc_0.w_0", that is also the name of a parameter.
   constexpr void require_no_parameter(int v) {
     if (made_parameter(b_, text_of(b_.names.items[b_.variables.items[v].base])) >= 0) report(v);
   }

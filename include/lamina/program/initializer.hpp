@@ -19,7 +19,7 @@ enum class initializer_kind : std::uint8_t {
   array
 };
 
-/// What to fill a parameter with; made by the functions of namespace lamina::init.
+/// The rule that fills a parameter; made by the functions of namespace lamina::init.
 struct initializer {
   initializer_kind kind = initializer_kind::by_layer;
   float a = 0, b = 0;             // value; low, high; mean, deviation
@@ -63,10 +63,10 @@ constexpr initializer xavier(bool uniform = true, float fan_in = 0, float fan_ou
 constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) {
   return {.kind = initializer_kind::msra, .uniform = uniform, .fan_in = fan_in, .seed = seed};
 }
-/// Weights of an upsampling by bilinear interpolation, for 4-D parameters with square kernels.
+/// The weights of an upsampling by bilinear interpolation, for 4-D parameters with square kernels.
 /// Fluid: BilinearInitializer.
 constexpr initializer bilinear() { return {.kind = initializer_kind::bilinear}; }
-/// The given values, row by row; the array must have static storage and one value an element.
+/// The given values, row by row; the array must have static storage and one value per element.
 /// Fluid: NumpyArrayInitializer.
 template <int N>
 constexpr initializer array(const float (&values)[N]) {

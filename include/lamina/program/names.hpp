@@ -8,7 +8,7 @@
 
 namespace lamina {
 
-/// Writes names into a caller's buffer, or only counts when there is none.
+/// Writes names into a caller's buffer, or only counts characters when there is no buffer.
 struct name_writer {
   char* to;
   int length = 0;
@@ -67,7 +67,7 @@ constexpr int name_length(const Program& p, int variable) {
   return w.length;
 }
 
-/// Whether a variable bears this name.
+/// Whether a variable has this name.
 template <class Program>
 constexpr bool has_name(const Program& p, int variable, std::string_view name) {
   const int n = name_length(p, variable);
@@ -80,7 +80,7 @@ constexpr bool has_name(const Program& p, int variable, std::string_view name) {
   return same;
 }
 
-/// Whether a layer or the user's own name with index `base` reads `name`.
+/// Whether the name with index `base`, of a layer or given by the user, equals `name`.
 template <class Program>
 constexpr bool base_has_name(const Program& p, const name_desc* names, int base,
                              std::string_view name) {

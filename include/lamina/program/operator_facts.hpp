@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/operator_facts.hpp - what plans, engines and readers of programs know about an
-// operator. Its definition states them (operators/operator_definition.hpp); nothing else does.
+// lamina/program/operator_facts.hpp - the facts about an operator that plans, engines and readers
+// of programs use. Only the operator's definition states them (operators/operator_definition.hpp).
 #pragma once
 
 #include <cstdint>
 
 namespace lamina {
 
-/// How the rows of an operator's results come from those of its operands. It allows an engine to
-/// give the operator's kernel a part of the rows: to several threads, or one tile after another.
+/// How the rows of an operator's results follow from those of its operands. An engine may thus give
+/// the operator's kernel a part of the rows: for several threads, or tile by tile.
 enum class row_rule : std::uint8_t {
   mixed,        // a row may depend on other rows
   independent,  // a row depends on the same row of the operands, and on operands without rows
@@ -16,8 +16,8 @@ enum class row_rule : std::uint8_t {
   summed        // a sum over all rows, which the kernel computes in parts (engine::shared_sums)
 };
 
-/// Whose rows the results have. It matters where rows of one type are made more than once in a
-/// program (program/row_renaming.hpp).
+/// The origin of the rows of the results. It matters where a program makes rows of one type more
+/// than once (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
   operands,        // those of the operands, or rows that follow from them
   second_operand,  // those of the second operand where it has rows of this type, else new ones
@@ -27,8 +27,8 @@ enum class row_origin : std::uint8_t {
   ranks            // none: the result is the rank table of the sequences of the operand
 };
 
-/// What is known of a result that is one number, as a function of operands that are one number or
-/// are reduced to one.
+/// How a result that is one number depends on operands that are one number, or that the operator
+/// reduces to one.
 enum class linearity : std::uint8_t {
   unknown,
   nonlinear,  // not linear, and nothing else is unknown: a root, a power
@@ -37,10 +37,10 @@ enum class linearity : std::uint8_t {
   quotient    // of the first operand by the second
 };
 
-/// How an operator makes one row of many.
+/// How an operator reduces many rows to one.
 enum class row_reduction : std::uint8_t { none, sum, mean };
 
-/// What products an operator with a kernel of its own computes, for the count of its work.
+/// The products that an operator with its own kernel computes; the count of its work uses them.
 enum class product_rule : std::uint8_t {
   none,
   convolution,             // Output and Filter, the second operand, as those of conv2d
@@ -50,7 +50,7 @@ enum class product_rule : std::uint8_t {
   recurrent                // of each row with Weight, and with ProjWeight where there is one
 };
 
-/// How an operator runs the block that its first attribute names.
+/// How an operator runs the block in its first attribute.
 enum class block_rule : std::uint8_t {
   none,    // it runs no block
   branch,  // if a condition holds
@@ -61,12 +61,12 @@ enum class block_rule : std::uint8_t {
 
 /// When the host computes an operator of a program that runs on a device.
 enum class host_rule : std::uint8_t {
-  never,   // but it computes pointwise operators as those of `inputs`
+  never,   // never, except for pointwise operators, which follow `inputs`
   inputs,  // where the host has the values of all inputs; this includes an operator without inputs
   always   // the host knows the result without the values of the inputs
 };
 
-/// All facts of an operator, as its schema has them.
+/// All facts of an operator, as its schema holds them.
 struct operator_facts {
   row_rule rows;
   row_origin origin;
@@ -84,8 +84,8 @@ struct operator_facts {
   bool reads_minibatch;  // makes the data of the next mini-batch, and whether more follow
   host_rule host;
   bool host_takes_part;       // the host does a part of it in each run
-  bool host_waits;            // the host waits for its result: how many rows there are
-  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if it is there
+  bool host_waits;            // the host waits for its result: the number of rows
+  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if present
 };
 
 }  // namespace lamina

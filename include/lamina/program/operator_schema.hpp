@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/operator_schema.hpp - what a recorded operator refers to: its slots and
-// attributes.
+// lamina/program/operator_schema.hpp - the description that a recorded operator refers to: its
+// slots and attributes.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class attribute_type : std::uint8_t {
   long_integers = 11
 };
 
-/// A named place for arguments of an operator.
+/// A named slot for arguments of an operator.
 struct slot_desc {
   const char* name;
   bool duplicable = false;    // takes any number of variables
@@ -61,7 +61,7 @@ enum class op_role : std::int16_t {
 
 /// How the plan treats an operator.
 enum class operator_kind : std::uint8_t {
-  pointwise,  // one function of the elements at one place: can be fused
+  pointwise,  // one function of the elements at one position: can be fused
   mul,        // a matrix product with a weight
   mul_grad,
   update,  // an optimizer's equation on one parameter: pointwise, in place
@@ -78,7 +78,7 @@ template <class T>
 using pointwise_function = void (*)(int output, std::int64_t count, const T* const* argument,
                                     const int* stride, T* out);
 
-/// What an operator is, as far as a program knows: Fluid's OpProto and the gradient rule.
+/// The facts about an operator that a program knows: Fluid's OpProto and the gradient rule.
 struct operator_schema {
   const char* type;
   const slot_desc* inputs;
@@ -96,12 +96,12 @@ struct operator_schema {
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.
   void (*gradient)(program_builder& to, const operator_desc& op);
-  /// The function of a pointwise operator or of an update, for the reference executor; null for all
-  /// others, for a duplicable input and for updates that look at norms.
+  /// The function of a pointwise operator or of an update, which the reference executor calls. Null
+  /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// The same schema without these functions: run-time tables refer to it, or the compiler would
-  /// have to generate code for functions that only constant evaluation or the executor calls.
+  /// The same schema without these functions, for run-time tables: otherwise the compiler would
+  /// generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
   operator_facts facts;
 };

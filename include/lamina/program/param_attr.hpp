@@ -38,14 +38,14 @@ constexpr gradient_clip clip_by_global_norm(float norm) {
   return {clip_kind::global_norm, 0, norm};
 }
 
-/// Fluid's ParamAttr: everything a layer lets its user say of a parameter.
+/// Fluid's ParamAttr: the options of a parameter that the user of a layer can set.
 struct param_attr {
   std::string_view name{};            // layers that name the same parameter share it
   lamina::initializer initializer{};  // default: the layer's own (Xavier for weights, 0 for biases)
   float learning_rate = 1;            // factor on the optimizer's learning rate
-  lamina::regularizer regularizer{};  // beats the optimizer's
+  lamina::regularizer regularizer{};  // overrides the optimizer's
   bool trainable = true;
-  lamina::gradient_clip gradient_clip{};  // beats the optimizer's
+  lamina::gradient_clip gradient_clip{};  // overrides the optimizer's
 };
 
 }  // namespace lamina

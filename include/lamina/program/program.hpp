@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/program.hpp - records a program while the compiler runs.
+// lamina/program/program.hpp - records a program at compile time.
 //
-// A program is carried by a static member of a template on the record function's type: never by
-// value as a template argument, which would spell the whole program in every symbol.
+// A static member of a template on the record function's type holds the program. It is never a
+// template argument by value, because that would spell the whole program in every symbol.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace lamina {
 
 namespace detail {
 
-/// What a record function may return.
+/// Whether a record function may return this type.
 template <class R>
 inline constexpr bool is_recorded = std::is_void_v<R> || is_variable<R>;
 template <class... V>
@@ -40,16 +40,16 @@ requires(std::is_invocable_v<F, block&>) struct recorded<F> {
   using type = std::invoke_result_t<F, block&>;
 };
 
-/// Becomes what a function takes.
+/// A stand-in for any parameter of a function.
 struct any_argument {
   template <class T>
   constexpr operator T&() const;  // NOLINT: it converts
   template <class T>
   constexpr operator T&&() const;  // NOLINT: it converts
 };
-/// Whether a record function takes something else than a block. One with a mistake in its body
-/// cannot be called at all, and the compiler has said so. One that takes a block is asked no more:
-/// of an `auto` that would compile its body for what is none.
+/// Whether a record function accepts something other than a block. A function with a mistake in its
+/// body cannot be called at all, and the compiler has reported it. A function that accepts a block
+/// is not tested further, because an `auto` parameter would compile its body for a wrong type.
 template <class F>
 inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
@@ -62,13 +62,13 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
-/// Notes a mistake when an operator, or the caller, uses a variable of a block that it is not in,
-/// and nobody told the line before.
+/// Records a mistake when an operator, or the caller, uses a variable outside of its block and no
+/// earlier check has reported the line.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
     const operator_desc op = b.operators.items[k];
-    // The gradient of an iteration reads what the iteration has left.
+    // The gradient of an iteration reads the values that the iteration has kept.
     if (op.role != op_role::forward) continue;
     const bool lists = op.schema->has_lists;
     for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
@@ -86,9 +86,9 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
-/// Notes a mistake when a variable has the rows of a mini-batch and another one is read before it
-/// is used for the last time: its fields and its rows are those of the other one by then. What the
-/// gradient of a loop reads was kept.
+/// Records a mistake when a variable with the rows of a mini-batch is used after another mini-batch
+/// was read: its fields and rows then belong to the new one. The gradient of a loop may do it,
+/// because its values were kept.
 constexpr void require_minibatches(program_builder& b) {
   const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
   int first = 0;
@@ -120,7 +120,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // Each mini-batch feeds a data layer outside of the loop anew, and nobody keeps it.
+          // Each mini-batch overwrites a data layer outside of the loop, and no frame keeps its
+          // value.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;
@@ -143,7 +144,7 @@ constexpr void record(program_builder& b) {
   using result = typename recorded<F>::type;
   if constexpr (!std::is_default_constructible_v<F> || !std::is_invocable_v<F, block&> ||
                 !is_recorded<result>) {
-    return;  // `program` says what is wrong
+    return;  // `program` reports the mistake
   } else if constexpr (std::is_void_v<result>) {
     F{}(main);
   } else if constexpr (is_variable<result>) {
@@ -158,19 +159,19 @@ constexpr void record(program_builder& b) {
   distinct_names(b).require();
 }
 
-/// Whether a record function can be run. Where a mistake stands in it, clang mostly knows its
-/// result all the same, and only running it shows. g++ remembers the value of a call without
-/// arguments and runs it once for this and for the program; clang takes a number for less than a
-/// bool_constant.
+/// Whether a record function can be run. For a function with a mistake, clang mostly still knows
+/// the result type, and only running it shows the mistake. g++ remembers the value of a call
+/// without arguments, so it runs the function once for this and for the program; for clang a number
+/// is cheaper than a bool_constant.
 template <class F>
 #if defined(__CUDACC__) && !defined(__clang__)
-inline constexpr bool runs = true;  // nvcc denies it of every function
+inline constexpr bool runs = true;  // nvcc cannot run any function here
 #else
 inline constexpr bool runs = requires {
   typename expects<changed<empty_program, &record<F>>().count.blocks>;
 };
 #endif
-/// A program that is recorded to see what the compiler says.
+/// A program that is recorded only for the compiler's messages.
 struct loose_program {
   constexpr loose_program() { builder.blocks.push({-1, -1}); }
   program_desc made = empty_program;
@@ -291,19 +292,19 @@ concept program_type = requires {
   P::desc.count.variables;
 };
 
-/// Whether a mistake was found in a program, and told. Whatever is made of it says nothing more.
+/// Whether a mistake was found in a program and reported. Anything made of it reports nothing more.
 template <class P>
 inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
 
-/// What every program, recorded or transformed, can tell.
+/// The common members of every program, recorded or transformed.
 template <class Derived>
 struct program_base {
-  /// How many scalars the parameters hold in all.
+  /// The number of scalars in all parameters.
   static constexpr long long parameter_count() {
     constexpr long long count = detail::count_scalars<Derived>();
     return count;
   }
-  /// The program as pointers and counts, for code that runs.
+  /// The program as pointers and counts, for run-time code.
   static constexpr program_view view() { return view_of(frozen<>); }
 
  private:
@@ -312,9 +313,9 @@ struct program_base {
 };
 
 /// A program: `constexpr auto net = lamina::program([](lamina::block& main) { ... return cost; });`
-/// The function is run by the compiler; it may call other functions, loop and branch. The first
-/// variable it returns is the cost that training minimises; all returned variables are fetched.
-/// Layers on which nothing depends are kept. Fluid: Program (main and startup together).
+/// The compiler runs the function, which may call other functions, loop and branch. The first
+/// variable that it returns is the cost that training minimises; a run computes all returned
+/// variables. Layers on which nothing depends are kept. Fluid: Program (main and startup together).
 template <class F>
 struct program : program_base<program<F>> {
   static_assert(std::is_default_constructible_v<F>,
@@ -334,9 +335,9 @@ struct program : program_base<program<F>> {
 
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
-      // The notes below this error say what it is that the compiler cannot run. Called from here
-      // and nowhere deeper, for each call is a note; g++ has fewer of them for a constant, clang
-      // for an assertion.
+      // The notes below this error say what the compiler cannot run. The call is made here and
+      // nowhere deeper, because each nested call adds a note; g++ prints fewer notes for a
+      // constant, clang for an assertion.
       if constexpr (!detail::runs<F>) {
 #if defined(__clang__)
         static_assert((static_cast<void>(F{}(detail::main_block(detail::loose_program()))), true));
@@ -346,7 +347,7 @@ struct program : program_base<program<F>> {
 #endif
       }
     } else if constexpr (!detail::accepts_others<F>) {
-      // Of a function with a mistake in its body, which was told, this is no further error.
+      // The compiler has reported a mistake in the function's body; this adds no further error.
       using told [[maybe_unused]] = decltype(std::declval<F>()(std::declval<block&>()));
     }
     static_assert(detail::accept<desc>());

@@ -13,7 +13,7 @@
 
 namespace lamina {
 
-/// A counter of unique_name that belongs to a user's own name ("my_fc.tmp").
+/// A counter of unique_name for a user's own name ("my_fc.tmp").
 struct name_counter {
   int base;
   const char* suffix;
@@ -26,7 +26,7 @@ struct key_counter {
   int next;
 };
 
-/// Whether two texts read the same. They may be long, and mostly differ at once.
+/// Whether two texts are equal. They may be long, and mostly differ early.
 constexpr bool is_same_text(const char* a, const char* b) {
   int i = 0;
   while (a[i] == b[i] && a[i] != 0) ++i;
@@ -35,37 +35,37 @@ constexpr bool is_same_text(const char* a, const char* b) {
 
 struct variable_handle;
 
-/// A handle of an outer block that the body of an inner one assigned to, and what it named before.
+/// A handle of an outer block that an inner body assigned to, and its previous variable.
 struct written_handle {
   variable_handle* to;
   int before;
 };
 
-/// A user's own name, to be found again.
+/// An entry that finds a user's own name again.
 struct own_name_entry {
   int name;
   unsigned hash;
-  int before;     // the entry before of its list, or -1
-  int parameter;  // the variable that is called so, if a parameter is, or -1
+  int before;     // the previous entry of its list, or -1
+  int parameter;  // the parameter with this name, as a variable, or -1
 };
 
-/// What the layer that made a parameter said of it, besides what the program holds.
+/// The facts that a layer stated about its parameter and that the program does not hold.
 struct parameter_origin {
   lamina::initializer initializer;
   int line;
 };
 
-/// A row domain that a branch or a time step opened, by the mark of its type.
+/// A row domain that a branch or a time step opened, found by the mark of its type.
 struct opened_domain {
   const char* mark;
   int domain;
 };
 
-/// What append_backward keeps while it works (operators/gradient.hpp).
+/// The state of append_backward while it works (operators/gradient.hpp).
 struct gradient_state;
 
-/// The program under construction: recording, and every transform, appends to one.
-/// Nothing here throws: what only values can show is kept as the first fault.
+/// The program under construction: recording and every transform append to one. Nothing here
+/// throws: a mistake that only values can show is kept as the first fault.
 struct program_builder {
   fixed_buffer<variable_desc, program_limits.variables> variables;
   fixed_buffer<operator_desc, program_limits.operators> operators;
@@ -122,14 +122,14 @@ struct program_builder {
         is_test(program.is_test),
         made(program) {}
 
-  /// Whether the program outgrew an array.
+  /// Whether an array of the program is full.
   constexpr bool is_full() const {
     return variables.full || operators.full || arguments.full || attributes.full || dims.full ||
            integers.full || reals.full || characters.full || names.full || blocks.full ||
            parameters.full || data.full || startup.full || outputs.full || domains.full;
   }
 
-  /// Writes back what is not in an array. A program that outgrew one is a fault.
+  /// Writes back the members that are not arrays. A program that is too large is a fault.
   constexpr void finish() {
     if (is_full()) {
       made.count = {};
@@ -160,9 +160,9 @@ struct program_builder {
   /// A user's own name; the same name twice is one entry.
   constexpr int own_name(std::string_view user) { return entry_of(user).name; }
 
-  /// The entry of a user's own name; made where there is none. A program of thousands of names is
-  /// recorded within the steps that a compiler takes, so they are found by hash. A body that was
-  /// taken back may have left entries: what one says is compared.
+  /// The entry of a user's own name; made if there is none. Names are found by hash, so that a
+  /// program with thousands of names stays within the compiler's limit of steps. A body that was
+  /// undone may have left entries, so the content of an entry is compared.
   constexpr own_name_entry& entry_of(std::string_view user) {
     if (hashed_names_ > names.count) hashed_names_ = names.count;
     for (; hashed_names_ < names.count; ++hashed_names_)
@@ -174,7 +174,7 @@ struct program_builder {
     return own_names[own_names.count - 1];
   }
 
-  /// Copies text into the pool of characters; returns where.
+  /// Copies text into the pool of characters; returns its position.
   constexpr int put(std::string_view text) {
     const int n = static_cast<int>(text.size());
     const int at = characters.take(n);
@@ -185,7 +185,7 @@ struct program_builder {
 
   // -- shapes -----------------------------------------------------------------------------------
 
-  /// Puts a whole shape into the pool; returns where.
+  /// Puts a whole shape into the pool; returns its position.
   template <class... D>
   constexpr int shape(D... extent) {
     int at = dims.take(static_cast<int>(sizeof...(D)));
@@ -195,7 +195,7 @@ struct program_builder {
 
   // -- row domains ------------------------------------------------------------------------------
 
-  /// The domain of this name whose rows come from those of `parent`; made where there is none.
+  /// The domain with this name whose rows follow from those of `parent`; made if there is none.
   constexpr int domain(std::string_view name, int parent,
                        domain_kind kind = domain_kind::sequence) {
     for (int i = 0; i < domains.count; ++i)
@@ -206,7 +206,7 @@ struct program_builder {
     return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
   }
 
-  /// A new domain whose type stands for it while it is open: `mark` is the type's domain_mark.
+  /// A new domain that its type stands for while it is open: `mark` is the type's domain_mark.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
     const int made =
@@ -214,7 +214,7 @@ struct program_builder {
     open_domains.push({mark, made});
     return made;
   }
-  /// The open domain of a type; a fault where there is none.
+  /// The open domain of a type; a fault if there is none.
   constexpr int find_open_domain(const char* mark) {
     for (int i = open_domains.count; i-- > 0;)
       if (open_domains[i].mark == mark) return open_domains[i].domain;
@@ -224,7 +224,7 @@ struct program_builder {
 
   // -- variables --------------------------------------------------------------------------------
 
-  /// Appends a variable; the caller fills what differs from a temporary.
+  /// Appends a variable; the caller sets the members that differ from those of a temporary.
   constexpr int add_variable(int base, const char* suffix, int number, int shape_at, int rank,
                              int rows, dtype type) {
     return variables.push({base, -1, suffix, number, shape_at, rank, rows, -1, current_block, type,
@@ -257,7 +257,7 @@ struct program_builder {
     return operators.push({&schema, at, at + In, at + In + Out, attribute_at, current_block, role});
   }
 
-  /// Puts the attributes of an operator, in the order of its schema; returns where.
+  /// Stores the attributes of an operator, in the order of its schema; returns their position.
   template <class... V>
   constexpr int attribute_list(V... value) {
     int at = attributes.take(static_cast<int>(sizeof...(V)));
@@ -283,7 +283,7 @@ struct program_builder {
     return {0, put(value), static_cast<int>(value.size())};
   }
 
-  /// Keeps the first fault only: later ones mostly follow from it.
+  /// Keeps only the first fault, because later ones mostly follow from it.
   constexpr void report(fault_kind kind, int line, std::string_view name, const int* expected,
                         int expected_rank, const int* found, int found_rank) {
     if (fault.kind != fault_kind::none) return;
@@ -335,9 +335,9 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// A program made from another: a copy of all of it, then what `Change` does with the builder.
-/// Why no function arguments: compilers remember the value of a call without any, and evaluate the
-/// initialiser of a template's static member more than once.
+/// A program made from another: a copy of all of it, changed by `Change` through the builder. It
+/// has no function arguments, because compilers remember the value of a call without arguments, and
+/// they evaluate the initialiser of a template's static member more than once.
 template <const program_desc& From, void (*Change)(program_builder&)>
 constexpr program_desc changed() {
   program_desc made = From;
@@ -347,8 +347,8 @@ constexpr program_desc changed() {
   return made;
 }
 
-/// The number of a row domain in a program: that of once or batch, or of tokens<...>, which (and
-/// whose parents) this makes known to the program.
+/// The number of a row domain in a program: of once or batch, or of tokens<...>, which this adds to
+/// the program together with its parents.
 template <row_domain R>
 constexpr int rows_of(program_builder& b) {
   if constexpr (requires { R::domain; })
@@ -359,8 +359,8 @@ constexpr int rows_of(program_builder& b) {
     return b.domain(R::name.view(), rows_of<typename R::parent>(b), R::kind);
 }
 
-/// How many levels of sequences lie above the rows of a domain: the levels of its LoD. Rows that
-/// were chosen one by one, or at a time step, are in no sequences.
+/// The number of levels of sequences above the rows of a domain: the levels of its LoD. Rows that
+/// were chosen one by one, or at a time step, are not in sequences.
 template <class Program>
 constexpr int lod_level_of(const Program& p, int domain) {
   int level = 0;
@@ -379,19 +379,19 @@ constexpr int sub_block_of(const Program& p, const operator_desc& op) {
              : -1;
 }
 
-/// Whether `block` is `outer` or lies in it.
+/// Whether `block` is `outer` or inside it.
 template <class Program>
 constexpr bool is_inside(const Program& p, int block, int outer) {
   while (block > outer) block = p.blocks[block].parent;
   return block == outer;
 }
 
-/// The variable in the n-th input slot of an operator without a duplicable slot before it.
+/// The variable in input slot n of an operator without a duplicable slot before it.
 template <class Program>
 constexpr int input_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.inputs + slot];
 }
-/// The variable in the n-th output slot of an operator without a duplicable slot before it.
+/// The variable in output slot n of an operator without a duplicable slot before it.
 template <class Program>
 constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.outputs + slot];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/program_desc.hpp - the records of a program and the value they freeze into.
+// lamina/program/program_desc.hpp - the records of a program and the value that they form.
 //
-// Why the records are terse: they are built during constant evaluation, where every member
-// initialiser and every copied character costs steps (docs/compile_time.md). Lists lie in pools,
-// names are composed when somebody asks for them, and no record has a default member initialiser.
+// The records are terse because constant evaluation builds them: every member initialiser and every
+// copied character costs steps (docs/compile_time.md). Lists lie in pools, names are composed on
+// request, and no record has a default member initialiser.
 #pragma once
 
 #include <lamina/core/constexpr_vector.hpp>
@@ -21,10 +21,10 @@ struct name_desc {
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
-/// What a variable is for. A tensor_array holds any number of values of the variable's shape, a
-/// step_scopes what the iterations of a loop leave for its gradient; neither holds a value itself.
-/// A selected_rows is a gradient of which only some rows are there, with their numbers; the others
-/// are zeros.
+/// The role of a variable. A tensor_array holds any number of values of the variable's shape; a
+/// step_scopes holds what the iterations of a loop keep for its gradient. Neither holds a value
+/// itself. A selected_rows is a gradient with only some rows and their numbers; its other rows are
+/// zeros.
 enum class variable_kind : std::uint8_t {
   temporary,
   data,
@@ -41,7 +41,7 @@ struct variable_desc {
   int base;            // into the names, or -1 when `of` is given
   int of;              // the variable this one is derived from (gradient, accumulator), or -1
   const char* suffix;  // ".tmp_", "@GRAD" ...
-  int number;          // behind the suffix, or -1
+  int number;          // after the suffix, or -1
   int dims, rank;      // the whole shape in the pool of dimensions; -1 stands for a run-time count
   int rows;            // row domain: 0 once, 1 batch, else one of the program's own
   int index;           // number among the data, the parameters or the accumulators; else -1
@@ -52,14 +52,14 @@ struct variable_desc {
   bool stop_gradient;
 };
 
-/// An operator. `arguments` holds, slot by slot, inputs first, one variable or -1 for a plain slot,
-/// a count and then the variables for a duplicable one.
+/// An operator. `arguments` holds the slots in order, inputs first: one variable or -1 for a plain
+/// slot, a count and then the variables for a duplicable slot.
 struct operator_desc {
   const operator_schema* schema;
   int inputs;      // into the pool of arguments
   int outputs;     // where the outputs begin
-  int end;         // one behind the last argument
-  int attributes;  // into the pool of attributes, one a schema attribute; -1: all defaults
+  int end;         // the index after the last argument
+  int attributes;  // into the pool of attributes, one per schema attribute; -1: all defaults
   int block;
   op_role role;
 };
@@ -70,7 +70,7 @@ struct block_desc {
   int forward_block;  // the block this one computes gradients for, or -1
 };
 
-/// What the rows of variables are (core/rows.hpp). Domain 0 is `once`, domain 1 `batch`.
+/// The meaning of the rows of variables (core/rows.hpp). Domain 0 is `once`, domain 1 `batch`.
 struct domain_desc {
   domain_kind kind;
   int parent;          // another domain, or -1
@@ -82,7 +82,7 @@ struct domain_desc {
 enum class regularizer_kind : std::uint8_t { none, l1, l2 };
 enum class clip_kind : std::uint8_t { none, value, norm, global_norm };
 
-/// What ParamAttr says beyond name and initializer.
+/// The options of ParamAttr other than name and initializer.
 struct parameter_desc {
   int variable;
   float learning_rate;
@@ -125,7 +125,7 @@ struct fault_desc {
   int expected[4], found[4];
 };
 
-/// How many elements of each array of a program are in use.
+/// The number of used elements of each array of a program.
 struct program_counts {
   int variables, operators, arguments, attributes, dims, integers, reals, characters, names;
   int blocks, parameters, data, startup, outputs, domains;
@@ -133,13 +133,12 @@ struct program_counts {
   constexpr bool operator==(const program_counts&) const = default;
 };
 
-/// The length of an array of n elements, for there is none of 0.
+/// The length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
-/// The most variables, operators and so on of one program.
-/// No array of a plan may exceed 2^20 elements: clang refuses longer ones in a constant expression.
-/// nvcc's front end holds every zero of such a value: with the limits of other compilers it needs
-/// more than 11 GB.
+/// The upper bounds for variables, operators and so on of one program. No array of a plan may
+/// exceed 2^20 elements: clang refuses longer ones in a constant expression. nvcc's front end holds
+/// every zero of such a value: with the limits of other compilers it needs more than 11 GB.
 #if defined(LAMINA_CUDA_KERNELS_ALONE)
 // No program is recorded where kernels are compiled alone.
 inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
@@ -155,10 +154,10 @@ inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131
 
 /// A program as a value: Fluid's ProgramDesc.
 ///
-/// Why every array has room for the largest program: the part that is not in use is one zero to a
-/// compiler, so it costs nothing, while an exact size would have to be counted by an evaluation
-/// before; and a transform begins with a copy of the whole value, one step whatever its length.
-/// For the same reason such a value exists during compilation only: code that runs names
+/// Every array has capacity for the largest program. The unused part is a single zero to a
+/// compiler, so it costs nothing, while an exact size would need an evaluation that counts it
+/// first. A transform begins with a copy of the whole value, which is one step whatever its length.
+/// For the same reason such a value exists during compilation only: run-time code names
 /// `frozen_program` (or tables derived from it) instead.
 struct program_desc {
   program_counts count;
@@ -179,7 +178,7 @@ struct program_desc {
   domain_desc domains[program_limits.domains];
   fault_desc fault;
   int cost;          // the scalar that training minimises, or -1
-  int accumulators;  // how many accumulator variables there are
+  int accumulators;  // number of accumulator variables
   bool is_test;
 };
 
@@ -194,10 +193,10 @@ constexpr program_desc make_empty_program() {
 }
 }  // namespace detail
 
-/// A program without anything but the two domains that every program has.
+/// A program that contains only the two domains that every program has.
 inline constexpr program_desc empty_program = detail::make_empty_program();
 
-/// The same program as plain pointers and counts: what run-time code and passes read.
+/// The same program as plain pointers and counts, for run-time code and passes.
 struct program_view {
   const variable_desc* variables;
   const operator_desc* operators;
@@ -217,9 +216,9 @@ struct program_view {
   program_counts count;
   int cost;
   bool is_test;
-  bool is_read;  // from a file: shapes of results and sequences are what they turn out to be
-  /// Of programs that were read a number of their own: another may lie where one was. 0 for those
-  /// that were recorded, which stay.
+  bool is_read;  // from a file: shapes of results and sequences are known only in a run
+  /// A number of its own for every program that was read from a file, because another program may
+  /// later have the same address. 0 for recorded programs, whose addresses stay.
   std::uint64_t reading = 0;
 };
 
@@ -231,7 +230,7 @@ constexpr program_view view_of(const Program& p) {
           p.domains,    p.count,     p.cost,      p.is_test,    false};
 }
 
-/// The same program in arrays of exactly its size, for code that runs.
+/// The same program in arrays of its exact size, for run-time code.
 template <program_counts N>
 struct frozen_program {
   static constexpr program_counts count = N;
@@ -254,7 +253,7 @@ struct frozen_program {
   bool is_test;
 };
 
-/// Copies a program into arrays of exactly its size.
+/// Copies a program into arrays of its exact size.
 template <program_counts N>
 constexpr frozen_program<N> freeze(const program_desc& p) {
   frozen_program<N> f{};

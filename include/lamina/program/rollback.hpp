@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - takes back what was recorded since a moment.
+// lamina/program/rollback.hpp - undoes what was recorded after a given moment.
 #pragma once
 
 #include <lamina/program/program_builder.hpp>
 
 namespace lamina {
 
-/// Remembers how much a builder holds; undo() forgets all that was recorded since. Bodies of loops
-/// are recorded once to learn what they write, and then for good.
-/// Why truncation is enough: recording only appends. What it changes in older entries, counters of
-/// names and the first fault, is kept here.
+/// Remembers the size of a builder; undo() removes everything that was recorded since. A body of a
+/// loop is recorded once to find what it writes, and then again for good. Truncation is enough,
+/// because recording only appends. This object keeps the older entries that recording changes:
+/// counters of names and the first fault.
 class rollback {
  public:
   constexpr explicit rollback(program_builder& b)
@@ -25,7 +25,7 @@ class rollback {
     for (int i = 0; i < b.counters.count; ++i) counters_.push(b.counters[i]);
   }
 
-  /// The builder is again as it was.
+  /// Restores the builder.
   constexpr void undo() {
     b_.variables.count = size_.variables;
     b_.operators.count = size_.operators;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/row_renaming.hpp - rows of one type that are others after an operator.
+// lamina/program/row_renaming.hpp - separate domains for rows of one type whose number changes.
 //
-// tokens<"beam"> are the hypotheses of a beam search, before a step and after it: to the types, and
-// so while a program is recorded, one row domain. But there are as many as the step selects, and
-// what was computed for those of before keeps its rows. So each time that an operator makes rows
-// anew, they are a domain of their own; what is computed from them has it too. What a loop carries
-// of such rows has a domain of its own as well: the `assign` before the loop, and the one at the
-// end of its body, give the variable, and the domain, the rows of another one.
+// tokens<"beam"> are the hypotheses of a beam search, both before and after a step: for the types,
+// and so during recording, they are one row domain. But each step selects its own number of
+// hypotheses, and values computed from the previous ones keep the previous rows. So the rows that
+// an operator makes get a new domain each time, and values computed from them get it too. A
+// variable with such rows that a loop carries also has a domain of its own: the `assign` before the
+// loop and the one at the end of its body give the variable and this domain the rows of another
+// variable.
 #pragma once
 
 #include <string_view>
@@ -32,7 +33,7 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// Gives rows that are made anew domains of their own.
+/// Gives each set of rows that an operator makes a domain of its own.
 class row_renaming {
  public:
   constexpr explicit row_renaming(program_builder& b)
@@ -75,7 +76,7 @@ class row_renaming {
     each(op.outputs, op.schema->outputs, op.schema->output_count, f);
   }
 
-  /// Domains that an operator makes although there are values of them already.
+  /// Finds the domains that an operator makes although values of them exist already.
   constexpr bool find_split() {
     for (int i = 0; i < b_.data.count; ++i)
       for (int d = b_.variables[b_.data[i]].rows; d >= 0; d = b_.domains[d].parent)
@@ -93,7 +94,7 @@ class row_renaming {
     return any;
   }
 
-  /// The body that gives a variable its next value, of those that a loop carries.
+  /// Finds the body that gives each carried variable its next value.
   constexpr void find_carried() {
     int* const first = new int[static_cast<unsigned>(b_.variables.count) + 1];
     for (int v = 0; v < b_.variables.count; ++v) first[v] = -1;
@@ -108,7 +109,7 @@ class row_renaming {
     }
     delete[] first;
   }
-  /// How many levels of rows d there are up to the last one that is made anew.
+  /// The number of levels of rows d, up to and including the last one that an operator makes.
   constexpr int split_levels(int d) const {
     int levels = 0;
     for (int l = 1; d > batch::domain; ++l, d = b_.domains[d].parent)
@@ -125,7 +126,7 @@ class row_renaming {
     loops_.push({body_[v], d, made, -1});
     return made;
   }
-  /// What a loop carries of the same rows gets the same ones in each iteration.
+  /// Carried values with the same rows get the same rows in each iteration.
   constexpr void hand_over(int from, int to) {
     const int rows = b_.variables[to].rows, next = b_.variables[from].rows;
     for (int i = 0; i < loops_.count; ++i) {
@@ -142,7 +143,7 @@ class row_renaming {
     base_.push(base_[like]);
     return made;
   }
-  /// A domain like d of its own, of which so many levels are new.
+  /// A new domain like d, of which the lowest `levels` levels are new.
   constexpr int fresh(int d, int levels) {
     constexpr_vector<int> chain{};
     for (; levels > 0; --levels, d = b_.domains[d].parent) chain.push(d);
@@ -150,8 +151,8 @@ class row_renaming {
     for (int i = chain.count; i-- > 0;) made = make(chain[i], made);
     return made;
   }
-  /// What domain d is for the operator at work: that of its inputs which was made last; if none has
-  /// it, the one below those rows of its inputs that d lies below.
+  /// The domain that d stands for in the current operator: the last one made among those of its
+  /// inputs; if no input has it, the one below the rows of an input above d.
   constexpr int current(int d) {
     constexpr_vector<int> chain{};
     while (d > batch::domain && !is_seen(d)) chain.push(d), d = b_.domains[d].parent;
@@ -176,8 +177,8 @@ class row_renaming {
     for (; d > batch::domain; d = b_.domains[d].parent) seen_.push(d);
   }
 
-  /// Whether an operator gives its output the rows of Y. X may have rows of the same type, which
-  /// are others.
+  /// Whether an operator gives its output the rows of Y. X may have different rows of the same
+  /// type.
   constexpr bool accepts_rows(const operator_desc& op) {
     if (op.schema->facts.origin != row_origin::second_operand) return false;
     seen_.count = 0;
@@ -185,7 +186,7 @@ class row_renaming {
     if (y >= 0) see(b_.variables[y].rows);
     return is_seen(b_.variables[b_.arguments[op.outputs]].rows);
   }
-  /// The rows of what an operator reads.
+  /// Records the rows of the operator's inputs.
   constexpr void see_inputs(const operator_desc& op) {
     const operator_facts& facts = op.schema->facts;
     seen_.count = 0;
@@ -199,7 +200,7 @@ class row_renaming {
           if (tables_[i] == v) see(tables_[i + 1]);
     });
   }
-  /// Two inputs of one type that have different rows.
+  /// Refuses two inputs of one type with different rows.
   constexpr void refuse_mixed(const operator_desc& op) {
     if (op.role != op_role::forward || op.schema->facts.accepts_any_rows) return;
     for (int i = 0; i < seen_.count; ++i)
@@ -249,7 +250,7 @@ class row_renaming {
       tables_.push(b_.variables[b_.arguments[op.inputs]].rows);
     }
   }
-  /// What arrays of one type hold at one index has the same rows.
+  /// Values at one index of arrays of one type have the same rows.
   constexpr int read_at(int index, int d) {
     for (int i = 0; i < reads_.count; i += 3)
       if (reads_[i] == index && reads_[i + 1] == base_[d]) return reads_[i + 2];
@@ -258,28 +259,29 @@ class row_renaming {
     return made;
   }
 
-  // What a loop carries of rows `from`.
+  // The values with rows `from` that a loop carries.
   struct carried_rows {
     int body, from, made;
-    int next;  // rows of what it is in the next iteration; -1: not known yet
+    int next;  // their rows in the next iteration; -1: not known yet
   };
 
   program_builder& b_;
-  int domains_;                   // that were recorded
-  constexpr_vector<int> base_{};  // by domain: the one that was recorded
-  bool* alive_;                   // there are values of it
-  bool* split_;                   // more than one operator makes it, or the data and one do
-  bool* defined_;                 // by variable: an operator before has written it
+  int domains_;                   // number of recorded domains
+  constexpr_vector<int> base_{};  // by domain: the recorded one
+  bool* alive_;                   // values of it exist
+  bool* split_;                   // several operators make it, or the data and an operator
+  bool* defined_;                 // by variable: an earlier operator has written it
   int* body_;                     // by variable: see find_carried; -1 for all others
   constexpr_vector<carried_rows> loops_{};
-  constexpr_vector<int> seen_{};    // rows of the operator's inputs, and those above them
+  constexpr_vector<int> seen_{};    // rows of the operator's inputs, and the rows above them
   constexpr_vector<int> tables_{};  // rank tables, each with the rows that it was made of
-  constexpr_vector<int> reads_{};   // indices of arrays, each with a domain and what was read there
+  constexpr_vector<int> reads_{};   // indices of arrays, each with a domain and the rows read there
 };
 
 }  // namespace detail
 
-/// See above; the last step of recording. A program in which no rows are made anew stays as it is.
+/// Renames as described above; the last step of recording. A program in which no operator makes
+/// rows stays as it is.
 constexpr void rename_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)

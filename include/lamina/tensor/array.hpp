@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array.hpp - a dense array that is handed over by value.
+// lamina/tensor/array.hpp - a dense array that is passed by value.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 
 namespace lamina {
 
-/// A shape, and elements that begin() and end() give row by row: an array_view, xt::xarray and
-/// xtensor's expressions.
+/// A type with a shape, whose begin() and end() give the elements row by row: an array_view,
+/// xt::xarray and expressions of xtensor.
 template <class A, class T>
 concept elements_in_shape = requires(const A& a) {
   { *a.begin() } -> std::convertible_to<T>;
@@ -23,22 +23,23 @@ concept elements_in_shape = requires(const A& a) {
   a.end();
 };
 
-/// What `parameter<"name">()` and `gradient<"name">()` return: elements in row-major order and
-/// their shape. Converts to and from xtensor's xarray, and knows it by its interface only, so that
-/// who needs no xtensor does not pay for its headers.
+/// The result of `parameter<"name">()` and `gradient<"name">()`: elements in row-major order and
+/// their shape. Converts to and from xtensor's xarray. It knows xarray by its interface only, so
+/// that users without xtensor do not pay for its headers.
 template <class T>
 class array {
  public:
   using value_type = T;
 
   array() = default;
-  /// Of a shape, all elements 0.
+  /// An array of the given shape with all elements 0.
   explicit array(std::vector<std::size_t> shape) : shape_(std::move(shape)) {
     std::size_t n = 1;
     for (const std::size_t d : shape_) n *= d;
     values_.resize(n);
   }
-  /// The given elements, row by row. Throws lamina::error when their number does not fit the shape.
+  /// The given elements, row by row. Throws lamina::error when their number does not match the
+  /// shape.
   array(std::vector<std::size_t> shape, std::vector<T> values)
       : shape_(std::move(shape)), values_(std::move(values)) {
     std::size_t n = 1;
@@ -76,8 +77,8 @@ class array {
   auto end() { return values_.end(); }
   auto end() const { return values_.end(); }
 
-  /// The element at these indices, as many as there are dimensions: `a(i, j)`. That of a temporary
-  /// is constant: `model.parameter<"w">()(0, 0) = 1` would change a copy.
+  /// The element at these indices, one per dimension: `a(i, j)`. The element of a temporary is
+  /// constant, because `model.parameter<"w">()(0, 0) = 1` would change a copy.
   template <class... Index>
   T& operator()(Index... at) & {
     return values_[position(at...)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/array_view.hpp - rows in somebody else's memory, in a shape.
+// lamina/tensor/array_view.hpp - a view of rows in memory that it does not own, with a shape.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace lamina {
 
 namespace detail {
-// What makes an array of another library: A::from_shape(shape), then its elements.
+// A type of another library that is made as A::from_shape(shape) and then filled with elements.
 template <class A, class T>
 concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
   { A::from_shape(shape) } -> std::convertible_to<A>;
@@ -18,16 +18,17 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 };
 }  // namespace detail
 
-/// What `activation<"name">()` returns: a variable where a machine keeps it, without a copy. Inner
-/// dimensions are contiguous, rows of the outermost one `stride()` elements apart. Converts to
-/// xtensor's xarray, a copy; xt::adapt makes an expression of `data()`, `size()` and the shape
-/// where `contiguous()`.
+/// The result of `activation<"name">()`: a variable in a machine's memory, without a copy. Inner
+/// dimensions are contiguous; rows of the outermost dimension are `stride()` elements apart.
+/// Converts to xtensor's xarray, as a copy. If `contiguous()`, xt::adapt makes an expression from
+/// `data()`, `size()` and the shape.
 template <class T, std::size_t Rank>
 class array_view {
  public:
   using value_type = T;
 
-  /// Of elements at `data`; `stride` is the distance of two rows of the outermost dimension.
+  /// Views the elements at `data`; `stride` is the distance between two rows of the outermost
+  /// dimension, in elements.
   array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
       : data_(data), shape_(shape), stride_(stride) {}
 
@@ -38,12 +39,12 @@ class array_view {
   std::size_t size() const { return (Rank == 0 ? 1 : shape_[0]) * row_size(); }
   /// The first element.
   const T* data() const { return data_; }
-  /// The distance of two rows of the outermost dimension, in elements.
+  /// The distance between two rows of the outermost dimension, in elements.
   std::size_t stride() const { return stride_; }
   /// Whether there is no gap between rows.
   bool contiguous() const { return Rank == 0 || shape_[0] < 2 || stride_ == row_size(); }
 
-  /// The element at these indices, one for each dimension: `scores(row, class)`.
+  /// The element at these indices, one per dimension: `scores(row, class)`.
   template <std::convertible_to<std::size_t>... Index>
   requires(sizeof...(Index) == Rank) const T& operator()(Index... at) const {
     if constexpr (Rank == 0) {
@@ -63,7 +64,7 @@ class array_view {
     return data_[i / n * stride_ + i % n];
   }
 
-  /// Walks all elements in row-major order; of random access.
+  /// A random-access iterator over all elements in row-major order.
   class iterator {
    public:
     using value_type = T;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/lod.hpp - where sequences begin and end in the rows of an array: level of details.
+// lamina/tensor/lod.hpp - the sequences that the rows of an array form: level of details.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace lamina {
 
-/// Sequences as offsets: entry i of the last level is the row at which sequence i begins, entry
-/// i + 1 the row behind its last one; entries of a level above count the sequences below in the
-/// same way. Lengths [[2, 1], [3, 0, 4]] (two documents of two and one sentences, sentences of
-/// three, no and four words) are offsets [[0, 2, 3], [0, 3, 3, 7]]. No level at all: the rows are
-/// in no sequences. Fluid: LoD. Unlike Fluid's, a level may have no sequences, [0].
+/// Sequences as offsets: entry i of the last level is the first row of sequence i, and entry i + 1
+/// the row after its last one; entries of a level above count the sequences below in the same way.
+/// Lengths [[2, 1], [3, 0, 4]] (two documents of two and one sentences, sentences of three, no and
+/// four words) are offsets [[0, 2, 3], [0, 3, 3, 7]]. Without any level, the rows form no
+/// sequences. Fluid: LoD. Unlike in Fluid, a level may have no sequences, [0].
 class lod {
  public:
   using level = std::vector<std::size_t>;
@@ -42,17 +42,17 @@ class lod {
     require_level(l);
     return levels_[l];
   }
-  /// The offsets of the last level: where sequences begin, in rows.
+  /// The offsets of the last level: the first row of each sequence.
   const level& last() const { return offsets(levels() - 1); }
   /// The number of sequences of a level.
   std::size_t sequences(std::size_t l) const { return offsets(l).size() - 1; }
   /// The number of sequences of the last level.
   std::size_t sequences() const { return last().size() - 1; }
-  /// The number of rows that all sequences have together.
+  /// The number of rows of all sequences together.
   std::size_t rows() const { return last().back(); }
   /// The number of rows of sequence i of the last level.
   std::size_t length(std::size_t i) const { return last().at(i + 1) - last().at(i); }
-  /// Length based, as users see it. Fluid: recursive_sequence_lengths.
+  /// The lengths, the form that users see. Fluid: recursive_sequence_lengths.
   std::vector<level> recursive_sequence_lengths() const {
     std::vector<level> lengths;
     for (const level& l : levels_) {
@@ -62,21 +62,21 @@ class lod {
     return lengths;
   }
 
-  /// The offsets of a level in rows, not in sequences of the level below. Fluid: ToAbsOffset.
+  /// The offsets of a level in rows instead of sequences of the level below. Fluid: ToAbsOffset.
   level absolute(std::size_t l) const {
     level rows = offsets(l);
     for (std::size_t below = l + 1; below < levels(); ++below)
       for (std::size_t& at : rows) at = levels_[below][at];
     return rows;
   }
-  /// All levels but the last: the LoD of one row for each sequence.
+  /// All levels but the last: the LoD with one row per sequence.
   lod above() const {
     require_level(0);
     lod r(*this);
     r.levels_.pop_back();
     return r;
   }
-  /// One level more below the last, of the given lengths: one for each row so far.
+  /// Adds a level below the last, with the given lengths: one length per current row.
   lod below(const level& lengths) const {
     std::vector<level> all = recursive_sequence_lengths();
     all.push_back(lengths);
@@ -97,7 +97,7 @@ class lod {
     }
     return r;
   }
-  /// The sequences of this one, then those of `other`, which has as many levels.
+  /// The sequences of this one, then those of `other`, which must have the same number of levels.
   lod joined(const lod& other) const {
     if (levels() != other.levels())
       throw error(text() << "lamina: lod: expected " << levels() << " levels as in the first part, "

@@ -28,20 +28,20 @@ inline tensor rows_of(const tensor& t, std::size_t first, std::size_t end) {
   });
 }
 
-/// A tensor and the sequences that its rows form; without levels a plain tensor, and a plain tensor
-/// converts. Fluid: LoDTensor.
+/// A tensor and the sequences that its rows form. Without levels it is a plain tensor, and a plain
+/// tensor converts to it. Fluid: LoDTensor.
 class lod_tensor : public tensor {
  public:
   lod_tensor() = default;
   lod_tensor(tensor values) : tensor(std::move(values)) {}  // NOLINT: a tensor converts
   template <element T>
   lod_tensor(xt::xarray<T> values) : tensor(std::move(values)) {}  // NOLINT: an array converts
-  /// Throws lamina::error when the rows of `values` are not as many as `l` says.
+  /// Throws lamina::error when the number of rows of `values` differs from that of `l`.
   lod_tensor(tensor values, lamina::lod l) : tensor(std::move(values)) { set_lod(std::move(l)); }
 
-  /// The sequences; without levels when there are none.
+  /// The sequences; a lod without levels when there are none.
   const lamina::lod& lod() const { return lod_; }
-  /// Other sequences over the same rows. Throws lamina::error when the number of rows differs.
+  /// Sets other sequences over the same rows. Throws lamina::error when the number of rows differs.
   void set_lod(lamina::lod l) {
     if (!l.empty() && (rank() == 0 || l.rows() != shape()[0]))
       throw error(text() << "lamina: lod_tensor: expected " << l.rows()
@@ -53,17 +53,18 @@ class lod_tensor : public tensor {
     return lod_.recursive_sequence_lengths();
   }
 
-  /// How many parts slice() can tell apart: sequences of the outermost level, else rows.
+  /// The number of parts that slice() distinguishes: sequences of the outermost level, otherwise
+  /// rows.
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
-  /// The sequences [first, end) of the outermost level; rows where there is no level.
+  /// The sequences [first, end) of the outermost level; rows if there is no level.
   lod_tensor slice(std::size_t first, std::size_t end) const {
     if (lod_.empty()) return rows_of(*this, first, end);
     lamina::lod part = lod_.slice(first, end);
     const lamina::lod::level rows = lod_.absolute(0);
     return lod_tensor(rows_of(*this, rows[first], rows[end]), std::move(part));
   }
-  /// At most `parts` pieces of whole sequences of the outermost level, as equal in number as they
-  /// can be. Fluid: SplitLoDTensor.
+  /// At most `parts` pieces of whole sequences of the outermost level, with numbers as equal as
+  /// possible. Fluid: SplitLoDTensor.
   std::vector<lod_tensor> split(std::size_t parts) const {
     const std::size_t n = top_count();
     if (parts < 1) throw error("lamina: lod_tensor: expected at least one part, found 0");
@@ -73,8 +74,8 @@ class lod_tensor : public tensor {
       pieces.push_back(slice(n * i / parts, n * (i + 1) / parts));
     return pieces;
   }
-  /// The sequences of all parts, one part behind the other. All parts have one type, one shape of a
-  /// row and one number of levels. Fluid: MergeLoDTensor.
+  /// Joins all parts: the sequences of one part follow those of the part before it. All parts have
+  /// the same type, row shape and number of levels. Fluid: MergeLoDTensor.
   static lod_tensor merge(const std::vector<lod_tensor>& parts) {
     if (parts.empty()) throw error("lamina: lod_tensor: expected parts to merge, found none");
     lamina::lod all = parts[0].lod();
@@ -155,11 +156,11 @@ lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from
 }
 
 /// An array whose rows form sequences of these lengths. Throws lamina::error when lengths and rows
-/// do not fit. Fluid: create_lod_tensor.
+/// do not match. Fluid: create_lod_tensor.
 inline lod_tensor create_lod_tensor(tensor data, const std::vector<lod::level>& lengths) {
   return lod_tensor(std::move(data), lod::from_lengths(lengths));
 }
-/// Ragged data; throws lamina::error unless its sequences have the lengths that are given.
+/// Ragged data; throws lamina::error unless its sequences have the given lengths.
 template <class T>
 lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                              const std::vector<lod::level>& lengths) {

@@ -12,18 +12,17 @@
 
 namespace lamina {
 
-/// Holds the values of variables by name; a name that is not here is looked up in the parent, which
-/// must outlive this scope. References stay valid until the variable is dropped.
+/// Holds the values of variables by name. An unknown name is looked up in the parent, which must
+/// outlive this scope. References stay valid until the variable is dropped.
 class scope {
  public:
   scope() = default;
-  /// A scope inside of `parent`.
+  /// A scope inside `parent`.
   explicit scope(scope& parent) : parent_(&parent) {}
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  /// The variable of this very scope; made, without a value, where there is none.
-  /// Fluid: Scope.var.
+  /// The variable of this scope itself; made, without a value, if there is none. Fluid: Scope.var.
   lod_tensor& var(std::string_view name) {
     const auto found = variables_.find(name);
     return found != variables_.end() ? found->second : variables_[std::string(name)];
@@ -41,7 +40,7 @@ class scope {
     return const_cast<scope*>(this)->find(name);
   }
 
-  /// The value of a variable. Throws lamina::error that names the variable when there is none.
+  /// The value of a variable. Throws lamina::error with the name when there is none.
   const lod_tensor& get(std::string_view name) const {
     const lod_tensor* found = find(name);
     if (found == nullptr || !found->has_value())
@@ -50,7 +49,7 @@ class scope {
     return *found;
   }
 
-  /// Removes a variable of this very scope; returns whether there was one.
+  /// Removes a variable of this scope itself; returns whether there was one.
   bool drop(std::string_view name) {
     const auto found = variables_.find(name);
     if (found == variables_.end()) return false;
@@ -58,7 +57,7 @@ class scope {
     return true;
   }
 
-  /// The names of this very scope, in alphabetic order.
+  /// The names of this scope itself, in alphabetical order.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& [name, value] : variables_) all.push_back(name);

@@ -39,7 +39,7 @@ inline std::size_t size_of(const tensor_shape& shape) {
 /// A tensor that was never assigned has no value; reading it throws.
 class tensor {
  public:
-  /// No value.
+  /// A tensor without a value.
   tensor() = default;
 
   /// Takes over an xtensor array.
@@ -51,14 +51,15 @@ class tensor {
   tensor(const array<T>& values)  // NOLINT: an array converts
       : values_(static_cast<xt::xarray<T>>(values)) {}
 
-  /// `size_of(shape)` elements copied from `values`.
+  /// A tensor with `size_of(shape)` elements copied from `values`.
   template <element T>
   tensor(const tensor_shape& shape, const T* values) : values_(xt::xarray<T>::from_shape(shape)) {
     xt::xarray<T>& to = std::get<xt::xarray<T>>(values_);
     for (std::size_t i = 0; i < to.size(); ++i) to.flat(i) = values[i];
   }
 
-  /// The given elements, row by row. Throws lamina::error when their number does not fit the shape.
+  /// The given elements, row by row. Throws lamina::error when their number does not match the
+  /// shape.
   template <element T>
   tensor(const tensor_shape& shape, const std::vector<T>& values)
       : values_(xt::xarray<T>::from_shape(checked(shape, values.size()))) {
@@ -112,7 +113,7 @@ class tensor {
         values_);
   }
 
-  /// Whether a value was assigned.
+  /// Whether a value has been assigned.
   bool has_value() const { return values_.index() != 0; }
 
   /// The element type.
@@ -136,7 +137,7 @@ class tensor {
     return visit([](const auto& a) { return static_cast<const void*>(a.data()); });
   }
 
-  /// The array itself; throws lamina::error when the elements are of another type.
+  /// The array itself; throws lamina::error when the elements have another type.
   template <element T>
   const xt::xarray<T>& as() const {
     const xt::xarray<T>* a = std::get_if<xt::xarray<T>>(&values_);
@@ -150,7 +151,7 @@ class tensor {
     return *a;
   }
 
-  /// The elements converted to T as number_cast does.
+  /// The elements converted to T with number_cast.
   template <element T>
   xt::xarray<T> cast() const {
     return visit([]<class From>(const xt::xarray<From>& from) {

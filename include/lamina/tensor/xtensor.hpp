@@ -10,8 +10,8 @@
 
 #include <xtensor/xstorage.hpp>
 // xtensor before 0.26 specializes rebind_container for any C<T, A> and for svector; clang 19
-// matches default arguments too (P0522) and finds the two ambiguous. A full specialization for what
-// a shape and its strides are settles it.
+// matches default arguments too (P0522) and finds the two ambiguous. A full specialization for the
+// types of shapes and strides resolves this.
 namespace xt {
 template <>
 struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/checkpoint.hpp - what a training run needs to go on after a stop, bit for bit.
+// lamina/train/checkpoint.hpp - what a training run needs to continue after a stop, bit for bit.
 #pragma once
 
 #include <cerrno>
@@ -22,17 +22,18 @@
 
 namespace lamina {
 
-/// Where a training run stands: the next mini-batch is number `batch` of pass `pass`. What was read
-/// of the pass before is to be read again: so many samples, in mini-batches with this checksum.
+/// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
+/// run reads the earlier mini-batches of the pass again: they must have `samples` samples and this
+/// checksum.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
-  std::int64_t samples = -1;  // -1: nobody counted
+  std::int64_t samples = -1;  // -1: not counted
   std::uint64_t checksum = 0;
 };
 
-/// What a run reads of a pass: the number of mini-batches and samples, and a running checksum of
-/// all samples in their order and of where mini-batches end.
+/// The part of a pass that a run has read: the number of mini-batches and samples, and a running
+/// checksum over all samples in their order and the ends of mini-batches.
 class samples_of_pass {
  public:
   LAMINA_COLD void add(int rows, checksum sum) {
@@ -44,9 +45,9 @@ class samples_of_pass {
     sum_ = joined.value();
   }
   std::int64_t batches() const { return batches_; }
-  /// The place behind what was read of pass `pass`.
+  /// The position after the mini-batches that were read of pass `pass`.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
-  /// Throws lamina::error unless the run that stopped there had read the same.
+  /// Throws lamina::error unless the stopped run had read the same samples.
   LAMINA_COLD void require(const training_position& stopped, const std::string& directory) const {
     const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
       throw error(text() << "lamina: train: the checkpoint in " << directory
@@ -103,7 +104,7 @@ LAMINA_COLD inline std::vector<std::int64_t> checkpoints_in(const std::string& d
   return found;
 }
 
-/// What a checkpoint holds beside parameters and accumulators.
+/// The contents of a checkpoint besides parameters and accumulators.
 struct checkpoint_facts {
   std::string_view optimizer;
   std::int64_t steps;
@@ -132,7 +133,7 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
   write_tensor_file(checkpoint_path(directory, facts.steps), entries);
   const std::vector<std::int64_t> all = checkpoints_in(directory);
-  // An old one that stays, or that somebody else has removed, is no reason to end a run.
+  // An old checkpoint that cannot be removed, or that is already gone, must not end a run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
     const std::string old = checkpoint_path(directory, all[i]);
     if (std::remove(old.c_str()) != 0 && errno != ENOENT)
@@ -141,9 +142,9 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
 }
 
-/// The entries of the newest checkpoint that is whole, and its path; none where there is none at
-/// all. Damaged ones are told of and get another name, so that they are not counted among those
-/// that stay. When all are damaged, format_error of the newest.
+/// The entries of the newest intact checkpoint, and its path; none where the directory has no
+/// checkpoint. Reports damaged ones on standard error and renames them, so that they do not count
+/// among the checkpoints to keep. Throws the format_error of the newest when all are damaged.
 LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
                                                                      std::string& path) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
@@ -167,7 +168,7 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
   return read_tensor_file(path);
 }
 
-/// `facts` come with the optimizer and the seed that are expected, and go with step and position.
+/// `facts` holds the expected optimizer and seed, and receives the step and the position.
 LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
                                         const stored_arrays& accumulators,
                                         checkpoint_facts& facts) {
@@ -209,8 +210,9 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   return true;
 }
 
-/// A run from the beginning would remove its own checkpoints behind those of another that has come
-/// further, and a later one would go on from those.
+/// Refuses a directory with checkpoints for a run from the beginning. Such a run would remove its
+/// own checkpoints, which have smaller numbers than those of a longer earlier run, and a later run
+/// would resume from the earlier one.
 LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   if (!all.empty())
@@ -221,8 +223,8 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
 
 }  // namespace detail
 
-/// The code that knows files: an argument where only a program that names a directory shall have
-/// it.
+/// The code for files, passed as an argument, so that only a program that names a directory
+/// contains it.
 struct checkpoint_files {
   decltype(&detail::write_checkpoint) write;
   decltype(&detail::read_checkpoint) read;
@@ -235,8 +237,8 @@ inline const checkpoint_files& checkpoint_functions() {
 }
 
 /// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory, and removes all but the newest `keep` (0: none is removed). The file appears
-/// whole or not at all.
+/// the directory, and removes all but the newest `keep` checkpoints (0: removes none). The file
+/// appears whole or not at all.
 template <class P, class Opt>
 LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep,
@@ -245,10 +247,10 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
               {Opt::type, t.steps(), at, seed}, keep);
 }
 
-/// Puts a training run back to where the newest whole checkpoint of the directory left it; returns
-/// false when there is none. Of a damaged one it tells on standard error, and renames it;
-/// format_error when all are damaged. Throws lamina::error for one of another program, optimizer or
-/// seed; nothing is changed then.
+/// Restores a training run from the newest intact checkpoint of the directory; returns false when
+/// there is none. Reports a damaged one on standard error and renames it; throws format_error when
+/// all are damaged. Throws lamina::error for a checkpoint of another program, optimizer or seed,
+/// and then changes nothing.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,

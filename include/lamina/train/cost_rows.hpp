@@ -11,9 +11,9 @@
 
 namespace lamina {
 
-/// The first sample of part `part` of a mini-batch; parts may be empty. They have equally many
-/// samples and elements of sequences together, but for one sample: where sequences become longer,
-/// later parts have fewer of them.
+/// The first sample of part `part` of a mini-batch; parts may be empty. All parts have the same
+/// number of samples and sequence elements in total, to within one sample: where sequences become
+/// longer, later parts have fewer of them.
 template <program_type P>
 int first_of_part(const batch_view<P>& batch, int part, int parts) {
   const std::int64_t wanted = batch.count_before(batch.size()) * part / parts;
@@ -28,35 +28,37 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
   return first;
 }
 
-/// How much parts count for the cost of P. Training is the program that runs.
+/// How much each part of a mini-batch counts for the cost of P. Training is the program that runs.
 ///
 /// With N samples, n of them in a part, the gradient is sum(n / N g) over the gradients g of the
-/// parts, if the cost is a mean over samples. One of means over other rows counts those instead;
-/// one that adds several such means divides each by the rows of the whole mini-batch (`divide`);
-/// one that is a sum over rows adds the gradients as they are. Of a quotient of two sums over rows
-/// each part counts by its denominator, if nothing is learnt in that.
+/// parts, if the cost is a mean over samples. If it is a mean over other rows, those rows count
+/// instead. If it adds several such means, each mean is divided by the rows of the whole mini-batch
+/// (`divide`). If it is a sum over rows, the gradients are added as they are. If it is a quotient
+/// of two sums over rows, each part counts by its denominator, provided that the denominator
+/// depends on no parameter.
 template <program_type P, class Training>
 struct cost_rows {
   static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
   static constexpr int domain = rule.domain;
-  /// Whether only a run tells how many these are.
+  /// Whether the number of these rows is known only during a run.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
   /// Whether costs and gradients of parts are added up, and not averaged.
   static constexpr bool is_sum = rule.is_sum;
   /// Whether parts count by the denominators of a quotient.
   static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
-  /// Whether the gradients of parts add up to those of the whole, as far as one knows.
+  /// Whether the gradients of parts are known to add up to those of the whole mini-batch.
   static constexpr bool fits =
       (rule.fits || is_quotient) && !detail::has_rows_met(P::desc, P::desc.cost);
 
-  /// As many as are known before a run. A part without any runs for its metrics and statistics.
+  /// The rows of a part that are known before a run. A part without rows still runs, for its
+  /// metrics and statistics.
   static int fed(const batch_view<P>& part) {
     return part.rows.count[is_made ? batch::domain : domain];
   }
 
-  /// Where the cost is a mean over rows of several domains: makes the gradients of means of a
-  /// machine that is bound to a part so large that they count by samples, as the part does.
+  /// For a cost that is a mean over rows of several domains: scales the gradients of means, in a
+  /// machine that is bound to a part, so that they count by samples, as the part does.
   template <class Machine>
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
     if constexpr (rule.mixes && !is_sum && !is_quotient) {

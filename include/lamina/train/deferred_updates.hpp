@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/deferred_updates.hpp - updates on a device by whole gradients, where they cannot
-// ride on the products that compute these: a norm that is limited is known when all gradients are.
+// lamina/train/deferred_updates.hpp - updates on a device after all gradients are complete, where
+// they cannot be fused into the products that compute them: a limited norm needs all gradients.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace lamina {
 
 /// The gradients of a program's parameters on a device, their norms if they are limited, and the
-/// updates by them.
+/// updates.
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class deferred_updates {
  public:
@@ -66,12 +66,12 @@ class deferred_updates {
   static constexpr bool is_updated(int i) {
     return detail::update_constants_of<training_program<P, Opt>>.first[i] >= 0;
   }
-  /// Whether the gradient of parameter i has only some rows: there is no whole one then.
+  /// Whether the gradient of parameter i is selected rows: it then has no dense gradient.
   static bool has_rows(int i) {
     return rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0;
   }
   /// The update of step `step`: `values` by parameter, `accumulators` by parameter and state;
-  /// `rows_of(i)` is the gradient of parameter i where that has only some rows, or null.
+  /// `rows_of(i)` is the gradient of parameter i if it is selected rows, or null.
   template <class Rows>
   void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
@@ -96,7 +96,7 @@ class deferred_updates {
             fail_update(i, what);
           }
     };
-    // Memory alone differs from step to step, but for how many rows gradients of rows have.
+    // Only the memory differs from step to step, except for the number of selected rows.
     if constexpr (accepts_rows)
       backend_.once(work);
     else
@@ -105,7 +105,7 @@ class deferred_updates {
     backend_.wait();
     updates_ = false;
   }
-  /// Whether the last step, which failed, may have updated a parameter before.
+  /// Whether the last step, which failed, may already have updated a parameter.
   bool may_have_updated() const { return updates_; }
 
  private:
@@ -182,7 +182,7 @@ class deferred_updates {
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
-  bool updates_ = false;  // parameters change
+  bool updates_ = false;  // parameters are being changed
 };
 
 }  // namespace lamina

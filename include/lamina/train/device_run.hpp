@@ -46,8 +46,8 @@ class device_accumulators {
   float* pointers_[count] = {};
 };
 
-/// The same run as on the CPU, by a backend. The model on the host is what it was before until the
-/// run is over.
+/// The same run as on the CPU, on a backend. The model on the host does not change before the run
+/// is over.
 template <program_type P, class Reader, class Backend>
 LAMINA_COLD run_summary run_by(Backend& b, model<P>& trained, Reader& batches,
                                const run_program_options& options) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer.hpp - an optimizer at work on a model on a device: parameters and
-// accumulators stay there between steps.
+// lamina/train/device_trainer.hpp - trains a model on a device: parameters and accumulators stay
+// there between steps.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace lamina {
 
-/// Forward, backward and update as one program on a device. The model on the host is what it was
-/// before until bring_back().
+/// Forward, backward and update as one program on a device. The model on the host does not change
+/// before bring_back().
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class device_trainer : public device_trainer_base<P, Opt> {
   using base = device_trainer_base<P, Opt>;
@@ -42,9 +42,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     send();
   }
 
-  /// One mini-batch. Returns the cost before the update. When a step fails before any update,
-  /// parameters and accumulators are what they were; when it fails later, nothing is done until
-  /// others are sent and set_steps() tells whose they are.
+  /// Runs one mini-batch. Returns the cost before the update. When a step fails before any update,
+  /// parameters and accumulators keep their values. When it fails later, the trainer refuses to
+  /// work until other values are sent and set_steps() gives their step.
   float step(const batch_view<P>& batch) {
     this->require_whole();
     detail::require_known_norms(optimizer::traits<Opt>::clip(state_.optimizer()),
@@ -64,9 +64,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     ++steps_;
     return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
   }
-  /// A pass begins: metrics that count over mini-batches begin with nothing.
+  /// Begins a pass: metrics that count over mini-batches start from zero.
   void begin_pass() { metrics::begin_pass(machine_); }
-  /// What a metric of the last step is made of.
+  /// The sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     metrics::add(sum, machine_, i);
@@ -75,7 +75,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   /// A metric of the last step: mean over its samples.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
-  /// Copies parameters and accumulators to the model, and from it.
+  /// Copies parameters and accumulators to the model, and back from it.
   LAMINA_COLD void bring_back() {
     this->require_whole();
     parameters_.download(model_.memory());
@@ -89,7 +89,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
  private:
   using updates = deferred_updates<P, Opt, Backend>;
 
-  /// A step in progress: only one that comes to its end is counted.
+  /// A step in progress: it counts only when it completes.
   struct torn_step {
     device_trainer* of;
     std::int64_t before = of->steps_;
@@ -101,7 +101,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
   };
 
   device_arrays<Backend> parameters_, states_;
-  std::unique_ptr<updates> updates_;  // null where they ride on the gradients
+  std::unique_ptr<updates> updates_;  // null where they are fused with the gradients
   engine::cuda::machine<training, Backend> machine_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer_base.hpp - what a trainer at one place and one at several have in
-// common: optimizer and model on the host, the count of updates, checkpoints.
+// lamina/train/device_trainer_base.hpp - the common part of trainers on one device and on several:
+// optimizer and model on the host, the count of updates, checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@
 
 namespace lamina {
 
-/// The host's side of a trainer whose parameters and accumulators are somewhere else between steps.
-/// The model and the accumulators are what they were before until the trainer's bring_back().
+/// The host side of a trainer that keeps parameters and accumulators elsewhere between steps. The
+/// model and the accumulators do not change before the trainer's bring_back().
 template <program_type P, optimizer::optimizer_type Opt>
 class device_trainer_base {
  public:
   static constexpr int states = optimizer::traits<Opt>::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
-  /// Updates so far.
+  /// The number of updates so far.
   std::int64_t steps() const { return steps_; }
-  /// After values and accumulators were loaded, that of them.
+  /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     steps_ = n;
     torn_ = false;
   }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
-  /// Takes the options of each step from `opt` as it is then. A limit on norms has to be there from
-  /// the beginning.
+  /// Reads the options of `opt` again in each step. A limit on norms must be present from the
+  /// start.
   void follow(const Opt& opt) { state_.follow(opt); }
-  /// The accumulators on the host, as files keep them.
+  /// The accumulators on the host, in the form for files.
   stored_arrays arrays() const { return state_.arrays(); }
 
  protected:
@@ -44,7 +44,7 @@ class device_trainer_base {
   device_trainer_base& operator=(const device_trainer_base&) = delete;
   ~device_trainer_base() = default;
 
-  /// Throws when the parameters on the device are neither those before a step nor those behind it.
+  /// Throws when a failed step has left the parameters on the device partly updated.
   LAMINA_COLD void require_whole() const {
     if (torn_)
       throw error(
@@ -59,14 +59,14 @@ class device_trainer_base {
   bool torn_ = false;  // parameters on the device have changed in a step that failed
 };
 
-/// What keeps a model's parameters somewhere else between steps.
+/// A trainer that keeps a model's parameters elsewhere between steps.
 template <class Trainer>
 concept trains_on_device = requires(Trainer& t) {
   t.bring_back();
   t.send();
 };
 
-/// The same checkpoints as those of a trainer on the host; one goes on where the other stopped.
+/// Writes the same checkpoints as a trainer on the host, and reads them.
 template <trains_on_device Trainer>
 LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, training_position at,
                                  std::uint64_t seed, int keep,

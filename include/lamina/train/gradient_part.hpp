@@ -15,13 +15,13 @@
 namespace lamina {
 
 /// The gradients of a part of a mini-batch: a machine of the training program that leaves the
-/// updates to the trainer, and writes every gradient, and the moving statistics of its rows, into
-/// memory of this part instead. P is the recorded program.
+/// updates to the trainer. It writes every gradient, and the moving statistics of its rows, into
+/// the memory of this part. P is the recorded program.
 template <program_type P, class Training>
 class gradient_part {
  public:
-  /// `updated` tells for each parameter whether the training program updates it by a whole
-  /// gradient; one of selected rows stays in the machine.
+  /// `updated` says for each parameter whether the training program updates it with a dense
+  /// gradient; a gradient of selected rows stays in the machine.
   gradient_part(float* const* parameters, const bool* updated)
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
@@ -40,8 +40,8 @@ class gradient_part {
     machine_.run(~0ull, seed, step);
     return detail::number_in<P, P::desc.cost>(machine_);
   }
-  /// The gradient of parameter i, in the layout of the parameter; null if it is not updated, or by
-  /// selected rows.
+  /// The gradient of parameter i, in the layout of the parameter; null if the parameter is not
+  /// updated, or updated with selected rows.
   float* gradient(int i) { return gradients_[i]; }
   engine::cpu::machine<Training>& machine() { return machine_; }
   /// The statistics after the last run.

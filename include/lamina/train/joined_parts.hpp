@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_parts.hpp - what the parts of a mini-batch count for, and the moving
-// statistics of all of them together.
+// lamina/train/joined_parts.hpp - the weights of the parts of a mini-batch, and the moving
+// statistics of all parts together.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 namespace lamina::detail {
 
 /// Weighs parts whose cost is a quotient of sums by their denominators: weight[t] = denominator of
-/// part t / denominator of the mini-batch; 0 where part t has no rows. Returns that denominator's
-/// sums. Where it is 0, as of a mini-batch whose rows all have a weight of 0, parts with rows count
-/// by 0 / 0: the gradients of one thread are NaN too.
+/// part t / denominator of the mini-batch; 0 where part t has no rows. Returns the sums of that
+/// denominator. Where it is 0, as for a mini-batch whose rows all have weight 0, parts with rows
+/// get the weight 0 / 0: with one thread the gradients are NaN too.
 template <program_type P, class Training>
 quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
                               const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
@@ -40,7 +40,7 @@ quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Train
   return sums;
 }
 
-/// The moving statistics of a model: the mean of those of the parts, by weight.
+/// The moving statistics of a model: the weighted mean of those of the parts.
 template <program_type P, class Training>
 void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
                         const std::vector<real_of<P>>& weight, model<P>& to_model) {

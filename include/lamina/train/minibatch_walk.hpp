@@ -10,7 +10,7 @@
 
 namespace lamina::detail {
 
-/// Fills a feeder with the mini-batches of a pass; those without samples are skipped.
+/// Fills a feeder with the mini-batches of a pass and skips those without samples.
 template <program_type P, class Pass>
 class minibatch_walk {
  public:
@@ -23,7 +23,7 @@ class minibatch_walk {
       to_.fill(*at_);
       if (to_.rows() > 0) return true;
     }
-    begun_ = false;  // the end stays the end
+    begun_ = false;  // the end is final
     return false;
   }
 

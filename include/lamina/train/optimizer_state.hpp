@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/optimizer_state.hpp - what an optimizer has on the host for a model that is trained
-// at places: its accumulators as files keep them, and the numbers of its updates.
+// lamina/train/optimizer_state.hpp - an optimizer on the host for a model that is trained on
+// devices: its accumulators in the form for files, and the numbers of its updates.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace lamina {
 
-/// An optimizer and its accumulators for the parameters of P, each with its first value.
+/// An optimizer and its accumulators for the parameters of P, each with its initial value.
 template <program_type P, optimizer::optimizer_type Opt>
 class optimizer_state {
  public:
@@ -39,7 +39,7 @@ class optimizer_state {
   optimizer_state(const optimizer_state&) = delete;
   optimizer_state& operator=(const optimizer_state&) = delete;
 
-  /// Takes options from `opt` as it is when they are asked for.
+  /// Reads the options of `opt` again whenever they are needed.
   void follow(const Opt& opt) { used_ = &opt; }
   const Opt& optimizer() const { return *used_; }
   float* const* pointers() const { return pointers_.data(); }
@@ -58,8 +58,8 @@ class optimizer_state {
     return false;
   }
   scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
-  /// The numbers of the update of parameter i, one for each attribute of the operator, that of some
-  /// rows where the gradient is; the scale of the gradient is 1.
+  /// The numbers of the update of parameter i, one per attribute of the operator (the operator for
+  /// selected rows if the gradient is that); the scale of the gradient is 1.
   void set_numbers(int i, const scalar_list& scalars, float* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/pass_means.hpp - what a training loop tells of mini-batches: metrics of the last
-// one, and what a pass adds up to.
+// lamina/train/pass_means.hpp - what a training loop reports: the metrics of the last mini-batch,
+// and the totals of a pass.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace lamina::detail {
 
-/// The metrics of the last mini-batch of a pass, and those of all so far, with the mean cost of a
-/// sample. The area under a curve is always that of all so far.
+/// The metrics of the last mini-batch of a pass, those of the pass so far, and the mean cost per
+/// sample. The area under a curve always covers the pass so far.
 template <class P>
 class pass_means {
   using metrics = metric_rules<P>;
@@ -27,7 +27,7 @@ class pass_means {
     for (std::size_t i = 0; i < count; ++i)
       now_[i].name = whole_[i].name = program_metrics<P>::all.name[i];
   }
-  /// A new pass of a trainer.
+  /// Begins a pass of a trainer.
   template <class Trainer>
   void begin(Trainer& t) {
     t.begin_pass();
@@ -35,7 +35,7 @@ class pass_means {
     cost_ = 0;
     sum_ = {};
   }
-  /// A mini-batch of so many samples that the trainer was given.
+  /// Adds a mini-batch of `samples` samples that the trainer has run.
   template <class Trainer>
   void add(Trainer& t, double cost, int samples) {
     samples_ += samples;
@@ -49,7 +49,7 @@ class pass_means {
 
   std::int64_t samples() const { return samples_; }
   std::span<const optimizer::metric_value> now() const { return {now_.data(), count}; }
-  /// 0 of a pass without samples, as the metrics.
+  /// The mean cost per sample; 0 for a pass without samples, as for the metrics.
   double cost() const { return samples_ > 0 ? cost_ / static_cast<double>(samples_) : 0; }
   /// The span is valid until the next call.
   std::span<const optimizer::metric_value> whole() {

@@ -16,15 +16,16 @@
 
 namespace lamina {
 
-/// An event handler that prints pass, mini-batch, cost, metrics and the time that is left of the
-/// run: one line redrawn in place where the output is a terminal, a plain line a pass elsewhere.
+/// An event handler that prints pass, mini-batch, cost, metrics and the remaining time: one line
+/// redrawn in place on a terminal, one plain line per pass elsewhere.
 ///   adam.train(model, reader, {.passes = 20, .on_event = lamina::progress_bar{20}});
 class progress_bar {
  public:
-  /// `passes` of the run, for the time that is left (0: not known); where to print.
+  /// `passes` is the number of passes of the run, from which the remaining time is estimated (0:
+  /// not known); `to` is the output.
   explicit progress_bar(int passes = 0, std::FILE* to = stdout)
       : passes_(passes), to_(to), redraws_(is_terminal(to)) {}
-  /// As above, redrawing or not whatever the output is.
+  /// As above, but `redraws` decides whether the line is redrawn, whatever the output is.
   progress_bar(int passes, std::FILE* to, bool redraws)
       : passes_(passes), to_(to), redraws_(redraws) {}
 

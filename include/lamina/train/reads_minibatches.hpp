@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-/// Whether program P takes its mini-batches itself, by layer::read_minibatch.
+/// Whether program P reads its mini-batches itself, with layer::read_minibatch.
 template <program_type P>
 constexpr bool reads_minibatches() {
   for (int i = 0; i < P::desc.count.operators; ++i)

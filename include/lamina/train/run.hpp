@@ -23,12 +23,12 @@ namespace lamina {
 /// Options of run.
 struct run_program_options {
   std::uint64_t seed = 0;
-  /// The most iterations of one loop; one more throws lamina::error.
+  /// The upper bound for the iterations of one loop; one more throws lamina::error.
   std::uint64_t iterations = 1000000;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
-/// What a run has read, and what it computed.
+/// The mini-batches that a run has read, and the cost that it has computed.
 struct run_summary {
   std::int64_t minibatches = 0;
   std::int64_t samples = 0;
@@ -37,7 +37,7 @@ struct run_summary {
 
 namespace detail {
 
-/// How many accumulators a program has.
+/// The number of accumulators of a program.
 template <program_type P>
 constexpr int count_accumulators() {
   int n = 0;
@@ -51,7 +51,7 @@ template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
     int parameter[at_least_one(count_accumulators<P>())];
-    float first[at_least_one(count_accumulators<P>())];  // the value that it begins with
+    float first[at_least_one(count_accumulators<P>())];  // its initial value
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < P::desc.count.variables; ++v)
@@ -66,8 +66,8 @@ inline constexpr auto accumulator_owners = [] {
   return t;
 }();
 
-/// Hands a machine one mini-batch after the other; a reader that has ended begins again, with the
-/// next number of a pass.
+/// Gives a machine one mini-batch after the other. When the reader has ended, it begins again with
+/// the next pass number.
 template <program_type P, class Reader, class Machine>
 class minibatch_feed {
  public:
@@ -117,7 +117,7 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
-/// What is made of a model, and of anything that is given in place of a reader.
+/// Stand-ins that a model, and anything in place of a reader, converts to.
 struct some_model {
   template <program_type P>
   some_model(model<P>&);  // NOLINT: it converts
@@ -143,7 +143,7 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
 
 }  // namespace detail
 
-/// Runs on the CPU; where there are all places, run_at_device.hpp has another.
+/// Runs on the CPU; with <lamina/lamina.cuh>, run_at_device.hpp adds an overload for all devices.
 template <program_type P, class Reader>
 run_summary run_at(host_places, model<P>& trained, Reader& batches,
                    const run_program_options& options) {
@@ -174,13 +174,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
   return detail::run_machine<P>(machine, batches, options);
 }
 
-/// Runs program P of a model once, with the mini-batches of a reader where it asks for them
-/// (layer::read_minibatch): the whole training, if the program is a training loop. When the reader
-/// has ended, the next mini-batch is the first one of another pass. Parameters of the model are
-/// updated in place, at a device when the run is over; accumulators and the count of steps begin
-/// anew. A place of a type of its own stands behind the options, and counts instead of theirs:
-/// `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`. Throws lamina::error for a
-/// sample that does not fit the data layers and for a loop that does not end.
+/// Runs program P of a model once, with the mini-batches of a reader where the program asks for
+/// them (layer::read_minibatch): the whole training, if the program is a training loop. When the
+/// reader has ended, the next mini-batch is the first one of another pass. Updates parameters of
+/// the model in place; on a device it copies them back when the run is over. Accumulators and the
+/// step count start from their initial values. A device of its own type follows the options and
+/// overrides their device: `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+/// Throws lamina::error for a sample that does not fit the data layers and for a loop that does not
+/// end.
 template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
@@ -217,8 +218,8 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     return run_summary{};
 }
 
-/// Of a program without a model: an error of one line. Mini-batches only, for argument lookup finds
-/// this where a user's own run() is called with a program.
+/// Refuses a program in place of a model with a one-line error. Accepts mini-batches only: argument
+/// lookup also finds this function where a user calls a run() of their own with a program.
 template <program_type P, reader::readable Reader, class... Place>
 requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
                                                         const run_program_options& = {},
@@ -229,8 +230,8 @@ requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
   return {};
 }
 
-/// Of a model and what is no reader: likewise. All is converted, so that a user's own run() of a
-/// model and something else is a better match.
+/// Refuses an argument that is not a reader with a one-line error. All parameters need a
+/// conversion, so that a user's own run() of a model and another type is a better match.
 template <class... Place>
 run_summary run(detail::some_model, detail::no_reader, const run_program_options& = {},
                 const Place&...) {

@@ -18,18 +18,18 @@
 
 namespace lamina {
 
-/// What a training run did.
+/// The result of a training run.
 struct train_result {
   std::int64_t steps = 0;    // updates, those before a resumed checkpoint included
-  std::int64_t samples = 0;  // of this call
+  std::int64_t samples = 0;  // in this call
   double cost = 0;           // mean over the last pass
-  bool stopped = false;      // by a handler
+  bool stopped = false;      // by an event handler
 };
 
 namespace detail {
 
-/// Trains with an optimizer and with options as they are in each step: a handler may change what
-/// counts then, as a learning rate or the number of passes.
+/// Trains with an optimizer and reads the options in each step: a handler may change, for example,
+/// the learning rate or the number of passes.
 template <class P, class Trainer, class Opt, class Reader>
 LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
                                     const train_options& options) {
@@ -78,7 +78,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
     minibatch_walk<P, decltype(elements)> walk(elements, feeder);
     samples_of_pass seen;
-    const auto note = [&] {  // what a resumed run compares
+    const auto note = [&] {  // for the comparison in a resumed run
       if (saving.directory.empty()) return;
       checksum sum;
       feeder.add_to(sum);
@@ -135,7 +135,8 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
 
 }  // namespace detail
 
-/// Trains on the CPU; where there are all places, train_at_device.hpp has another.
+/// Trains on the CPU; with <lamina/lamina.cuh>, train_at_device.hpp adds an overload for all
+/// devices.
 template <class Opt, class P, class Reader>
 train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {
@@ -150,12 +151,13 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
   return detail::train_loop<P>(t, opt, batches, options);
 }
 
-/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). For each pass the
-/// reader is begun with the number of the pass; events are reported in the order of Paddle's v2
-/// trainer: begin_pass, then for each mini-batch begin_iteration, end_forward_backward,
-/// end_iteration, then end_pass. Called as `adam.train(m, reader, options)`.
-/// Mini-batches without samples are skipped. Throws lamina::error for data that do not fit.
-/// Returns a train_result; `auto`, for only then clang tells which line of the user asked for it.
+/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). The reader begins
+/// each pass with the number of the pass. Events are reported in the order of Paddle's v2 trainer:
+/// begin_pass, then for each mini-batch begin_iteration, end_forward_backward, end_iteration, then
+/// end_pass. Called as `adam.train(m, reader, options)`.
+/// Skips mini-batches without samples. Throws lamina::error for data that do not fit.
+/// Returns a train_result; the declared type is `auto`, because only then does clang show the
+/// user's line in an error.
 template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},
                 const Places& at = {}) {
@@ -206,7 +208,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   }
 }
 
-/// Of a program, or of anything else, without a model: an error of one line.
+/// Refuses a program, or anything else that is not a model, with a one-line error.
 template <optimizer::optimizer_type Opt, class Other, class Reader, class... Place>
 auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, const Place&...) {
   static_assert(!program_type<Other>,

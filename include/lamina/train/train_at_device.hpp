@@ -21,8 +21,8 @@ LAMINA_COLD inline void check_threads(const train_options& options) {
 
 }  // namespace detail
 
-/// The same loop as on the CPU, at a device. The model on the host follows at the end of each pass
-/// and at each checkpoint. Throws lamina::error where there is no device or driver.
+/// The same loop as on the CPU, on a device. The model on the host is updated at the end of each
+/// pass and at each checkpoint. Throws lamina::error where there is no device or driver.
 template <class Arithmetic, class Opt, class P, class Reader>
 train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P>& m,
                       Reader& batches, const train_options& options) {
@@ -33,7 +33,7 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
   return detail::train_loop<P>(t, opt, batches, options);
 }
 
-/// On the CPU or at a device, as the options say.
+/// Trains on the CPU or on a device, as the options say.
 template <class Opt, class P, class Reader>
 train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
                       const train_options& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/trainer.hpp - an optimizer at work on a model: accumulators, machines, one step.
+// lamina/train/trainer.hpp - trains a model with an optimizer: accumulators, machines, one step.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@
 
 namespace lamina {
 
-/// Optimizer = {model, gradient machines} of PaddlePaddle's design, at work. With one thread and no
-/// limit on norms, forward, backward and update are one program in which updates are fused into the
-/// products that compute their gradients. Otherwise each thread computes gradients of a part of the
-/// mini-batch, they are added up in a fixed order, and the update of each parameter follows: the
-/// same seed and the same number of threads give the same bits.
+/// Optimizer = {model, gradient machines} of PaddlePaddle's design. With one thread and no limit on
+/// norms, forward, backward and update are one program in which updates are fused into the products
+/// that compute their gradients. Otherwise each thread computes the gradients of a part of the
+/// mini-batch, the trainer adds them up in a fixed order, and then updates each parameter: the same
+/// seed and the same number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
 class trainer {
  public:
@@ -68,7 +68,7 @@ class trainer {
       detail::initialise_state<P>(*fused_);
       return;
     }
-    const owned_array<bool> updated(capacity);  // by a whole gradient
+    const owned_array<bool> updated(capacity);  // with a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < std::max(1, threads); ++t)
@@ -89,22 +89,22 @@ class trainer {
   trainer(const trainer&) = delete;
   trainer& operator=(const trainer&) = delete;
 
-  /// Takes the options of each step from `opt` as it is then: an event handler may change it. A
-  /// limit on norms has to be there from the beginning.
+  /// Reads the options of `opt` again in each step, because an event handler may change them. A
+  /// limit on norms must be present from the start.
   void follow(const Opt& opt) { used_ = &opt; }
 
-  /// One mini-batch. Returns the cost before the update.
+  /// Runs one mini-batch. Returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     return fused_ ? fused_step(batch) : split_step(batch);
   }
 
-  /// A pass begins: metrics that count over mini-batches begin with nothing.
+  /// Begins a pass: metrics that count over mini-batches start from zero.
   void begin_pass() {
     if (fused_) return metrics::begin_pass(*fused_);
     for (auto& part : machines_) metrics::begin_pass(part->machine());
   }
-  /// What a metric of the last step is made of.
+  /// The sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
     if (fused_) {
@@ -117,18 +117,18 @@ class trainer {
     }
     return sum;
   }
-  /// A metric of the last step: the mean over what it is computed from.
+  /// A metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
-  /// Steps so far: what schedules and corrections of moments depend on.
+  /// The number of steps so far, which schedules and corrections of moments depend on.
   std::int64_t steps() const { return steps_; }
-  /// After values and accumulators were loaded, that of them.
+  /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
     steps_ = n;
     torn_ = false;
   }
 
-  /// The accumulators as files keep them, "fc_0.w_0_moment1_0".
+  /// The accumulators in the form for files, named "fc_0.w_0_moment1_0".
   stored_arrays arrays() const {
     return {parameters_in<P>(), accumulator_pointers_.get(), states, Opt::states.data(), "_", "_0",
             "an accumulator"};
@@ -165,7 +165,7 @@ class trainer {
       }
   }
 
-  /// The numbers of one parameter's update in this step, one for each attribute of the operator.
+  /// The numbers of one parameter's update in this step, one per attribute of the operator.
   void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
@@ -183,8 +183,7 @@ class trainer {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<fused>::table.of[i] >= 0; }
 
-  /// The update of parameter i by whole arrays, or of the floats from `first` on, whose gradient is
-  /// `gradient`.
+  /// Updates parameter i with `gradient`: whole arrays, or a part that begins at float `first`.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
@@ -221,7 +220,7 @@ class trainer {
     return detail::number_in<P, P::desc.cost>(m);
   }
 
-  /// A step of a program with loops may run out of memory when it has updated a parameter.
+  /// A step of a program with loops may run out of memory after it has updated a parameter.
   struct torn_step {
     trainer* of;
     std::int64_t before = of->steps_;
@@ -273,7 +272,7 @@ class trainer {
     return cost;
   }
 
-  /// Memory for the rows of all parts together, before the first parameter is updated.
+  /// Reserves memory for the rows of all parts together before the first parameter is updated.
   LAMINA_COLD void reserve_rows() {
     for (int i = 0; i < parameters; ++i) {
       if (rows_[i] == nullptr) continue;
@@ -284,8 +283,8 @@ class trainer {
     }
   }
 
-  /// What thread t does with the gradients: its share of all floats, or the whole of a parameter
-  /// that cannot be cut.
+  /// The work of thread t on the gradients: its share of all floats, or all of a parameter that
+  /// cannot be divided.
   enum : unsigned { adds = 1, updates = 2 };
   static constexpr std::size_t together = 2048;
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
@@ -306,8 +305,9 @@ class trainer {
                            engine::cpu::numbers_at<real>(gradients_[i]), scale);
         continue;
       }
-      // Lines of 16 floats, some of which stay in the cache between the sum and the update. A sum
-      // that is used at once is kept nowhere else: what other threads will write stays theirs.
+      // Sums of 16-float lines, some of which stay in the cache between the sum and the update. A
+      // sum that is used at once is stored nowhere else, so that the cache lines of other threads
+      // stay theirs.
       alignas(64) real sums[together];
       const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
@@ -326,8 +326,7 @@ class trainer {
     }
   }
 
-  /// Sum over all parts by their weights, part by part, of some floats of the gradient of parameter
-  /// i.
+  /// Weighted sum over all parts, in order, of some floats of the gradient of parameter i.
   LAMINA_NOINLINE void add_gradients(int i, std::size_t first, std::size_t end, real* to) {
     using vector = engine::cpu::vector_in<real>;
     constexpr int lanes = engine::cpu::lanes_in<real>;
@@ -381,17 +380,17 @@ class trainer {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;  // some parameters are of the next step
+  bool torn_ = false;  // some parameters are already updated
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)}, gradients_{capacity};
-  // By parameter, if of some rows.
+  // By parameter, if its gradient is selected rows.
   engine::cpu::basic_selected_rows<real>* rows_[any_rows ? capacity : 1] = {};
   std::optional<engine::cpu::machine<fused>> fused_;
   std::vector<std::unique_ptr<gradient_part<P, fused>>> machines_;
   std::vector<real> costs_;
-  std::vector<real> weight_;          // by machine: what it counts for the last mini-batch
-  std::vector<int> samples_;          // by machine: how many of that it had
+  std::vector<real> weight_;          // by machine: its weight in the last mini-batch
+  std::vector<int> samples_;          // by machine: its samples of the last mini-batch
   owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
   owned_array<float> norms_, scales_;
   worker_pool pool_;

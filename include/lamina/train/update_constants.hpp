@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/update_constants.hpp - where a machine of a training program reads the numbers of
-// each update.
+// lamina/train/update_constants.hpp - the positions at which a machine of a training program reads
+// the numbers of each update.
 #pragma once
 
 #include <lamina/core/error.hpp>
@@ -11,7 +11,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Where the numbers of each parameter's update stand among a machine's constants.
+/// The positions of each update's numbers among a machine's constants.
 template <class P>
 struct update_constants {
   int first[at_least_one(P::desc.count.parameters)];  // -1: the parameter is not updated
@@ -33,7 +33,7 @@ constexpr update_constants<P> find_update_constants() {
 template <class P>
 inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
 
-/// Throws where an optimizer limits norms and the trainer was not made for that.
+/// Throws if an optimizer limits norms and the trainer was made without this.
 inline void require_known_norms(const gradient_clip& clip, bool known) {
   if (!known && optimizer::needs_norm(clip))
     throw error(

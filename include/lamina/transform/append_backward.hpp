@@ -11,7 +11,7 @@ namespace lamina {
 namespace detail {
 
 /// Appends the gradient operators of the cost, last operator first. The cost's block is the root:
-/// variables of blocks around it, but for parameters, count as constants.
+/// variables of the blocks around it, except parameters, count as constants.
 template <bool Data>
 constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;
@@ -54,7 +54,7 @@ constexpr void add_gradients(program_builder& b) {
 
 }  // namespace detail
 
-/// A program with the gradient operators of its cost; `Data` asks for those of the feeds as well.
+/// A program with the gradient operators of its cost; `Data` adds the gradients of the feeds.
 template <program_type P, bool Data = false>
 struct with_backward : program_base<with_backward<P, Data>> {
   using result = typename P::result;
@@ -70,7 +70,7 @@ constexpr with_backward<P> append_backward(P) {
   return {};
 }
 
-/// As append_backward, with the gradients of floating feeds too (Fluid: calc_gradient).
+/// Like append_backward, with the gradients of floating feeds too (Fluid: calc_gradient).
 template <program_type P>
 constexpr with_backward<P, true> append_backward_to_data(P) {
   return {};

@@ -2,16 +2,16 @@
 // lamina/transform/block_gradients.hpp - walks the operators of a block backwards, and into the
 // blocks that they run.
 //
-// The gradient of a while is a while_grad, which runs a block of gradient operators once for each
-// iteration, last one first. What the rules of that block are:
-//  - A carried variable c has one gradient outside of it, which holds the gradient of c at the end
-//    of the iteration when the block starts, and that at its start when it ends.
+// The gradient of a while is a while_grad, which runs a block of gradient operators once per
+// iteration, the last iteration first. The rules of that block:
+//  - A carried variable c has one gradient outside of the block. When the block starts, it holds
+//    the gradient of c at the end of the iteration; when the block ends, that at its start.
 //  - Gradients of variables of outer blocks are added to sums outside of it, zero before the loop:
 //    parameters, feeds, what an outer loop carries. Inner loops add to the same sums.
 //  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.
 //  - It reads carried variables as they were when the iteration began. Since the loop overwrites
 //    them, the forward block first copies those that are read: c@STEP. Fluid would read the value
-//    behind the loop.
+//    after the loop.
 #pragma once
 
 #include <lamina/operators/control/block/definition.hpp>
@@ -23,13 +23,13 @@
 
 namespace lamina::detail {
 
-/// Marks every floating result that depends on a variable that is marked; whether there was one
-/// that was not marked before.
+/// Marks every floating result that depends on a marked variable; returns whether it marked a new
+/// one.
 constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::capacity]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
-    // Nothing is left to find out about the one result that most operators have.
+    // The single result that most operators have is already marked.
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
@@ -54,9 +54,9 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
   return found;
 }
 
-/// Marks what a gradient is asked for: trainable parameters, with `data` the floating feeds too,
-/// and every floating result that depends on one of them. What a loop carries depends on later
-/// operators, so a program with blocks needs several passes.
+/// Marks the variables that need a gradient: trainable parameters, with `data` the floating feeds
+/// too, and every floating result that depends on one of them. The value that a loop carries
+/// depends on later operators, so a program with blocks needs several passes.
 constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::capacity],
                            bool data) {
   const int variables = b.variables.count;
@@ -70,7 +70,7 @@ constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_sta
   }
 }
 
-/// The state of one walk; `wanted` and `next` are shared by all of a program.
+/// The state of one walk; all walks of a program share `wanted` and `next`.
 constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::capacity],
                                             int (&next)[gradient_state::capacity], int body) {
   gradient_state s{&schema_of<sum>(),
@@ -124,8 +124,8 @@ class block_gradients {
     }
   }
 
-  /// Puts the copies of carried variables to the start of their blocks. Their role is backward:
-  /// without gradients nobody reads them.
+  /// Puts the copies of carried variables at the start of their blocks. Their role is backward,
+  /// because only gradients read them.
   constexpr void place_copies() {
     if (copies_.count == 0) return;
     const int old = b_.operators.count;
@@ -135,7 +135,8 @@ class block_gradients {
     bool begins[program_limits.operators];
     for (int k = 0; k < old; ++k) begins[k] = false;
     for (int i = 0; i < copies_.count; ++i) begins[begin_[carrier_[copies_[i]]]] = true;
-    // From the last one on, each moves behind the copies that stand in front of it.
+    // Walks backwards from the last operator: each moves towards the end, to make room for the
+    // copies before it.
     for (int k = old, to = b_.operators.count; to > k;) {
       operators[--to] = operators[--k];
       for (int i = copies_.count; begins[k] && i-- > 0;) {
@@ -150,8 +151,8 @@ class block_gradients {
   }
 
  private:
-  // A block's last operators give variables of outer blocks their values; everything else that a
-  // block computes is its own.
+  // Whether an operator at the end of a block gives a variable of an outer block its value; all
+  // other results of a block are its own.
   constexpr bool hands_over(const operator_desc& op) const {
     return op.schema == &schema_of<assign>() &&
            b_.variables.items[output_of(b_, op, 0)].block != op.block;
@@ -166,7 +167,7 @@ class block_gradients {
     }
   }
 
-  // What to read for a variable in the gradients of forward block `block`.
+  // The variable to read for v in the gradients of forward block `block`.
   constexpr int at_start(int v, int block) {
     if (v >= b_.gradients->forward_variables || carrier_[v] < 0) return v;
     const int carrier = carrier_[v];
@@ -179,7 +180,7 @@ class block_gradients {
     }
     return copy_[v];
   }
-  // The operators from `first` on that were appended to the current block read copies.
+  // Lets the operators from `first` on, which were appended to the current block, read copies.
   constexpr void read_copies(int first, int block) {
     for (int k = first; k < b_.operators.count; ++k) {
       const operator_desc& op = b_.operators.items[k];
@@ -192,7 +193,7 @@ class block_gradients {
     b_.add_operator(schema_of<fill_zeros_like>(), {like}, {made});
   }
 
-  // Appends the gradient of an operator, the k-th, that runs block `body`.
+  // Appends the gradient of operator k, which runs block `body`.
   constexpr void differentiate(const operator_desc& op, int body, int k) {
     gradient_state& outer = *b_.gradients;
     const bool loop = op.schema->facts.block == block_rule::loop;
@@ -256,8 +257,8 @@ class block_gradients {
     append(op, made, loop, read, sums, to);
   }
 
-  // Floating variables and arrays outside of `body` that its operators read or write; those in `to`
-  // are left out.
+  // Floating variables and arrays outside of `body` that its operators read or write, except those
+  // in `to`.
   constexpr void outer_variables(int body, int end, const constexpr_vector<int>& to,
                                  constexpr_vector<int>& read, constexpr_vector<int>& arrays) {
     bool seen[gradient_state::capacity];
@@ -327,7 +328,7 @@ class block_gradients {
   }
 
   program_builder& b_;
-  bool has_blocks_ = false;                // else the next three are not in use
+  bool has_blocks_ = false;                // otherwise the next three are not used
   int carrier_[gradient_state::capacity];  // by variable: the block that hands a value over, or -1
   int copy_[gradient_state::capacity];  // by variable: its copy at the start of that block, or -1
   int begin_[program_limits.blocks];    // by block: its first operator, those of blocks inside too

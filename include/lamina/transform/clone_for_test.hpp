@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/clone_for_test.hpp - the program that evaluates what another one trains.
+// lamina/transform/clone_for_test.hpp - a training program as a program for evaluation.
 #pragma once
 
 #include <lamina/program/program.hpp>
@@ -42,8 +42,8 @@ struct for_test : program_base<for_test<P>> {
 
 namespace transform {
 
-/// The forward operators with is_test set (dropout, batch_norm); gradient and update operators are
-/// dropped. Fluid: Program.clone(for_test=True).
+/// The forward operators with is_test set (dropout, batch_norm), without gradient and update
+/// operators. Fluid: Program.clone(for_test=True).
 template <program_type P>
 constexpr for_test<P> clone_for_test(P) {
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/prune.hpp - keeps what some variables need.
+// lamina/transform/prune.hpp - keeps the operators that some variables need.
 #pragma once
 
 #include <lamina/core/check.hpp>
@@ -12,7 +12,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Whether an operator runs a block that is no gradient.
+/// Whether an operator runs a block that does not compute gradients.
 constexpr bool runs_forward(const operator_desc& op) {
   const block_rule rule = op.schema->facts.block;
   return rule == block_rule::loop || rule == block_rule::branch;
@@ -29,8 +29,9 @@ constexpr int find_variable(const Program& p, const name_desc* names, int name_c
   return -1;
 }
 
-/// Finds the operators that some variables need. An operator that runs a block is needed where
-/// anything in the block is; what is needed in the body of a loop may stand behind what needs it.
+/// Finds the operators that some variables need. An operator that runs a block is needed if
+/// anything in the block is. In the body of a loop, a needed operator may come after the one that
+/// needs it.
 class needed_operators {
  public:
   constexpr explicit needed_operators(program_builder& b)
@@ -71,7 +72,7 @@ class needed_operators {
     }
   }
 
-  // Whether one more operator turned out to be needed.
+  // One pass; returns whether it found another needed operator.
   constexpr bool sweep() {
     bool found = false;
     for (int k = b_.operators.count; k-- > 0;) {
@@ -89,14 +90,14 @@ class needed_operators {
     if (op.schema->kind == operator_kind::source) return true;
     if (const int block = sub_block_of(b_, op); block >= 0)
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
-    // It empties a slot of an array, whatever else reads what was in it.
+    // It empties a slot of an array, whichever operators read the old value.
     if (is<write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;
   }
-  // What a block reads is marked with its operators. Gradients of blocks are kept whole: the sums
-  // that they add to belong to what they read, one by one.
+  // Marks the variables that a block reads together with its operators. Blocks of gradients are
+  // kept whole: each sum that they add to belongs to one variable that they read.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));
@@ -113,8 +114,8 @@ class needed_operators {
   bool* blocks_;  // with a needed operator
 };
 
-/// Keeps the operators that `targets` need, in their order; other outputs are forgotten. Operators
-/// that run a block read and write what is left of it.
+/// Keeps the operators that `targets` need, in their order, and drops unused outputs. Operators
+/// that run a block then read and write only what the rest of the block does.
 constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   needed_operators needed(b);
   for (int i = 0; i < n; ++i) needed.need(targets[i]);
@@ -140,7 +141,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether all targets are known, or those that are known belong to no body.
+/// Whether all targets are known, or (`outside`) the known ones belong to no body.
 template <class P, int N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
   for (const int t : targets)
@@ -155,7 +156,7 @@ constexpr void keep_only(program_builder& b) {
 
 }  // namespace detail
 
-/// A program pruned to the variables that Names mean.
+/// A program pruned to the variables with these names.
 template <program_type P, fixed_string... Names>
 struct pruned : program_base<pruned<P, Names...>> {
   using result = void;
@@ -166,8 +167,8 @@ struct pruned : program_base<pruned<P, Names...>> {
 
 namespace transform {
 
-/// The operators that the named layers or variables depend on, in bodies of loops and branches too.
-/// Fluid: Program.prune.
+/// The operators that the named layers or variables depend on, including those in bodies of loops
+/// and branches. Fluid: Program.prune.
 template <fixed_string... Names, program_type P>
 constexpr pruned<P, Names...> prune(P) {
   constexpr auto& targets = pruned<P, Names...>::targets;

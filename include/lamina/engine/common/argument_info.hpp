@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/argument_info.hpp - what a schedule knows of an argument, and an argument as
-// the kernel of an operator is given it: the same for every engine.
+// lamina/engine/common/argument_info.hpp - the facts of a schedule about an argument, and an
+// argument as an operator's kernel receives it: the same for every engine.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace lamina::engine {
 
-/// What a schedule knows of an argument before any batch arrives.
+/// The facts about an argument that are known before any batch arrives.
 struct argument_info {
   int rows;     // below zero: of a domain
-  int columns;  // elements a row
+  int columns;  // elements per row
   int stride;   // elements from row to row
   dtype type;
   bool panel;
-  bool swapped;    // dimensions 1 and 2 of four lie the other way round (plan/aliasing.hpp)
+  bool swapped;    // dimensions 1 and 2 of four are exchanged (plan/aliasing.hpp)
   int dims, rank;  // the whole shape, in the program's pool
 };
 
-/// What a plan tells of argument a of its code. An argument of a group whose rows are parts of
-/// those of a domain is seen in such parts too.
+/// The facts of a plan about argument a of its code. A group may split the rows of a domain into
+/// `parts` parts each; its arguments are then described per part.
 template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
@@ -51,7 +51,7 @@ struct operand {
   const int* dims;
   int rank;
   int domain = 0;        // of the rows; 0: none
-  bool swapped = false;  // the inner dimensions 1 and 2 lie the other way round
+  bool swapped = false;  // the inner dimensions 1 and 2 are exchanged
 
   template <class T>
   T* row(int r) const {

@@ -9,8 +9,8 @@
 
 namespace lamina::engine {
 
-/// Extents and steps, in elements, of every dimension. Rows may be padded; what lies inside of a
-/// row is contiguous.
+/// Extents and steps, in elements, of every dimension. Rows may be padded; the elements inside a
+/// row are contiguous.
 struct array_layout {
   static constexpr int most = 12;
   int rank = 0;
@@ -28,8 +28,8 @@ struct array_layout {
   }
 };
 
-/// The layout of an operand. A plan's own copy of a matrix has no recorded shape: its rows and
-/// columns are all there is.
+/// The layout of an operand. A plan's own copy of a matrix has no recorded shape, only its rows and
+/// columns.
 inline array_layout layout_of(const operand& o) {
   array_layout l;
   if (o.rank == 0) {
@@ -54,7 +54,7 @@ inline array_layout layout_of(const operand& o) {
   return l;
 }
 
-/// A dimension that may be counted from the end.
+/// A dimension; a negative `axis` counts from the end.
 inline int dimension_of(const operator_call& c, int axis, int rank) {
   const int d = axis < 0 ? axis + rank : axis;
   if (d < 0 || d >= rank)
@@ -62,8 +62,9 @@ inline int dimension_of(const operator_call& c, int axis, int rank) {
   return d;
 }
 
-/// An array seen along one dimension: element k of a line stands `step * k` behind its first, and
-/// the firsts of all lines at row * row_step + outer * outer_step + i for i below `inner`.
+/// An array seen along one dimension: element k of a line is `step * k` after its first element.
+/// The first elements of all lines are at row * row_step + outer * outer_step + i for i below
+/// `inner`.
 struct line_layout {
   int rows = 1, outer = 1, n = 1, inner = 1;
   std::ptrdiff_t row_step = 0, outer_step = 0, step = 1;
@@ -77,9 +78,9 @@ struct line_layout {
     for (int d = 1; d < axis; ++d) outer *= static_cast<int>(a.extent[d]);
     outer_step = static_cast<std::ptrdiff_t>(n) * inner;
   }
-  /// Where the lines of a row's outer part begin.
+  /// The first element of the lines of a row's outer part `o`.
   std::ptrdiff_t at(int row, int o) const { return row * row_step + o * outer_step; }
-  /// How many lines there are.
+  /// The number of lines.
   std::ptrdiff_t lines() const { return static_cast<std::ptrdiff_t>(rows) * outer * inner; }
 };
 
@@ -94,8 +95,8 @@ struct row_lines {
   }
 };
 
-/// Nested loops over K arrays of one shape, each with steps of its own: 0 repeats an element.
-/// Dimensions that are contiguous in all arrays become one.
+/// Nested loops over K arrays of one shape, each with its own steps; a step of 0 repeats an
+/// element. Dimensions that are contiguous in all arrays are merged into one.
 template <int K>
 struct loop_nest {
   static constexpr int most = 24;
@@ -104,7 +105,7 @@ struct loop_nest {
   std::ptrdiff_t extent[most];
   std::ptrdiff_t step[K][most];
 
-  /// Adds a dimension inside of those that are there.
+  /// Adds a dimension inside the existing ones.
   template <class... S>
   void add(std::ptrdiff_t n, S... steps) {
     const std::ptrdiff_t s[K] = {steps...};

@@ -9,7 +9,7 @@
 
 namespace lamina::engine {
 
-/// Arrays that are taken and given back; they keep their memory.
+/// Arrays that are borrowed and returned; they keep their memory.
 template <class Chunks>
 class array_pool {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_error.hpp - what is told where loops and branches fail.
+// lamina/engine/common/block_error.hpp - the messages for failures of loops and branches.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace lamina::engine {
 
-/// Throws lamina::error: a loop has not ended, and its condition is a variable of this number.
+/// Throws lamina::error: a loop has not ended; `condition` is the number of its variable.
 template <class Schedule>
 [[noreturn]] LAMINA_COLD void fail_endless_loop(int condition, std::uint64_t limit) {
   text message("lamina: while: expected the condition '");
@@ -24,7 +24,7 @@ template <class Schedule>
   throw error(message);
 }
 
-/// Throws lamina::error: a domain has other rows than it had.
+/// Throws lamina::error: the number of rows of a domain has changed.
 template <class Schedule>
 [[noreturn]] LAMINA_COLD void fail_changed_rows(int domain, int expected, int found) {
   text message("lamina: rows of '");

@@ -8,20 +8,20 @@
 
 namespace lamina::engine {
 
-/// Runs the blocks of program P over the memory of a machine. Engine tells how:
-///   memory_type, schedule, context_type (what kernels are given), chunks (where values lie);
+/// Runs the blocks of program P over the memory of a machine. Engine provides:
+///   memory_type, schedule, context_type (what kernels receive), chunks (where values lie);
 ///   static void run_group(memory_type&, int group, const context_type&);
 ///   static bool is_true(memory_type&, int argument);
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
-///   static constexpr int own_words(int loop);   words of a frame that are the engine's ...
-///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and where they lie
+///   static constexpr int own_words(int loop);   the engine's own words per frame ...
+///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and their addresses
 ///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
 /// The memory has fed_data(n): the n-th data as they were fed. The engine's kernel of
-/// read_minibatch copies those that lie in a frame to their place.
+/// read_minibatch copies those that lie in a frame into the frame.
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -32,19 +32,19 @@ class block_runner : loop_frames<P, Engine> {
  public:
   using base::base;
 
-  /// The most iterations of one loop; one more throws, or the frames of a loop that never ends
-  /// would take all memory.
+  /// The upper bound for the iterations of one loop; one more throws. Without a bound, the frames
+  /// of an endless loop would take all memory.
   void limit_iterations(std::uint64_t most) { limit_ = most; }
 
-  /// Throws: a loop has not ended, and its condition is a variable of this number.
+  /// Throws: a loop has not ended; `condition` is the number of its variable.
   [[noreturn]] LAMINA_COLD void fail_endless(int condition) const {
     fail_endless_loop<schedule>(condition, limit_);
   }
 
-  /// Where read_minibatch gets its data.
+  /// Sets the source of read_minibatch.
   void read_from(const minibatch_source& source) { source_ = source; }
 
-  /// The group of the outermost block that the last run came to.
+  /// The group of the outermost block that the last run has reached.
   int reached() const { return reached_; }
 
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
@@ -116,7 +116,7 @@ class block_runner : loop_frames<P, Engine> {
       } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
-        // Frames of loops inside, whose gradients are inside too.
+        // Frames of inner loops whose gradients are inside too.
         const auto below = frames_.top();
         run_inner(c.block);
         frames_.reset(below);
@@ -154,7 +154,7 @@ class block_runner : loop_frames<P, Engine> {
   minibatch_source source_{}, own_source_{};
   std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
   std::uint64_t limit_ = 1000000;
-  int loop_ = -1;  // the innermost one that is at work
+  int loop_ = -1;  // the innermost loop that is running
   int reached_ = -1;
 };
 

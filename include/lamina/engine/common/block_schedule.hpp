@@ -25,8 +25,8 @@ struct block_call {
 
 /// The rows of one domain in the frames of a loop.
 struct kept_rows {
-  int domain;        // or once, for what has no rows
-  int width;         // floats a row
+  int domain;        // the domain of the rows, or once for values without rows
+  int width;         // floats per row
   bool late;         // the rows are not known before an operator of the iteration has made them,
                      // or a mini-batch is read
   int first, count;  // of the frame arguments
@@ -34,7 +34,7 @@ struct kept_rows {
 /// An argument that lies in a frame.
 struct frame_argument {
   int argument;
-  int offset;  // floats a row
+  int offset;  // floats per row
 };
 
 /// A while. Its lists are ranges of the tables.
@@ -42,18 +42,18 @@ struct loop_desc {
   int body;
   int parent;  // the loop around, or -1
   int kept, kept_count;
-  int domains, domain_count;  // whose rows an iteration makes, or reads
+  int domains, domain_count;  // the domains whose rows an iteration makes, or reads
   int arrays, array_count;    // arrays of tensors that an iteration leaves
   int views, view_count;      // views that its gradient reads
-  int inner;                  // loops right inside
+  int inner;                  // direct inner loops
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;  // its iterations read mini-batches, those of loops inside do not count
+  bool reads;                 // its own iterations read mini-batches; inner loops do not count
 };
 struct list_range {
   int first, count;
 };
 
-/// Tables of program P, whose groups are those of Schedule.
+/// The tables of program P, whose groups are those of Schedule.
 template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
@@ -93,7 +93,7 @@ struct block_schedule {
     int view_arguments[at_least_one(has_views ? arguments : 0)];
     int kept_views[at_least_one(view_count)];  // by loop
     bool fed[domains];
-    bool changes[domains];  // rows are told anew while a program runs
+    bool changes[domains];  // the number of rows changes while a program runs
   };
 
   // The loop that a block is a part of, or -1.
@@ -144,8 +144,8 @@ struct block_schedule {
           t.loops[l].reads = true;
   }
 
-  // Rows belong to the block of the first operator that makes some; those that only sequences lie
-  // below of, to theirs.
+  // Rows belong to the block of the first operator that makes some of them; a domain that only lies
+  // above sequences belongs to the block of these sequences.
   static constexpr void find_domains(table_type& t) {
     int block[domains];
     for (int d = 0; d < domains; ++d) {
@@ -234,7 +234,7 @@ struct block_schedule {
     }
   }
 
-  // What a kernel needs to know of the views of its call.
+  // The facts that a kernel needs about the views of its call.
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
@@ -282,7 +282,8 @@ struct block_schedule {
   }
   static constexpr table_type table = make();
 
-  /// Whether frames have rows of a domain: then the same ones from their begin to their end.
+  /// Whether frames hold rows of a domain: these rows are then the same throughout the frame's
+  /// life.
   static constexpr bool keeps_rows(int domain) {
     for (const loop_desc& loop : table.loops)
       for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
@@ -290,7 +291,7 @@ struct block_schedule {
     return false;
   }
 
-  // What iterations of some loop need: what those of none need is no code either.
+  // Whether any loop needs something. If none does, no code is generated for it.
   template <class Needs>
   static constexpr bool some_loop(const Needs& needs) {
     for (int l = 0; l < loop_count; ++l)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/broadcast_layout.hpp - arrays of several shapes that are read, or summed
-// into, at the places of the largest.
+// into, at the positions of the largest one.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lamina::engine {
 
-/// The steps with which array `a` is read, or summed into, at the places of `space`.
+/// The steps with which array `a` is read, or summed into, at the positions of `space`.
 inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
                             int axis, std::ptrdiff_t* steps) {
   const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
@@ -25,16 +25,16 @@ inline void broadcast_steps(const operator_call& c, const array_layout& space, a
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
-/// The size of an array that has a row at least: which operand is the largest does not depend on
-/// the mini-batch, which may have no rows.
+/// The size of an array, with extents of 0 counted as 1. So the choice of the largest operand does
+/// not depend on the mini-batch, which may have no rows.
 inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
   std::ptrdiff_t n = 1;
   for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
   return n;
 }
 
-/// The inputs of a pointwise operator and, behind them, one of its outputs: all at the places of
-/// the largest. An output that is smaller is a sum over the places that read it.
+/// The inputs of a pointwise operator followed by one of its outputs, all traversed at the
+/// positions of the largest array. A smaller output is a sum over the positions that map to it.
 template <int Most>
 struct broadcast_layout {
   array_layout space;
@@ -42,7 +42,7 @@ struct broadcast_layout {
   int arrays;
   bool is_summed;
 
-  /// `axis`: where the shapes of smaller operands begin; -1: where they end together.
+  /// `axis`: the dimension at which the shapes of smaller operands begin; -1: they end together.
   broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
       : arrays(count) {
     array_layout layouts[Most];
@@ -55,13 +55,13 @@ struct broadcast_layout {
     for (int i = 0; i < count; ++i) broadcast_steps(c, space, layouts[i], axis, step[i]);
     is_summed = layouts[count - 1].size() != space.size();
   }
-  /// The loops over all places.
+  /// The loops over all positions.
   loop_nest<Most> all() const {
     loop_nest<Most> loops;
     for (int d = 0; d < space.rank; ++d) add(loops, d);
     return loops;
   }
-  /// The loops over the places of the output, and those inside whose values are added up.
+  /// The loops over the positions of the output, and the inner loops over which values are summed.
   loop_nest<Most> kept() const { return some(false); }
   loop_nest<Most> summed() const { return some(true); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/call_error.hpp - how kernels report bad input, at the least cost to them.
+// lamina/engine/common/call_error.hpp - how kernels report bad input at the least cost.
 //
-// Why messages come in pieces: a kernel that joins them itself carries the code for it, and for
-// what happens when that throws. So it only lists them, and one cold function joins them.
+// Messages come in pieces, because a kernel that joins them itself contains the code for it and for
+// its exceptions. A kernel only lists the pieces, and one cold function joins them.
 #pragma once
 
 #include <concepts>
@@ -54,16 +54,16 @@ struct message_part {
   throw error(message);
 }
 
-/// Kernels that compute in float or in double are told which.
+/// Throws unless the elements of `o` have the type that the kernel computes in, float or double.
 template <class Real>
 void require_real(const operator_call& c, const operand& o) {
   if (o && o.type != dtype_of<Real>)
     fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
 }
-/// Kernels that compute in float alone say so.
+/// The same for kernels that compute in float only.
 inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
-/// Throws unless both hold as many elements.
+/// Throws unless both have the same number of elements.
 inline void require_size(const operator_call& c, const operand& expected, const operand& found) {
   const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
   const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/dynamic_rows.hpp - rows and sequences that an operator makes, as the host
-// counts them: for every engine.
+// counts them, for every engine.
 #pragma once
 
 #include <cstddef>
@@ -12,43 +12,45 @@
 
 namespace lamina::engine {
 
-/// Whether an operand stands for a variable: one of rows that nobody has made yet has no address.
+/// Whether an operand stands for a variable. An operand whose rows have not been made yet has no
+/// address, but it has a domain.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
 
-// A Call below is what a kernel of an engine is given, as far as the host knows it: sequences(),
-// make_offsets() and set_rows() of a domain, and those of operator_call.
+// A Call below is what a kernel of an engine receives, as far as the host knows it: sequences(),
+// make_offsets() and set_rows() of a domain, and the members of operator_call.
 
-/// How many levels of sequences the rows of a domain form.
+/// The number of levels of sequences that the rows of a domain form.
 inline int levels_of(const operator_call& c, int domain) {
   int n = 0;
   for (; c.kind_of(domain) == domain_kind::sequence; domain = c.parent_of(domain)) ++n;
   return n;
 }
-/// The domain that lies so many levels above another.
+/// The domain that is `levels` levels above another.
 inline int domain_above(const operator_call& c, int domain, int levels) {
   for (; levels > 0; --levels) domain = c.parent_of(domain);
   return domain;
 }
-/// How many levels the rows of a domain lie below those of a mask with `level` levels above it.
+/// The number of levels from the rows of a mask, which has `level` levels above it, down to the
+/// rows of a domain.
 inline int levels_below_mask(const operator_call& c, int domain, int level) {
   const int levels = levels_of(c, domain) - level;
   return levels > 0 ? levels : 0;
 }
-/// How many levels the rows of an array lie below those of a table; 0 where they do not.
+/// The number of levels from the rows of a table down to those of an array; 0 if there are none.
 inline int levels_below(const operator_call& c, int domain, int table) {
   int levels = 0;
   for (int d = domain; d != table; d = c.parent_of(d), ++levels)
     if (c.kind_of(d) != domain_kind::sequence) return 0;
   return levels;
 }
-/// Where a row that lies `from` levels above those of a domain begins, seen `to` levels above them.
+/// The start of a row that is `from` levels above the rows of a domain, counted `to` levels above.
 template <class Call>
 int first_below(const Call& c, int domain, int from, int to, int row) {
   while (from-- > to) row = c.sequences(domain_above(c, domain, from)).begin(row);
   return row;
 }
 
-/// Gives the rows of a domain n sequences, of `length(i)` rows each; n are the rows of its parent.
+/// Gives the rows of a domain n sequences of `length(i)` rows each; n is the number of parent rows.
 template <class Call, class Length>
 int make_sequences(const Call& c, int domain, int n, Length&& length) {
   int* const offsets = c.make_offsets(domain, n);
@@ -58,7 +60,7 @@ int make_sequences(const Call& c, int domain, int n, Length&& length) {
   return at;
 }
 
-/// Gives a domain the sequences of another, from the first level on that differs.
+/// Gives a domain the sequences of another, from the first level that differs inwards.
 template <class Call>
 void hand_over_sequences(const Call& c, int from, int to) {
   int levels = 0;
@@ -69,8 +71,8 @@ void hand_over_sequences(const Call& c, int from, int to) {
   }
 }
 
-/// Gives the `rows` rows of a domain the sequences that begin at some numbers and end at the last:
-/// as many as there are rows of the parent, if those are there (`append`).
+/// Gives the `rows` rows of a domain the sequences with the given offsets. Makes one parent row per
+/// sequence; with `append`, the parent rows exist, and each row must get one sequence.
 template <class Call, class Numbers>
 void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
   const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;
@@ -90,10 +92,9 @@ void made_offsets(const Call& c, int domain, int rows, bool append, const Number
   c.set_rows(domain, rows);
 }
 
-/// Makes the rows and sequences of an output that becomes some parts of an input, whose domains are
-/// `to` and `from`: a part is a row that lies `levels` levels above those of the input, with all
-/// that is below it. `each(f)` calls f with the numbers of the parts in their order, each time it
-/// is called.
+/// Makes the rows and sequences of an output that consists of some parts of an input; their domains
+/// are `to` and `from`. A part is a row that is `levels` levels above those of the input, with
+/// everything below it. Each call of `each(f)` calls f with the numbers of the parts in order.
 template <class Call, class Each>
 void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   int n = 0;
@@ -113,9 +114,9 @@ void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   }
 }
 
-/// Makes the rows of an output into which a mask of n entries merges two sides, and below them the
-/// sequences of both; `sides` are the domains of false and true, -1 for one that is left out.
-/// `mask()` is asked anew after arrays have moved.
+/// Makes the rows of an output into which a mask of n entries merges two sides, and their sequences
+/// on all levels. `sides` are the domains of false and true, -1 for an omitted side. `mask()` is
+/// called again per level, because making offsets may move arrays.
 template <class Call, class Mask>
 void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, int n,
                       const Mask& mask) {
@@ -129,7 +130,7 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
     for (int i = 0; i < entries; ++i) {
       const int side = chosen[i] ? 1 : 0;
       if (sides[side] < 0) {
-        // A side that is left out has no rows.
+        // An omitted side has no rows.
         const int begin = first_below(c, to, levels, l + 1, i);
         const int end = first_below(c, to, levels, l + 1, i + 1);
         for (int k = begin; k < end; ++k) offsets[++s] = rows;
@@ -146,7 +147,7 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
 }
 
 /// Calls f(input, first row, rows, first row of the result) for the sequences of all variables of
-/// slot 0 in the order of their join.
+/// slot 0, in the order in which they are joined.
 template <class Call, class F>
 void for_each_joined(const Call& c, F&& f) {
   const int inputs = c.input_count(0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/first_update.hpp - where in a schedule parameters begin to change.
+// lamina/engine/common/first_update.hpp - the group of a schedule that first changes parameters.
 #pragma once
 
 #include <lamina/plan/plan.hpp>
 
 namespace lamina::engine {
 
-/// The first group of the outermost block that updates a parameter; 0 if one of an inner block
-/// does, and as many as there are groups if none does. A run that an error cut before it came to
-/// this group has left all parameters as they were.
+/// The first group of the outermost block that updates a parameter; 0 if an inner block updates
+/// one, and the number of groups if none does. A run that fails before this group leaves all
+/// parameters unchanged.
 template <class Schedule>
 constexpr int first_updating_group() {
   int first = Schedule::groups;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/frame_memory.hpp - where the frames of iterations lie: heads and values.
+// lamina/engine/common/frame_memory.hpp - the memory of the frames of iterations: heads and values.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lamina::engine {
 
-/// Memory of the host for the heads of frames, wherever their values lie.
+/// Host memory for the heads of frames; their values may be elsewhere.
 class host_chunk {
  public:
   explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}
@@ -26,11 +26,11 @@ struct host_chunks {
   static chunk* make(std::size_t floats) { return new chunk(floats); }
 };
 
-/// Heads and values are apart: what a kernel leaves between rows must stay a number.
+/// Heads and values are separate, because what a kernel leaves between rows must stay a number.
 template <class Chunks>
 struct frame_memory {
   using word = std::uintptr_t;
-  /// Heights of both stacks, and the words that they take in a head.
+  /// Heights of both stacks, and the number of words that they take in a head.
   struct marks {
     typename frame_stack<host_chunks>::mark heads;
     typename frame_stack<Chunks>::mark values;
@@ -42,8 +42,8 @@ struct frame_memory {
     heads.reset(to.heads);
     values.reset(to.values);
   }
-  /// Frees what lies between two heights, unless something is left above it: gradients of several
-  /// costs may meet loops in another order than the last one first.
+  /// Frees the memory between two heights, unless something above it is still used: the gradients
+  /// of several costs may visit loops in another order than the reverse one.
   void free(const word* begin, const word* end) {
     if (!is_above(heads.top(), kept(end).heads) && !is_above(values.top(), kept(end).values))
       reset(kept(begin));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/frame_stack.hpp - the memory of iterations, last in, first out.
+// lamina/engine/common/frame_stack.hpp - memory of iterations, last in, first out.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace lamina::engine {
 
-/// A stack of chunks that never move, so that what lies in it keeps its address while it grows. It
-/// never shrinks: a run that needs no more than one before allocates nothing. Chunks tells where
-/// memory comes from: `Chunks::chunk* make(floats)`, with data() and size() in floats.
+/// A stack of chunks that never move, so that its contents keep their addresses while it grows. It
+/// never shrinks: a run that needs no more than an earlier run allocates nothing. `Chunks` provides
+/// the memory: `Chunks::chunk* make(floats)`, with data() and size() in floats.
 template <class Chunks>
 class frame_stack {
  public:
-  /// A height of the stack, to go back to.
+  /// A height of the stack, to which reset() returns.
   struct mark {
     int chunk;
     std::size_t used;
@@ -34,15 +34,15 @@ class frame_stack {
     for (int i = 0; i < chunks_.count; ++i) delete chunks_[i];
   }
 
-  /// `floats` floats, aligned to 64 bytes; all memory is zero when it is used first.
+  /// `floats` floats, aligned to 64 bytes. Memory is zero at its first use.
   float* push(std::size_t floats) {
     const std::size_t wanted = (floats + 15) / 16 * 16;
     while (top_.chunk < chunks_.count && chunks_[top_.chunk]->size() - top_.used < wanted)
       top_ = {top_.chunk + 1, 0};
     if (top_.chunk == chunks_.count) {
-      // Each chunk is as large as all before it.
+      // Each chunk is as large as all earlier chunks together.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
-      if (chunks_.count == chunks_.capacity)  // first: a chunk that has no place would be lost
+      if (chunks_.count == chunks_.capacity)  // first, so that a failure does not lose the chunk
         chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
       chunks_.push(from_.make(wanted > least ? wanted : least));
       total_ += chunks_[top_.chunk]->size();
@@ -52,7 +52,7 @@ class frame_stack {
     return at;
   }
   mark top() const { return top_; }
-  /// Frees all that was pushed since.
+  /// Frees everything that was pushed since `to`.
   void reset(mark to) { top_ = to; }
 
  private:

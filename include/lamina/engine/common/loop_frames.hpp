@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/loop_frames.hpp - frames of iterations, and rows that operators make in
-// them.
+// iterations.
 //
-// An iteration whose values its gradient reads has a frame: a head, and the kept values of each row
-// domain behind each other. Kernels write them where they stay: when an iteration begins, or its
-// gradient does, the arguments that lie in the frame get their addresses.
+// An iteration whose values its gradient reads has a frame: a head, followed by the kept values of
+// each row domain in turn. Kernels write these values directly into the frame: at the start of an
+// iteration, or of its gradient, the arguments in the frame get their addresses.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace lamina::engine {
 
-/// The frames of the loops of program P while a machine walks along its blocks. Engine: see
+/// The frames of the loops of program P while a machine runs its blocks. Engine: see
 /// block_runner.hpp.
 template <class P, class Engine>
 class loop_frames {
@@ -37,9 +37,9 @@ class loop_frames {
   loop_frames() = default;
   explicit loop_frames(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
 
-  /// The head of a frame: the frame before, the heights of the stacks below and at its end, then a
-  /// word for each kept domain, two for each domain whose rows the iteration made, one for each
-  /// loop inside, one for each array, one for each view.
+  /// The head of a frame: the previous frame, the heights of the stacks below it and at its end,
+  /// then one word per kept domain, two per domain whose rows the iteration made, one per inner
+  /// loop, one per array, one per view.
   using memory_of_frames = frame_memory<chunks>;
   using word = typename memory_of_frames::word;
   enum : int {
@@ -58,7 +58,7 @@ class loop_frames {
     return reinterpret_cast<T*>(w);
   }
 
-  /// A run begins: no frame is left, and the rows of what is not fed are not known.
+  /// Begins a run: no frame is left, and only the rows of fed data are known.
   void begin_run(memory_type& memory, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
     allocator_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
@@ -97,9 +97,9 @@ class loop_frames {
   static word* domain_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count;
   }
-  /// An iteration of a loop has read a mini-batch: its rows are known from now on, and there is
-  /// memory for its fields if they are kept. Throws where an iteration that is kept reads two of
-  /// different rows.
+  /// Called when an iteration of a loop has read a mini-batch: its rows are known from now on, and
+  /// its kept fields get memory. Throws if a kept iteration reads two mini-batches with different
+  /// rows.
   void keep_minibatch(int l) {
     if constexpr (tables::keeps_minibatches) {
       const loop_desc& loop = table.loops[l];
@@ -125,13 +125,13 @@ class loop_frames {
     for (int d = batch::domain; d < domains; ++d)
       if (table.fed[d]) known_[d] = true;
   }
-  // What an iteration keeps has the rows of one mini-batch.
+  // A kept iteration has the rows of one mini-batch.
   void require_rows(int domain, word kept) const {
     if (kept != 0 && kept != static_cast<word>(Engine::rows(*memory_)[domain]) + 1)
       fail_changed_rows<schedule>(domain, static_cast<int>(kept) - 1,
                                   Engine::rows(*memory_)[domain]);
   }
-  // Memory for the kept values of one domain.
+  // Allocates memory for the kept values of one domain.
   void push_rows(const loop_desc& loop, word* frame, int k) {
     const kept_rows& kept = table.kept[loop.kept + k];
     float* const data = frames_.values.push(static_cast<std::size_t>(kept.width) *
@@ -180,7 +180,7 @@ class loop_frames {
       Engine::keep_own(*memory_, l, at,
                        [this](std::size_t floats) { return frames_.heads.push(floats); });
   }
-  // A copy of where the sequences of a domain begin; null for other rows.
+  // A copy of the offsets of a domain's sequences; null for a domain without sequences.
   int* kept_offsets(int domain) {
     if (schedule::program.domains[domain].kind != domain_kind::sequence) return nullptr;
     const std::size_t n =
@@ -221,7 +221,7 @@ class loop_frames {
     if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
   }
 
-  // The rows of a mini-batch as they were.
+  // Restores the rows of the mini-batch of an iteration.
   void bind_minibatch(const loop_desc& loop, const word* at) {
     bool known = false, same = true;
     [[maybe_unused]] const word* first = at;
@@ -249,21 +249,21 @@ class loop_frames {
   static word* array_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count + 2 * loop.domain_count + loop.inner;
   }
-  // The arrays of an iteration, and those that it had left in the frame; returns what follows them.
+  // Exchanges the arrays with those that the iteration left in the frame; returns the next word.
   word* swap_arrays(const loop_desc& loop, word* frame) {
     word* at = array_words(loop, frame);
     for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i)
       memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
     return at;
   }
-  // Nobody reads the frame any more.
+  // Releases a frame after its last reader.
   void free(const loop_desc& loop, word* frame) {
     word* const arrays = array_words(loop, frame);
     for (int i = tables::keeps_arrays ? loop.array_count : 0; i-- > 0;)
       arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
-  /// Before an iteration: the rows that it makes are not known.
+  /// Before an iteration: marks the rows that it makes as unknown.
   void forget_rows(const loop_desc& loop) {
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
       known_[table.made_domains[i]] = false;
@@ -295,7 +295,7 @@ class loop_frames {
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {
-      // Of a step's rows an operator may make the first ones only.
+      // An operator may make fewer rows than a time step has: the first ones only.
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (Engine::rows(*memory_)[domain] == rows || fewer) return;

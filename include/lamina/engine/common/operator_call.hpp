@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/common/operator_call.hpp - an operator with its arguments and attributes for one
-// run: what the kernels of all engines are given.
+// run, as the kernels of all engines receive it.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace lamina::engine {
 
-/// A call: slots are numbered as the schema numbers them.
+/// A call; its slots have the numbers of the schema.
 class operator_call {
  public:
-  /// `op`: whose attributes count, null for the plan's own copies; `rows`: by domain.
+  /// `op`: the operator whose attributes count, null for the plan's own copies; `rows`: by domain.
   operator_call(const program_view& program, float* const* arguments, const argument_info* info,
                 const operator_schema* schema, const operator_desc* op, const int* rows)
       : program_(program),
@@ -28,26 +28,27 @@ class operator_call {
   const program_view& program() const { return program_; }
   const operator_desc* op() const { return op_; }
 
-  /// Rows as a schedule knows them: a number, or a domain and how many rows each of its rows is.
+  /// The number of rows from what a schedule knows: a number, or a domain and the rows per row of
+  /// it.
   static int rows_of(const int* rows, int known) {
     return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
   }
 
-  /// How many variables an input slot holds (1 for a plain slot, absent or not).
+  /// The number of variables in an input slot (1 for a plain slot, absent or not).
   int input_count(int slot) const {
     return schema().inputs[slot].duplicable ? program_.arguments[input_start(slot)] : 1;
   }
   int output_count(int slot) const {
     return schema().outputs[slot].duplicable ? program_.arguments[output_start(slot)] : 1;
   }
-  /// The i-th variable of an input slot; its data is null when it is absent.
+  /// The i-th variable of an input slot; its data is null when the variable is absent.
   LAMINA_NOINLINE operand input(int slot, int i = 0) const {
     if (!schema().has_lists) return at_position(slot + i);
     int at = i;
     for (int s = 0; s < slot; ++s) at += input_count(s);
     return at_position(at);
   }
-  /// The i-th variable of an output slot; its data is null when nobody wants it.
+  /// The i-th variable of an output slot; its data is null when the output is not used.
   LAMINA_NOINLINE operand output(int slot, int i = 0) const {
     if (!schema().has_lists) return at_position(schema().input_count + slot + i);
     int at = i;
@@ -55,7 +56,7 @@ class operator_call {
     for (int s = 0; s < slot; ++s) at += output_count(s);
     return at_position(at);
   }
-  /// The n-th argument as it lies, whatever its slot; constants follow the inputs of an update.
+  /// Argument n in memory order, whatever its slot; constants follow the inputs of an update.
   operand at_position(int n) const {
     const argument_info& i = info_[n];
     return {arguments_[n],
@@ -74,11 +75,11 @@ class operator_call {
 
   /// The domain that the rows of `domain` belong to.
   int parent_of(int domain) const { return program_.domains[domain].parent; }
-  /// What the rows of a domain are, and how many there are now.
+  /// The kind of the rows of a domain, and their current number.
   domain_kind kind_of(int domain) const { return program_.domains[domain].kind; }
   int rows_in(int domain) const { return rows_[domain]; }
 
-  /// A number, truth value or integer among the attributes.
+  /// An attribute that is a number, a boolean or an integer.
   LAMINA_NOINLINE double number(int attribute) const {
     if (op_ != nullptr && op_->attributes >= 0)
       return program_.attributes[op_->attributes + attribute].number;
@@ -92,7 +93,7 @@ class operator_call {
     return program_.integers[list(attribute).offset + i];
   }
   float real_at(int attribute, int i) const { return program_.reals[list(attribute).offset + i]; }
-  /// Position and length of a text in the program's characters.
+  /// Position and length of a text attribute in the program's characters.
   attribute_value list(int attribute) const {
     if (op_ == nullptr || op_->attributes < 0) return {0, 0, 0};
     return program_.attributes[op_->attributes + attribute];
@@ -106,7 +107,7 @@ class operator_call {
   }
 
  private:
-  // Counts stand in the program's own list of arguments, before the variables of the slot.
+  // Counts precede the variables of a slot in the program's list of arguments.
   int input_start(int slot) const {
     int at = op_->inputs;
     for (int s = 0; s < slot; ++s)
@@ -128,7 +129,7 @@ class operator_call {
   const int* rows_;
 };
 
-/// A text among the attributes.
+/// A text attribute.
 inline std::string_view text_of(const operator_call& c, int attribute) {
   if (c.op() == nullptr || c.op()->attributes < 0) return c.schema().attributes[attribute].text;
   const attribute_value v = c.list(attribute);

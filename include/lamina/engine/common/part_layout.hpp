@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/part_layout.hpp - where the parts of arrays lie that are joined, cut out,
-// padded, repeated or turned.
+// lamina/engine/common/part_layout.hpp - the parts of arrays that are joined, cut out, padded,
+// repeated or transposed.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace lamina::engine {
 
-/// A part of an array: where it begins, in elements, and how far its elements are apart.
+/// A part of an array: its start, and the distance between its elements, in elements.
 struct array_part {
   void* data;
   std::ptrdiff_t offset;
   const std::ptrdiff_t* step;
 };
 
-/// The layout of an input of stack as one part of Y: with a dimension of one at `axis`.
+/// The layout of an input of stack as one part of Y: with a dimension of extent 1 at `axis`.
 inline array_layout unsqueezed(const array_layout& a, int axis) {
   array_layout l;
   for (int d = 0; d <= a.rank; ++d) {
@@ -27,7 +27,7 @@ inline array_layout unsqueezed(const array_layout& a, int axis) {
   return l;
 }
 
-/// Where the slice of an array of this layout begins, in elements.
+/// The start of the slice of an array with this layout, in elements.
 inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x) {
   std::ptrdiff_t at = 0;
   for (int i = 0; i < c.list_size(0); ++i) {
@@ -39,7 +39,7 @@ inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x)
   }
   return at;
 }
-/// Where the box `y` of crop begins inside of X.
+/// The start, inside X, of the box `y` of crop.
 inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
                                  const array_layout& y) {
   if (c.list_size(0) != x.rank) fail(c, {"expected ", x.rank, " offsets, found ", c.list_size(0)});
@@ -53,7 +53,7 @@ inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
   }
   return at;
 }
-/// Where X begins inside of what pad made of it.
+/// The start of X inside the padded result of pad.
 inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   if (c.list_size(0) != 2 * y.rank)
     fail(c, {"expected ", 2 * y.rank, " paddings, found ", c.list_size(0)});
@@ -62,7 +62,7 @@ inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   return at;
 }
 
-/// Every dimension of expand as two: which copy, and which element of it.
+/// Every dimension of expand as two: the number of the copy, and the element in it.
 struct expanded_layout {
   int rank = 0;
   std::ptrdiff_t extent[2 * array_layout::most], x[2 * array_layout::most],
@@ -85,8 +85,7 @@ struct expanded_layout {
   }
 };
 
-/// The step in X of each dimension of what transpose makes of it; with `back`, of what it makes of
-/// X's gradient.
+/// The step in X per dimension of transpose's result; with `back`, the steps for X's gradient.
 struct turned_steps {
   std::ptrdiff_t step[array_layout::most] = {};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/sequence_rows.hpp - where the sequences of a row domain lie in one run.
+// lamina/engine/common/sequence_rows.hpp - the offsets of a row domain's sequences in one run.
 #pragma once
 
 namespace lamina::engine {

@@ -12,7 +12,7 @@
 namespace lamina::engine {
 
 /// Slots that hold any number of rows each, in memory that only grows: a run that needs no more
-/// than one before allocates nothing. What was written stays where it is. Chunks: as frame_stack's.
+/// than an earlier run allocates nothing. Written values do not move. Chunks: as for frame_stack.
 /// Fluid: LoDTensorArray.
 template <class Chunks>
 class tensor_array {
@@ -20,21 +20,21 @@ class tensor_array {
   tensor_array() = default;
   explicit tensor_array(Chunks from) : memory_(from) {}
 
-  /// Where a slot lies that is written again.
+  /// Sets the memory that a slot uses when it is written again.
   void use_memory(slot_memory how) { how_ = how; }
-  /// The slots, those in between that were never written included.
+  /// The number of slots, including unwritten slots in between.
   int size() const { return used_; }
   /// Whether slot i has a value.
   bool holds(int i) const { return i >= 0 && i < used_ && at(i).rows >= 0; }
-  /// The rows of slot i, which has a value.
+  /// The number of rows of slot i, which must have a value.
   int rows(int i) const { return at(i).rows; }
-  /// The elements of slot i, row by row as the variable lies that was written.
+  /// The elements of slot i, in the layout of the variable that was written.
   float* data(int i) { return at(i).data; }
-  /// Where the sequences of slot i begin, `sequences(i) + 1` numbers from 0 on.
+  /// The offsets of slot i's sequences: `sequences(i) + 1` numbers that start with 0.
   const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
   int sequences(int i) const { return at(i).sequences; }
 
-  /// Memory for `rows` rows, `floats` in all, in slot i.
+  /// Memory in slot i for `rows` rows, `floats` floats in total.
   float* write(int i, int rows, std::size_t floats) {
     slot& s = take(i, rows);
     if (how_ == slot_memory::alternate)
@@ -46,15 +46,16 @@ class tensor_array {
     }
     return s.data;
   }
-  /// Slot i is `rows` rows that lie elsewhere, and stay there as long as somebody may read them.
+  /// Lets slot i refer to `rows` rows elsewhere; they must stay there as long as the slot is read.
   void refer(int i, int rows, float* data) {
     slot& s = take(i, rows);
     s.data = data;
     s.capacity = 0;
   }
-  /// Memory beside the slots.
+  /// Allocates memory that belongs to no slot.
   float* allocate(std::size_t floats) { return memory_.push(floats); }
-  /// Gives the rows of slot i, which has a value, sequences: memory for `sequences + 1` offsets.
+  /// Gives slot i, which must have a value, `sequences` sequences; returns memory for their
+  /// offsets.
   int* write_offsets(int i, int sequences) {
     slot& s = at(i);
     if (s.offsets_capacity < sequences + 1) {
@@ -72,11 +73,11 @@ class tensor_array {
     slots_.swap(other.slots_);
     offsets_.swap(other.offsets_);
   }
-  /// Slot i has no value any more.
+  /// Removes the value of slot i.
   void erase(int i) {
     if (i < used_) at(i).rows = -1;
   }
-  /// No slots; the memory stays.
+  /// Removes all slots; the memory stays.
   void clear() {
     used_ = 0;
     memory_.reset({0, 0});
