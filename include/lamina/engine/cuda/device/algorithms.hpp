@@ -2,9 +2,9 @@
 // lamina/engine/cuda/device/algorithms.hpp - algorithms that a backend takes from a library: on a
 // device CUB's and Thrust's (device_algorithms.cuh, transform.cuh), on the host loops.
 //
-// `backend.run_algorithm(a, scratch)` runs one behind what was launched before;
-// `Backend::algorithm_scratch(a, &bytes)` tells how much memory it needs, by its counts alone. None
-// of them allocates memory or waits, so a graph may record them.
+// `backend.run_algorithm(a, scratch)` runs one after the launches before it;
+// `Backend::algorithm_scratch(a, &bytes)` returns how much memory it needs, which depends on its
+// counts alone. No algorithm allocates memory or waits, so a graph may record them.
 #pragma once
 
 #include <cstddef>
@@ -30,16 +30,16 @@ struct sort_pairs : sort_arrays<Key> {
   int count, bits;
 };
 
-/// Sorts each of some lines of n keys; equal keys stay in their order. Of floats NaN is the
-/// smallest or, without a sign, the largest, and both zeros are equal.
+/// Sorts each of `lines` lines of n keys; the sort is stable. For floats, NaN with a sign is the
+/// smallest key and NaN without one the largest, and both zeros are equal.
 template <class Key>
 struct sort_lines : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceSegmentedRadixSort::SortPairs";
   int lines, n;
 };
 
-/// The numbers i from 0 to below `count` that Holds::run(of, i) chooses, in ascending order, and
-/// how many.
+/// The indices i in [0, count) for which Holds::run(of, i) is true, in ascending order, and how
+/// many there are.
 template <class Holds>
 struct select {
   static constexpr const char* name = "cub::DeviceSelect::If";

@@ -103,7 +103,7 @@ class device_backend : public device_graph {
 
   bool careful_ = false;
   int processors_ = 1, block_memory_ = 0;
-  const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
+  const char* operator_ = nullptr;  // whose group is being launched; null between groups
 };
 
 }  // namespace lamina::engine::cuda

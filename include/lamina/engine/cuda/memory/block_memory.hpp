@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/block_memory.hpp - what a machine on a device has besides for programs
-// with loops and branches: numbers on the host, arrays of tensors, arrays of rows that operators
-// make.
+// lamina/engine/cuda/memory/block_memory.hpp - the memory that programs with loops and branches
+// need in addition on a device: numbers on the host, arrays of tensors, arrays of rows that
+// operators make.
 #pragma once
 
 #include <cstddef>
@@ -147,7 +147,7 @@ class block_memory {
   }
   int capacity(int domain) const { return capacity_[domain]; }
 
-  /// Sends what the host computed in a group to the device, where somebody there needs it.
+  /// Sends the values that the host computed in a group to the device, if a kernel reads them.
   void send(int first, int end, float* const* on_device) {
     for (int a = first; a < end; ++a)
       if (known::table.sent[a]) {

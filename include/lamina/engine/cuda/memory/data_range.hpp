@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/data_range.hpp - the data of a mini-batch and where its sequences
-// begin, in one range of memory: as they are gathered on the host, copied, and read on a device.
+// lamina/engine/cuda/memory/data_range.hpp - the layout of the data of a mini-batch and of its
+// sequence offsets in one range of memory, which the host fills and copies to the device.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +51,8 @@ class data_range {
   static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
 
  private:
-  /// Bytes a row and the domain of each data; by domain, the one whose rows its sequences belong
-  /// to, if they are fed, or 0.
+  /// Bytes per row and the domain of each data variable. By domain: the parent domain, whose rows
+  /// its sequences belong to, if the sequences are fed, or 0.
   struct sizes {
     int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
     int parent[domains];

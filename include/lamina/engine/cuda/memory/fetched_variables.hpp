@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fetched_variables.hpp - copies on the host of arrays on a device that
-// somebody looks at.
+// lamina/engine/cuda/memory/fetched_variables.hpp - host copies of the device arrays that a caller
+// fetches.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace lamina::engine::cuda {
 
-/// Several variables may be looked at side by side: each has a copy of its own, by where it lies.
+/// Each variable has a separate copy, found by its memory slot, so a caller may use several at the
+/// same time.
 template <class Backend>
 class fetched_variables {
  public:

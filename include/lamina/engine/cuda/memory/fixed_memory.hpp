@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fixed_memory.hpp - device memory that stays where it is, however
-// many rows the data have: constants, seed, what a run reports, variables with a fixed place.
+// lamina/engine/cuda/memory/fixed_memory.hpp - device memory whose address does not depend on the
+// number of rows: constants, the seed, the report of a run, variables with a fixed address.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace lamina::engine::cuda {
 
 namespace detail {
-/// Floats of the fixed variables of a plan up to the last number that somebody may ask for behind a
-/// run, as a cost or a metric is; 0 if there are more of them than one looks at in passing.
+/// Floats of the fixed variables of a plan up to the last scalar that a caller may fetch after a
+/// run, such as a cost or a metric; 0 if they are too many to copy after each run.
 template <class P>
 constexpr int find_result_floats() {
   constexpr int most = 1 << 14;
@@ -33,7 +33,7 @@ constexpr int find_result_floats() {
 }
 }  // namespace detail
 
-/// That memory for program P, and the numbers in it as the host sets them.
+/// The fixed memory of program P, and the host's copy of the numbers that the host sets.
 template <class P, class Backend>
 class fixed_memory {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in the memory of its
-// place, and the address of every argument of its schedule.
+// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in device memory, and the
+// address of every argument of its schedule.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data lie in
-/// a range of their own, and what has rows in an arena; they are allocated anew only when rows
-/// grow.
+/// Constants, the seed and variables with a fixed address share one allocation, which stays for the
+/// machine's life. Data have a separate range, and arrays with rows are in an arena; both are
+/// reallocated only when the number of rows grows.
 template <class P, class Backend>
 class machine_memory {
  public:
@@ -99,8 +99,8 @@ class machine_memory {
         most = std::max(most, needs(site(g, at)));
     return most;
   }
-  /// Sets the rows of each domain, and where its sequences begin on the host, or null. Returns
-  /// whether everything is to be bound anew.
+  /// Sets the rows of each domain, and the offsets of its sequences on the host, or null. Returns
+  /// whether all arguments must be bound again.
   bool set_rows(const int* rows, const int* const* offsets) {
     bool same = fits_;
     for (int d = batch::domain; d < domains; ++d) {
@@ -361,8 +361,8 @@ class machine_memory {
       selected_;
   index_range_check<schedule, domains> index_range_;
   bool bound_ = false;  // all arguments have had an address
-  // Of a failed allocation, for the next run: whether there is memory for the rows that were set,
-  // and whether rows that were made have another one, not all of which is there yet.
+  // State after a failed allocation, for the next run: whether there is memory for the rows that
+  // were set, and whether dynamic rows move to a new allocation that is not yet complete.
   bool fits_ = false, moves_ = false;
 };
 

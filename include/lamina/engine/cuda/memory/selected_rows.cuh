@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/selected_rows.cuh - gradients on a device of which only some rows are
-// there.
+// lamina/engine/cuda/memory/selected_rows.cuh - sparse gradients on a device: only some rows are
+// stored.
 //
-// How many rows there may be the host knows from the numbers that choose them, which are counted
-// before anything runs: so their memory is reserved like all other, and launches stay the same.
+// The host knows an upper bound of the number of rows: the count of the numbers that choose them,
+// which is known before a run. So their memory is reserved like all other memory, and launches stay
+// the same.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Rows of a table by their numbers, as kernels are given them: numbers in ascending order, the row
-/// of the i-th behind it in `values`. The first of equal numbers has the sum of their rows, the
-/// others have zeros and count for nothing, as does a number that is no row of the table.
+/// Rows of a table by their numbers, as arguments of kernels: `numbers` in ascending order, and in
+/// `values` the row of each number. The first of equal numbers has the sum of their rows; the
+/// others have zeros and are ignored, as is a number that is not a row of the table.
 struct selected_rows_view {
   int* numbers;
   float* values;
@@ -44,7 +45,7 @@ struct selected_rows_view {
   }
 };
 
-/// The same on the host, which knows where they lie and how many there are at most.
+/// The same on the host, which knows the addresses and the upper bound of the count.
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;

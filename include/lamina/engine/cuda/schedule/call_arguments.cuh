@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/call_arguments.cuh - what the kernel of an operator that is not fused
-// is given, by value: arrays, numbers, and where it reports a number that is out of range.
+// lamina/engine/cuda/schedule/call_arguments.cuh - the arguments by value of the kernel of an
+// operator that is not fused: arrays, numbers, and the word for the report of a number out of
+// range.
 #pragma once
 
 #include <cstddef>
@@ -116,8 +117,8 @@ struct argument_view {
 using fault_word = unsigned long long;
 inline constexpr fault_word no_fault = ~0ull;
 
-/// Element i of a group is out of range; the smallest group and element are kept, whoever comes
-/// first.
+/// Reports that element i of a group is out of range. The smallest group and element are kept,
+/// whatever the order of the reports.
 LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
   const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
                           static_cast<fault_word>(static_cast<unsigned>(i));

@@ -21,10 +21,10 @@ enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 struct call_context;
 
-/// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
-/// expected of one that is in its range. `count` tells how many numbers there are where `from` does
-/// not; elements behind the last one of the input are those of input `next_slot`. `tell` throws
-/// what is to be said of element i, where all of this says something else.
+/// An input whose numbers a kernel checks: its slot, the word for such a number in a message
+/// (`what`), and a further condition on numbers in range (`rule`). `count` returns how many numbers
+/// there are if `from` does not determine it. Elements after the last one of the input are those of
+/// input `next_slot`. `tell`, if set, throws the error for element i in place of the general one.
 struct checked_input {
   int slot = -1;
   const char* what = "";
@@ -48,12 +48,12 @@ struct group_info {
 struct device_reader {
   void* machine;
   void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
-  /// Does not wait, and leaves the numbers to whoever has them.
+  /// Does not wait: the caller must keep `from` unchanged until the copy is done.
   void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
   /// Tells the device where the sequences of a domain begin.
   void (*send_offsets)(void* machine, int domain);
-  /// What the host counts of a number on the device that nobody else changes while a run goes on:
-  /// it waits for the first one.
+  /// The host's copy of a counter on the device that no kernel changes during a run. The first call
+  /// in a run waits for the device.
   std::int64_t& (*count)(void* machine, const void* at);
 };
 
@@ -65,11 +65,11 @@ struct run_context {
   const std::uint64_t* seed;      // in device memory: of the run + step
   fault_word* fault;
   float* scratch;  // of the group that runs, in device memory
-  // Of programs with loops and branches only:
+  // Only for programs with loops and branches:
   const row_allocator* allocator = nullptr;
   const device_reader* reader = nullptr;
   const int* const* host_offsets = nullptr;  // by domain
-  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   const minibatch_source* source = nullptr;  // of read_minibatch
   unsigned long long given = ~0ull;          // data of this run, a bit each
@@ -90,8 +90,9 @@ struct call_context : operator_call {
   const run_context& run;
   int number_of_group;
   float* const* arguments;
-  float* const* others;  // where the host has the same arguments, for a call that the host makes
-                         // itself where the device has them; null for those that it has not
+  float* const*
+      others;  // the addresses of the same arguments in the other memory (host or device),
+               // for a call that the host runs itself; null for arguments without one
 
   call_context(const program_view& program, float* const* all, const argument_info* info,
                const group_info& g, const run_context& state, int number,
@@ -137,17 +138,18 @@ struct call_context : operator_call {
   random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
     return {own_seed, later_stream(first, run.iteration), has_own ? nullptr : run.seed};
   }
-  /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
+  /// Sets the rows of a domain. This moves the arrays of the domain: get the operands again.
   void set_rows(int domain, int rows) const {
     if (run.allocator != nullptr && domain > 0)
       run.allocator->set_rows(run.allocator->machine, domain, rows);
   }
   /// Whether the rows of a domain are known since this iteration began.
   bool knows_rows(int domain) const { return run.allocator->knows(run.allocator->machine, domain); }
-  /// Whether the output is a view: the kernel tells where it lies.
+  /// Whether the output is a view: the kernel sets its address by show().
   bool shows() const { return run.view > 0; }
   void show(void* data) const { run.allocator->show(run.allocator->machine, run.view - 1, data); }
-  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  /// Whether X keeps its memory as long as an operator may read the variable that it is assigned
+  /// to.
   bool refers() const { return run.view < 0; }
 
   /// Arrays by slot, and the lines of one of them.

@@ -12,8 +12,8 @@
 
 namespace lamina::engine::cuda {
 
-/// The table of a program for a backend. What the backend launches is told by types of expressions
-/// alone: equal groups of all programs are one kernel.
+/// The table of a program for a backend. The type of a group's expression alone determines the
+/// kernel: equal groups of all programs share one kernel.
 template <class P, class Backend>
 struct schedule_table {
   using plan_type = plan<P>;
@@ -44,7 +44,7 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// What tells of the filters of a group's convolutions; void: it has none.
+  /// The type that describes the filters of a group's convolutions; void if the group has none.
   template <class Group>
   struct convolution_of {
     using type = void;
