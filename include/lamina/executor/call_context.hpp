@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/call_context.hpp - one operator as its kernel sees it: slots and attributes by
+// lamina/executor/call_context.hpp - the arguments of an operator's kernel: slots and attributes by
 // name.
 #pragma once
 
@@ -116,14 +116,14 @@ class call_context {
 
   /// How many variables an output slot holds.
   int output_count(std::string_view slot) const { return find(slot, false).count; }
-  /// Whether anybody reads an output.
+  /// Whether the program uses an output.
   bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
-  /// The description of an output that is wanted.
+  /// The description of an output that the program uses.
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
-  /// The shape of an output that the inputs do not tell: that of the variable whose gradient it is,
-  /// else the recorded one.
+  /// The shape of an output that does not follow from the inputs: that of the variable whose
+  /// gradient it is, else the recorded one.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -143,8 +143,8 @@ class call_context {
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
-  /// Assigns an output, converted to its variable's type; does nothing when nobody reads it. All
-  /// inputs must have been read: an output may be the same variable as an input.
+  /// Assigns an output, converted to its variable's type; does nothing if the program does not use
+  /// it. All inputs must have been read: an output may be the same variable as an input.
   void give(std::string_view slot, tensor value, int i = 0) {
     const int v = output_variable(slot, i);
     if (v < 0) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/executor.hpp - the reference interpreter: runs a program one operator after the
-// other, on xtensor arrays, in any precision. Short and plain: every engine is tested against it.
+// other, on xtensor arrays, in any precision. It is short and plain because every engine is tested
+// against it.
 #pragma once
 
 #include <map>
@@ -284,7 +285,7 @@ class basic_executor {
     return last;
   }
 
-  // The rows of all domains are known anew from the mini-batch on.
+  // Reads the next mini-batch. It sets the rows of all domains again.
   static void read_minibatch(const program_view& program, const operator_desc& op,
                              run_memory& memory, const run_options& options, domain_rows& rows) {
     if (!options.next_minibatch)

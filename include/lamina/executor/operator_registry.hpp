@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/operator_registry.hpp - operators by type name, for programs that are read.
+// lamina/executor/operator_registry.hpp - operators by type name, for programs that are read from
+// files.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace lamina {
 
-/// Types of operators, one behind the other.
+/// A list of operator types.
 template <class... Op>
 struct operator_list {};
 
@@ -80,10 +81,10 @@ class operator_registry {
     if constexpr (Op::differentiable != 0 && !requires { &Op::gradient; })
       add(schema_of<gradient_of<Op>>());
   }
-  /// Makes one form of an operator known; those that came before are tried first.
+  /// Registers one form of an operator; forms registered earlier are tried first.
   void add(const operator_schema& schema) { forms_[schema.type].push_back(&schema); }
 
-  /// All forms of a type; none for a type that nobody made known.
+  /// All forms of a type; empty for a type that is not registered.
   const std::vector<const operator_schema*>& forms(std::string_view type) const {
     static const std::vector<const operator_schema*> none;
     const auto found = forms_.find(type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/run_memory.hpp - where the values of one run lie, those of blocks too.
+// lamina/executor/run_memory.hpp - the values of one run, including those of blocks.
 #pragma once
 
 #include <cstdint>
@@ -96,7 +96,8 @@ class run_memory {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // The body of the innermost loop that a block lies in, or -1; a condition's block is no loop's.
+  // The body of the innermost loop that contains a block, or -1. The block of a condition is not a
+  // loop.
   int loop_of(int block) const {
     for (; block > 0; block = program_.blocks[block].parent)
       if (is_loop_[at(block)]) return block;

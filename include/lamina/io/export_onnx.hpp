@@ -57,14 +57,15 @@ inline const onnx_operators& known_onnx_operators() {
 /// How export_onnx writes.
 struct onnx_options {
   const onnx_operators* operators = nullptr;  // null: known_onnx_operators()
-  /// Domains of operators of one's own, with their versions.
+  /// Domains of custom operators, with their versions.
   std::vector<std::pair<std::string, std::int64_t>> domains{};
 };
 
-/// The bytes of an ONNX file with what a program needs to compute `targets` from `feeds`, in test
-/// mode, with its parameters from a scope. Feeds and targets keep their names; the first dimension
-/// of what has rows is the symbol "batch". Throws lamina::error for a target that is no result, and
-/// for an operator that ONNX cannot say, naming the operator, its layer and why.
+/// The bytes of an ONNX file with the part of a program that computes `targets` from `feeds`, in
+/// test mode, with its parameters from a scope. Feeds and targets keep their names; the first
+/// dimension of values with rows is the symbol "batch". Throws lamina::error for a target that is
+/// not a result, and for an operator that ONNX cannot express; the message names the operator, its
+/// layer and the reason.
 inline std::string to_onnx(const program_message& program, const scope& parameters,
                            const std::vector<std::string>& feeds,
                            const std::vector<std::string>& targets,

@@ -29,9 +29,10 @@ inline loaded_program load_program_desc(const file_path& path,
 }
 
 /// Writes the part of a program that computes `targets`, and the parameters it needs, into a
-/// directory that PaddlePaddle reads. The program comes last: where it is, so are its
-/// parameters. Throws lamina::error for a target that is no variable, a parameter without a value,
-/// and one whose file would be the program's. Fluid: save_inference_model.
+/// directory that PaddlePaddle reads. The program is written last, so a directory with a program
+/// has its parameters too. Throws lamina::error for a target that is not a variable, a parameter
+/// without a value, and a parameter whose file name is that of the program. Fluid:
+/// save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
                                  const scope& variables, const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& targets,

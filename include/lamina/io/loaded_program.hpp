@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/loaded_program.hpp - a program that was read at run time: what the executor runs
-// without a compiler.
+// lamina/io/loaded_program.hpp - a program that was read at run time; the executor runs it without
+// a compiler.
 #pragma once
 
 #include <map>
@@ -191,7 +191,7 @@ class loaded_program {
     }
   }
 
-  // Parameters are told from other persistable variables since 2.3 only.
+  // Only files since PaddlePaddle 2.3 distinguish parameters from other persistable variables.
   void find_kinds() {
     bool told = false;
     for (const variable_message& m : message_.blocks[0].variables) told = told || m.is_parameter;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_files.hpp - models in files that PaddlePaddle reads, and models from its files.
+// lamina/io/model_files.hpp - writes models to files that PaddlePaddle reads, and reads models from
+// its files.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +16,16 @@
 
 namespace lamina {
 
-/// The parameters of a model as variables of a scope, for the executor and for files.
+/// Copies the parameters of a model to variables of a scope, which the executor and the file
+/// writers use.
 template <program_type P>
 void copy_parameters(const model<P>& from, scope& to) {
   for (int i = 0; i < model<P>::parameter_arrays(); ++i)
     to.var(model<P>::describe(i).name) = tensor(from.get(i));
 }
 
-/// Sets the parameters of a model from variables of a scope. Throws lamina::error for one that is
-/// missing, or has another type or shape; the model is unchanged then.
+/// Sets the parameters of a model from variables of a scope. Throws lamina::error if a parameter is
+/// missing or has another type or shape; the model then stays unchanged.
 template <program_type P>
 void copy_parameters(const scope& from, model<P>& to) {
   using real = real_of<P>;

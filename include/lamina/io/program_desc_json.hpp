@@ -3,11 +3,12 @@
 // the rest of the library does not need).
 //
 // The mapping: lowerCamelCase names, enumerations by name, 64 bit numbers as text, floats that are
-// no numbers as "NaN", "Infinity", "-Infinity". Both spellings of a name, and numbers of any kind,
-// are read. Text must be UTF-8, as protobuf's own writers demand.
+// not finite as "NaN", "Infinity", "-Infinity". The reader accepts both spellings of a name, and
+// numbers as numbers or text. Text must be UTF-8, as protobuf's own writers demand.
 //
-// Why templates on nlohmann's class: a compiler instantiates what inline functions use of it, half
-// as much again as the class costs to parse, whether or not anybody calls them.
+// The functions are templates on nlohmann's class because a compiler instantiates what non-template
+// inline functions use, whether or not a program calls them; this would cost half as much again as
+// parsing the class.
 #pragma once
 
 #include <cmath>
@@ -287,7 +288,7 @@ program_message from_json(const Json& json, const std::string& file = "JSON") {
   if (p.blocks.empty()) all.fail("expected at least one block, found none");
   return p;
 }
-/// The same of text; what is no JSON is a format_error with its offset.
+/// The same for text. Throws format_error with the offset if the text is not JSON.
 template <class Json = nlohmann::json>
 program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
   try {

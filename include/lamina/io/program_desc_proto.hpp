@@ -234,9 +234,10 @@ inline block_message read_block(field_reader from) {
 
 }  // namespace detail
 
-/// Reads a ProgramDesc; `file` is what errors call the bytes. The version may stand in field 2, as
-/// from 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error with the
-/// offset for bytes that are no ProgramDesc; what the program says is checked by loaded_program.
+/// Reads a ProgramDesc; `file` is what errors call the bytes. The version may be in field 2, as
+/// written by Fluid 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error
+/// with the offset if the bytes are not a ProgramDesc; loaded_program checks the content of the
+/// program.
 inline program_message from_proto(std::string_view bytes, const std::string& file = "bytes") {
   const detail::message_source source{file, bytes.data()};
   detail::field_reader from(source, {bytes.data(), bytes.size()}, "ProgramDesc");

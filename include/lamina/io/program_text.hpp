@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/program_text.hpp - a program as text for people, and as a picture by Graphviz.
+// lamina/io/program_text.hpp - a program as readable text, and as a graph for Graphviz.
 #pragma once
 
 #include <string>
@@ -208,7 +208,8 @@ class dot_writer {
     }
   }
 
-  // From who wrote a variable last, or from the variable itself where nobody did.
+  // Draws an edge from the last writer of a variable, or from the variable itself if no operator
+  // wrote it.
   void connect(int block, const std::string& name, const std::string& node) {
     const variable_message* v = variable(block, name);
     std::string label;

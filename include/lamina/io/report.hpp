@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/report.hpp - what a run of a program costs: work, memory traffic and places, by group.
+// lamina/io/report.hpp - the cost of a run of a program: operations, memory traffic and memory
+// slots, by group.
 #pragma once
 
 #include <cstdint>
@@ -147,7 +148,7 @@ class work_counter {
     for (int d = 0; d < first; ++d) n *= extent(y, d);
     return n;
   }
-  // Of a gradient: those of inputs 0 and 1 are products.
+  // In a gradient operator, the gradients of inputs 0 and 1 are products.
   static bool is_gradient(const operator_desc& op) {
     return forward_type(op.schema->type) != op.schema->type;
   }

@@ -2,8 +2,8 @@
 // lamina/io/safetensors.hpp - values by name in a safetensors file, by nlohmann_json.
 //
 // u64 size of the header; the header, JSON: {"NAME": {"dtype": "F32", "shape": [2, 3],
-// "data_offsets": [BEGIN, END]}, ..., "__metadata__": {TEXT: TEXT}}; the elements of all, without
-// holes, offsets counted from the header's end.
+// "data_offsets": [BEGIN, END]}, ..., "__metadata__": {TEXT: TEXT}}; the elements of all values
+// without gaps. Offsets count from the end of the header.
 #pragma once
 
 #include <algorithm>
@@ -177,9 +177,9 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. Large elements come first, so
-/// that all lie at multiples of their size. A file that was there stays whole until the new one is.
-/// Throws lamina::error for a name that is no UTF-8. safetensors: save_file.
+/// Writes named_tensors, a scope's variables or a model's parameters. Values with larger elements
+/// come first, so that each is aligned to its element size. An existing file stays complete until
+/// the new one is. Throws lamina::error for a name that is not UTF-8. safetensors: save_file.
 template <class Parameters>
 void save_safetensors(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);

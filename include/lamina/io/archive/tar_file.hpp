@@ -195,7 +195,7 @@ class tar_writer {
       for (int i = 0; i < 8; ++i) block[135 - i] = static_cast<char>(size >> (8 * i));
     }
     block[156] = kind;
-    std::memcpy(block + 257, "ustar  ", 8);  // GNU's, for the long names
+    std::memcpy(block + 257, "ustar  ", 8);  // the magic of GNU tar, which long names need
     unsigned sum = 8 * ' ';
     for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(block[i]);
     octal(148, 6, sum);

@@ -25,15 +25,15 @@ struct zip_member {
   std::uint64_t size = 0;
   std::uint64_t header = 0;  // where its local header is
   std::uint64_t begin = 0;   // where its bytes are
-  std::uint64_t entry = 0;   // where the directory tells of it
+  std::uint64_t entry = 0;   // where its directory entry is
   std::string refused{};     // not empty: why its bytes cannot be read
 };
 
-/// Finds the members of an archive, Zip64 included. Strict: a format_error for archives of several
-/// parts, bytes before the first member
-/// or behind the archive, members that overlap or have one name, and directories that contradict
-/// themselves or the headers of members. Encrypted members and other methods are an error when
-/// their bytes are asked for, as others may be all that is wanted.
+/// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
+/// for archives of several parts, bytes before the first member or after the archive, members that
+/// overlap or have equal names, and directories that contradict themselves or the headers of
+/// members. Encrypted members and unknown methods are an error only when their bytes are read,
+/// because a caller may need other members only.
 class zip_reader {
  public:
   /// `from` must outlive this reader.
@@ -238,7 +238,7 @@ class zip_reader {
     }
   }
 
-  /// The headers before the members' bytes, which lie one behind the other.
+  /// Reads the local headers of the members and checks that members do not overlap.
   void read_headers() {
     std::vector<zip_member*> order;
     for (zip_member& m : members_) order.push_back(&m);
@@ -263,7 +263,7 @@ class zip_reader {
       u32();  // time
       const std::uint32_t crc = u32(), stored = u32(), size = u32();
       const std::uint16_t name = u16(), extra = u16();
-      const bool later = (flags & 8) != 0;  // crc and sizes behind the bytes
+      const bool later = (flags & 8) != 0;  // CRC and sizes follow the bytes
       if (from_.bytes(name, "a member's name") != m->name || (method == 8) != m->deflated ||
           (!later && (crc != m->crc || (stored != saturated && stored != m->stored_size) ||
                       (size != saturated && size != m->size))))

@@ -50,7 +50,7 @@ class zip_writer {
     entries_.push_back(std::move(e));
   }
 
-  /// Writes what comes behind the members.
+  /// Writes the central directory after the members.
   void finish() {
     const std::uint64_t directory = to_.offset();
     for (const entry& e : entries_) {

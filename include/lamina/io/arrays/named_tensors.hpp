@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/named_tensors.hpp - values by name, as files of parameters hold them, from and
-// to scopes and models.
+// lamina/io/arrays/named_tensors.hpp - values by name, the content of parameter files, and their
+// copies from and to scopes and models.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ struct tensors_of_file {
   std::string path;
   named_tensors values{};
   std::map<std::string, std::uint64_t, std::less<>> offsets{};
-  std::size_t others = 0;  // that nobody asked for
+  std::size_t others = 0;  // values that the caller did not ask for
 
   void add(std::string name, std::uint64_t offset, tensor value) {
     offsets.emplace(name, offset);

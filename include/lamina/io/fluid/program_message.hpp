@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_message.hpp - a ProgramDesc as files keep it: Fluid's framework.proto as
-// plain structures.
+// lamina/io/fluid/program_message.hpp - a ProgramDesc as stored in files: Fluid's framework.proto
+// as plain structures.
 //
-// Each message keeps what it does not know: `unknown` holds the bytes of those fields as they were,
-// tags included, and writing puts them behind the known ones. `offset` is the byte of the file at
-// which a message began, for errors; 0 in a message that was not read.
+// Each message keeps unknown fields: `unknown` holds their unchanged bytes, tags included, and a
+// writer appends them after the known fields. `offset` is the position in the file where the
+// message began, for errors; it is 0 in a message that was not read.
 #pragma once
 
 #include <charconv>
@@ -33,7 +33,8 @@ bool read_number(std::string_view digits, T& value) {
 
 }  // namespace detail
 
-/// What a variable of a file is: those numbers of Fluid's VarType.Type that are no element types.
+/// The class of a variable in a file: the values of Fluid's VarType.Type that are not element
+/// types.
 enum class variable_class : std::int32_t {
   lod_tensor = 7,
   selected_rows = 8,

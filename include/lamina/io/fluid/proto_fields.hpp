@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/proto_fields.hpp - the fields of a protobuf message, read with their place in the
-// file and written, by protozero.
+// lamina/io/fluid/proto_fields.hpp - reads the fields of a protobuf message with their offsets in
+// the file, and writes them, by protozero.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct message_source {
   std::uint64_t offset(const char* at) const { return static_cast<std::uint64_t>(at - begin); }
 };
 
-/// The fields of one message, one after the other; those that nobody takes are kept.
+/// Reads the fields of one message in their order and keeps the fields that the caller does not
+/// take.
 class field_reader {
  public:
   field_reader(const message_source& source, protozero::data_view bytes, const char* message)

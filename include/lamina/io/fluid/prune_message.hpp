@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/prune_message.hpp - from the message of a program to that of its inference
-// program.
+// lamina/io/fluid/prune_message.hpp - reduces the message of a program to its inference program.
 #pragma once
 
 #include <cstdint>
@@ -118,21 +117,22 @@ inline void set_test_mode(program_message& p) {
         if (a.name == "is_test" && a.type == attribute_type::boolean) a.integer = 1;
 }
 
-/// Puts an operator feed before the others for each variable that is fed, and a fetch behind them
-/// for each target. Fluid: prepend_feed_ops, append_fetch_ops.
+/// Inserts a feed operator before all others for each variable that is fed, and appends a fetch
+/// operator for each target. Fluid: prepend_feed_ops, append_fetch_ops.
 inline void add_feed_and_fetch(program_message& p, const std::vector<std::string>& feeds,
                                const std::vector<std::string>& targets) {
   block_message& b = p.blocks.at(0);
   b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
   b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before those of before
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before the previous ones
     b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
 }
 
-/// The program that computes `targets` from its feeds: pruned, in test mode, with an operator feed
-/// for each variable in `feeds` that is left, in their order, and a fetch for each target.
+/// The program that computes `targets` from its feeds: pruned, in test mode, with a feed operator
+/// for each variable of `feeds` that is still used, in their order, and a fetch operator for each
+/// target.
 /// Fluid: what save_inference_model writes.
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,

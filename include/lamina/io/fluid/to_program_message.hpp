@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/to_program_message.hpp - from a recorded program to the ProgramDesc that files
-// keep.
+// lamina/io/fluid/to_program_message.hpp - converts a recorded program to the ProgramDesc that
+// files store.
 //
-// A recorded program is a ProgramDesc already; what is spelled out here is what its records leave
-// to their readers: names, row domains as -1 and lod_level, default attributes, feeds.
+// A recorded program is a ProgramDesc already; the conversion adds what the record leaves implicit:
+// names, row domains as -1 and lod_level, default attributes, feeds.
 #pragma once
 
 #include <charconv>
@@ -200,8 +200,8 @@ class message_maker {
     return m;
   }
 
-  // Files keep real attributes as floats. Of constants there is a text beside the float, for whole
-  // numbers and doubles that it rounds.
+  // Files store real attributes as floats. For a constant that the float would round, an integer or
+  // a double, the message also gets the exact number as text.
   void keep_digits(const operator_desc& op, operator_message& m) const {
     bool whole = true, wide = false;
     for (int s = 0; s < op.schema->output_count && !op.schema->outputs[s].duplicable; ++s) {

@@ -17,9 +17,9 @@
 
 namespace lamina::detail {
 
-/// Reads members of one JSON object, and says where it is when one is wrong. A template, as all
-/// that touches nlohmann's class is: who includes it and reads nothing has no such class
-/// instantiated.
+/// Reads members of one JSON object; errors name the path of the wrong member. It is a template, as
+/// is all code that uses nlohmann's class: a program that includes this header and reads no JSON
+/// does not instantiate the class.
 template <class Json>
 class json_reader {
  public:

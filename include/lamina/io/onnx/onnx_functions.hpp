@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_functions.hpp - functions of values that several ONNX nodes compute, right at
-// the edges of what numbers are.
+// lamina/io/onnx/onnx_functions.hpp - functions that several ONNX nodes compute, correct for NaN,
+// infinity and 0 too.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,20 @@ inline std::string limited(onnx_operator& op, const std::string& x, double low, 
   return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
 }
 
-/// X with the largest number in place of infinity, which divided by infinity is no number.
+/// X with infinity replaced by the largest finite number, because infinity / infinity is NaN.
 inline std::string finite(onnx_operator& op) {
   const double most = op.real_type() == dtype::float64 ? std::numeric_limits<double>::max()
                                                        : double(std::numeric_limits<float>::max());
   return limited(op, op.in("X"), -most, most, op.real_type());
 }
-/// factor * x, 0 where the factor is: infinity times 0 is no number.
+/// factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.
 inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
   const std::string zero = op.number(0);
   return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
 }
 
-/// The largest or smallest elements along axes. NaN is one where it is among them: nodes of ONNX
-/// Runtime pass over it, or not, as the dimensions are.
+/// The largest or smallest elements along axes; NaN if any element is NaN. Nodes of ONNX Runtime
+/// alone would skip NaN or not, depending on the dimensions.
 inline std::string extreme(onnx_operator& op, const char* type, std::vector<std::string> inputs,
                            bool keep, dtype of) {
   const std::string most = op.node(type, inputs, {{"keepdims", keep}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_operator.hpp - one operator of a program on its way to ONNX nodes, and the
-// table that says how.
+// lamina/io/onnx/onnx_operator.hpp - one operator of a program during its conversion to ONNX nodes,
+// and the table of conversions.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class onnx_operator {
 
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot) const { return !message_.input(slot).empty(); }
-  /// Whether anybody reads what an output slot gets.
+  /// Whether the graph reads the variable of an output slot.
   bool wants(std::string_view slot) const {
     const std::vector<std::string>& names = message_.output(slot);
     return !names.empty() && program_.is_read(names[0]);
@@ -182,12 +182,12 @@ class onnx_operator {
 /// Adds the nodes of one operator to a graph.
 using onnx_lowering = std::function<void(onnx_operator&)>;
 
-/// How operators become ONNX nodes, by Fluid's name. Operators of one's own are added to a copy of
-/// known_onnx_operators(), or replace others.
+/// The conversions of operators to ONNX nodes, by Fluid's type name. To export custom operators, or
+/// to replace a conversion, add() them to a copy of known_onnx_operators().
 class onnx_operators {
  public:
   void add(const std::string& type, onnx_lowering lowering) { table_[type] = std::move(lowering); }
-  /// The way of a type, or null.
+  /// The conversion of a type, or null.
   const onnx_lowering* find(std::string_view type) const {
     const auto found = table_.find(type);
     return found == table_.end() ? nullptr : &found->second;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_program.hpp - what is known of a program while it becomes an ONNX graph.
+// lamina/io/onnx/onnx_program.hpp - the state of the conversion of a program to an ONNX graph.
 //
-// A variable of Fluid may be written more than once, a value of ONNX once: each write makes a new
-// value, and what a variable holds is looked up at each read.
+// A variable of Fluid may be written more than once, a value of ONNX only once: each write makes a
+// new value, and each read looks up the current value of the variable.
 #pragma once
 
 #include <cstdint>
@@ -98,10 +98,11 @@ class onnx_program {
     now.values[name] = made;
     return made;
   }
-  /// Lets a variable hold a value that is there.
+  /// Makes an existing value the current value of a variable.
   void set(const std::string& name, const std::string& value) { now.values[name] = value; }
 
-  /// A feed. Sequences come with a second input, their lengths, as soon as somebody asks for it.
+  /// Adds a feed as an input. The lengths of a sequence become a second input when an operator
+  /// first uses them.
   void feed(const std::string& name) {
     const variable_message& v = variable(name);
     graph.take(name);
@@ -163,7 +164,7 @@ class onnx_program {
   std::set<std::string> read_;
   std::map<std::string, int> writes_;
   std::map<std::string, std::string> lengths_;  // by variable
-  std::set<std::string> lengths_of_feeds_;      // those that are no inputs yet
+  std::set<std::string> lengths_of_feeds_;      // lengths that are not inputs yet
 };
 
 }  // namespace lamina

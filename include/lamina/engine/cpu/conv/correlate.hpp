@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image,
-// without a copy of the windows where rows of windows are whole vectors.
+// without a copy of the windows if a row of them is a whole number of vectors.
 #pragma once
 
 #include <cstddef>
@@ -153,9 +153,9 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
 }
 
 /// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
-/// Windows are read where they lie if a row of them is a whole number of vectors, or nearly so: the
-/// last vector of a row may repeat windows of the one before. Otherwise a panel of windows at a
-/// time is copied, and behind the image there must be a vector's room.
+/// Windows are read in place if a row of them is a whole number of vectors, or nearly so: the last
+/// vector of a row may repeat windows of the previous one. Otherwise one panel of windows at a time
+/// is copied, and the memory of one vector after the image must be readable.
 class correlation {
  public:
   /// Floats of scratch memory.

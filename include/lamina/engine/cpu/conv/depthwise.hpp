@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
-// a group of its own, and their gradients.
+// a separate group, and their gradients.
 //
-// A product of matrices would have one row here. Instead a vector holds channels: images are
-// turned so that the channels of a vector lie side by side, and strides, dilations and paddings
-// are nothing but places.
+// As a matrix product each group would have one row. Instead a vector holds channels: images are
+// transposed so that the channels of a vector are adjacent, and strides, dilations and paddings
+// only change addresses.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Windows, and taps, that a kernel has sums of in registers.
+/// The numbers of windows and of taps whose sums a kernel keeps in registers.
 inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 
-/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + place[tap]], for a vector of
-/// channels each; `count` is a multiple of depthwise_windows.
+/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]]. Each element is
+/// a vector of channels; `count` is a multiple of depthwise_windows.
 LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
                                                int taps, const int* position, const float* filter,
                                                const float* first, float* to) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/filter_memory.hpp - transformed filters that outlive a run.
 //
-// Who runs a program without training it finds the filters of before nearly always. Nobody tells it
-// when they are other ones: parameters are plain memory, which a trainer of another thread, a file
-// or the user writes. So the filters are kept beside what was made of them, and compared bit by
-// bit, which costs little beside transforming them.
+// During inference the transformed filters of the previous run can nearly always be reused. The
+// machine gets no notice when filters change: parameters are plain memory, which a trainer in
+// another thread, a file reader or the user writes. So a copy of the filters is kept with the
+// transformed ones and compared bit by bit, which costs little compared with transforming them.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution in whole vectors of
-// windows.
+// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution, or its gradient, as
+// whole vectors of windows.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace lamina::engine::cpu {
 
-/// How the smaller image is cut into vectors, each of which belongs to neighbouring windows of the
-/// larger one. Where its rows are no whole vectors it is copied, with zeros: each row becomes whole
-/// vectors, or rows lie as far apart as those of the windows, whichever is shorter.
+/// Divides the smaller image into vectors; each belongs to neighbouring windows of the larger
+/// image. If a row is not a whole number of vectors, the image is copied and padded with zeros:
+/// either each row to whole vectors, or to the row distance of the windows, whichever is shorter.
 class slope_rows {
  public:
   slope_rows(const conv_shape& s, const conv_forward& forward)
@@ -37,7 +37,7 @@ class slope_rows {
     vectors_ = flat_ ? flat : by_row;
   }
 
-  /// Whether the image is read where it lies.
+  /// Whether the image is read in place, without a copy.
   bool whole() const { return whole_; }
   int vectors() const { return vectors_; }
   /// Numbers that `fill` needs for the rows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/spread_image.hpp - copies of images in which every tap of a filter is a
-// constant distance away.
+// lamina/engine/cpu/conv/spread_image.hpp - copies of images in which each tap of a filter has a
+// constant offset.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct spread_image {
   int channel_size() const {
     return phase_size() * side[0].phases * side[1].phases * side[2].phases;
   }
-  /// Room for whole vectors behind the last element included.
+  /// Floats of the copy, including padding for whole vectors after the last element.
   std::ptrdiff_t floats() const {
     const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(channels) * channel_size() + 2 * lanes;
     return (all + alignment_floats - 1) / alignment_floats * alignment_floats;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary products: the windows of an
-// image are written side by side. For numbers that the faster ways, which are all of floats, do not
-// know.
+// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary matrix products of filters
+// and copied windows (im2col). For element types other than float, which the faster algorithms do
+// not support.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +97,7 @@ class unrolled_conv {
           small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
-  /// Calls f(place in the windows, place in the image or, beside it, -1).
+  /// Calls f(index in the windows, index in the image, or -1 for padding).
   template <class F>
   void each_tap(F f) const {
     const conv_side &z = shape_.side[0], &y = shape_.side[1], &x = shape_.side[2];

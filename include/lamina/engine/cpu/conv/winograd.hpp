@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/winograd.hpp - convolutions with filters of 3 by 3 in 36 products for
 // sixteen results instead of 144, with filters of 5 by 5 in 64 instead of 400; their gradients in
-// as many.
+// the same number.
 //
-// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, of the
-// image that they see (winograd_transforms.hpp). The element by element products, summed over
+// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, part of
+// the image that they cover (winograd_transforms.hpp). The element by element products, summed over
 // channels, are 36 or 64 products of matrices: tiles by channels times channels by filters.
-// Gradients are the transposes of these maps. Inside, channels lie side by side, so that a vector
-// holds channels and every transform is the same for all of its elements.
+// Gradients are the transposes of these maps. Inside, channels are adjacent in memory, so that a
+// vector holds channels and its elements share one transform.
 //
 // The error is a few times that of the plain sum with six points, ten times that with eight: below
 // 2e-6 and 1e-5 of the largest result.
@@ -176,8 +176,8 @@ class winograd {
     if (found.made != nullptr) p.filters = found.made;
     return found.is_current;
   }
-  /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
-  /// tiles in `columns` columns, and for lines of channels.
+  /// Divides the scratch memory into filters, the transformed tiles of a chunk, their sums in
+  /// `columns` columns, and lines of channels.
   LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats, int columns) const {
     addresses p;
     p.filters = parts.floats(square_points() *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd_products.hpp - the products of matrices in a convolution by
-// points, one at each place of a transformed tile, and the transformed filters that they read.
+// lamina/engine/cpu/conv/winograd_products.hpp - the matrix products of a convolution by points,
+// one per element of a transformed tile, and the transformed filters that they read.
 #pragma once
 
 #include <cstddef>
@@ -29,26 +29,29 @@ struct winograd_panel_vector {
   }
 };
 
-/// What is multiplied at each of so many places, and whether the products are added to the sums.
+/// The sizes of the product at each of `positions` elements of a tile, and whether the products are
+/// added to the sums.
 struct winograd_product_size {
   int positions, rows, depth, columns;
   bool adds;
 };
 
-/// With as many rows the sums of a tile of so many vectors are made in the same order as with more:
-/// a result must not depend on which samples are computed together.
+/// The smallest number of rows whose sums, in a tile of `vectors` vectors, are added in the same
+/// order as those of a whole tile: a result must not depend on which samples are computed together.
 constexpr int find_least_tile_rows(int vectors) {
   int rows = tile_rows;
   while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
   return rows;
 }
-/// Of tiles as wide as a panel, and of those of a vector, which need no fewer.
+/// These numbers for tiles as wide as a panel and for tiles of one vector; the latter is never
+/// smaller.
 inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
 inline constexpr int least_tile_rows = find_least_tile_rows(1);
 static_assert(least_whole_rows <= least_tile_rows);
 
-/// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
-/// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
+/// sums = left * panels at each position; the matrices of neighbouring positions are
+/// `*_point_stride` floats apart. The sums are stored in panels of `rows` rows. Left and sums have
+/// memory for at least `least_tile_rows` rows.
 LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
                                               std::ptrdiff_t left_point_stride, const float* panels,
                                               std::ptrdiff_t panel_point_stride, float* sums,
@@ -68,7 +71,7 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
         if (rows < least && !s.adds) {
-          // Some rows a second time, or some that nobody reads.
+          // Computes some rows a second time, or some padding rows whose results are not read.
           first = first + rows > least ? first + rows - least : 0;
           rows = least;
         }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/winograd_transforms.hpp - the transforms of convolutions by six or eight
-// points, and the transposes of them that gradients need. Each works on a vector of channels at a
-// time.
+// points, and their transposes for gradients. Each transforms one vector of channels at a time.
 //
-// Filters of R and results of 4 numbers are polynomials; their product is known by its values at
-// R + 3 points (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray 2015): at 0,
-// at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2, which have
-// smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
+// Filters of R numbers and results of 4 numbers are polynomials; the values at R + 3 points
+// determine their product (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray
+// 2015): at 0, at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2,
+// which have smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +35,8 @@ struct point_pairs<8> {
   static constexpr double root[] = {0.5, 1, 2};
 };
 
-/// The numbers of a transform by point 0, the pairs, and infinity: a table, for the compiler does
-/// not evaluate functions of the counters of loops that it unrolls.
+/// The constants of a transform by point 0, the pairs, and infinity. They are a table because the
+/// compiler does not evaluate functions of the counters of unrolled loops.
 template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
@@ -45,7 +44,7 @@ struct point_table {
   float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
   float factor[count + 1][count + 1];  // [i][k]: of x^(2 k) in the product of all x^2 - square but
                                        // that of pair i
-  float share[Points];                 // what the value of a filter at a point is multiplied by
+  float share[Points];                 // factor of the value of a filter at each point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;

@@ -3,9 +3,9 @@
 // half of the bytes to read, sums in float.
 //
 // Two rows of a panel share its words: row 2p is the lower half of each word, row 2p + 1 the upper
-// one, and after an odd number of rows zeros follow. So the panels of K rows take as many words as
-// those of (K + 1) / 2 rows of floats, a shift or a mask makes a vector of either row, and what
-// AVX-512 calls a dot product of pairs finds its pairs.
+// one, and after an odd number of rows zeros follow. So the panels of K rows have the size of
+// panels of (K + 1) / 2 rows of floats, a shift or a mask extracts either row, and the words are
+// the pairs that the AVX-512 dot product of bfloat16 pairs expects.
 #pragma once
 
 #include <algorithm>
@@ -86,8 +86,8 @@ inline constexpr bool has_pair_products = lanes == 16;
 inline constexpr bool has_pair_products = false;
 #endif
 
-/// A number as the sum of two bfloat16, exact but for 2^-17 of it; the second of what is infinite
-/// or not a number is 0.
+/// A number as the sum of two bfloat16, with a relative error of at most 2^-17. For infinity and
+/// NaN the second one is 0.
 struct split_number {
   std::uint16_t high, low;
 };
@@ -143,7 +143,8 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
     panel += width;
     LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += step;
   };
-  // The words are loaded anew for the second row: held, they would need the registers of sums.
+  // The words are loaded again for the second row: keeping them would take registers that hold
+  // sums.
   const auto add_row = [&]<int Half>(auto& chain, std::integral_constant<int, Half>)
       __attribute__((always_inline)) {
     vector b[Vectors];

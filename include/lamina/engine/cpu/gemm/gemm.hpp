@@ -16,8 +16,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-// A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
-// one that is hardly too long is not, for the unfinished sums cost time too.
+// A long sum is computed in parts, so that a panel's part stays in the first two cache levels. A
+// sum that is only slightly too long is not divided, because storing partial sums costs time too.
 template <class Real>
 inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
 template <class Real>
@@ -25,7 +25,7 @@ constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
-// Whether the parts of a sum are added up by themselves.
+// Whether each part of a sum is accumulated separately.
 template <class Real>
 constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;
@@ -157,17 +157,17 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
   }
 }
 
-// Whether the transpose of a right operand is made panel by panel: where at most two blocks of rows
-// need it, for it is made for each of them.
+// Whether the right operand is transposed panel by panel: only if at most two blocks of rows need
+// it, because the transpose is repeated for each block.
 template <class Real = float>
 constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
-// Copies of a block of the left operand, and unfinished sums, where parts of a sum have up to
-// `most_depth` elements. Never more for fewer rows or a shorter sum, though their blocks may be
-// larger: a thread computes some rows with memory that was made for all, and so does a machine
-// after a larger mini-batch.
+// Scratch memory for copies of a block of the left operand and for partial sums of parts of up to
+// `most_depth` elements. Fewer rows or a shorter sum never need more, although their blocks may be
+// larger: a thread computes some of the rows with memory that was sized for all, and so does a
+// machine after a larger mini-batch.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
                                       int n_size) {

@@ -25,8 +25,8 @@ constexpr int resident_rows(int depth) {
   return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
-/// A length cut into parts of nearly equal size, none above `most`, for a short last part is slow.
-/// There is always one part at least.
+/// A length cut into parts of nearly equal size, none above `most`: a short last part would be
+/// slow. There is always at least one part.
 class even_parts {
  public:
   constexpr even_parts(int length, int most)
@@ -45,18 +45,18 @@ class even_parts {
   int longer_;
 };
 
-/// Where a product of M rows is stored: element (row, column) of a tile that starts at column c
-/// stands at `c * column_scale + row * stride + column - c`. A row-major matrix has `column_scale`
-/// 1; panels have their number of rows, and no stride of their own (0), for it is the panel's
+/// How a product of M rows is stored: element (row, column) of a tile that starts at column c has
+/// the offset `c * column_scale + row * stride + column - c`. `column_scale` is 1 for a row-major
+/// matrix and the number of rows for panels. Panels set `stride` to 0, which stands for the panel's
 /// width.
 struct product_layout {
   std::ptrdiff_t column_scale;
   std::ptrdiff_t stride;
 };
 
-/// Which panel of the right operand a product reads first. Sums are the same to the last bit. Where
-/// a cache cannot hold all panels, those that were read last are still in it when the next product
-/// with them begins: so it begins there.
+/// The order in which a product reads the panels of the right operand; the results are equal bit
+/// for bit. If a cache cannot hold all panels, it still holds those read last when the next product
+/// begins, so the next product reads them first.
 enum class panel_order { ascending, descending };
 
 /// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.

@@ -116,7 +116,8 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
-  // What a mask hides is not read, but places that are no memory would cost hundreds of cycles.
+  // A masked load does not read the hidden elements, but at an address that is not mapped it would
+  // cost hundreds of cycles.
   LAMINA_UNROLL for (int i = 0; i < 16; ++i) {
     row[i] = i < rows ? _mm512_maskz_loadu_ps(read, from + i * from_stride) : _mm512_setzero_ps();
   }

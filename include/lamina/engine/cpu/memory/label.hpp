@@ -9,7 +9,7 @@
 
 namespace lamina::engine::cpu {
 
-/// Throws lamina::error: a number that chooses one of `count` does not.
+/// Throws lamina::error: a number is not an index below `count`.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, std::int64_t row,
                                                 std::int64_t count) {
@@ -32,7 +32,7 @@ class label_reader {
   }
 
  private:
-  /// Of these rows in the whole mini-batch.
+  /// The index of the first of these rows in the whole mini-batch.
   std::int64_t first_row() const {
     return label_.rank > 0 && label_.dims[0] < 0 ? c_.run().first_row[label_.domain] : 0;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/machine_memory.hpp - the arrays of a machine, and what its kernels are
-// given.
+// lamina/engine/cpu/memory/machine_memory.hpp - the arrays of a machine, and the arguments of its
+// kernels.
 #pragma once
 
 #include <cstdint>
@@ -182,7 +182,7 @@ class machine_memory {
 
   LAMINA_COLD void reserve_rows(int domain, int rows) {
     all_or_nothing guard{this, domain, domain + 1, false};
-    // Rows of another run are a little more or less.
+    // Reserve slack: the number of rows varies between runs.
     const int capacity = rows <= 1 << 30 ? rows + rows / 4 : rows;
     made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
                          static_cast<std::size_t>(capacity));

@@ -2,7 +2,7 @@
 // lamina/engine/cpu/schedule/bfloat16_schedule.hpp - the schedule of a program whose weights are
 // stored as bfloat16.
 //
-// It is the program's own schedule but for the groups that multiply by a parameter: they have
+// It equals the schedule of the program except for groups that multiply by a parameter: these have
 // other functions and read other memory.
 #pragma once
 
@@ -125,14 +125,15 @@ struct bfloat16_group<expression::call_expression<Op>> {
   }
 };
 
-// For the copies of a weight that nobody reads any more.
+// Replaces the groups that copy a weight, because no group reads their results any more.
 inline void run_nothing(const program_view&, float* const*, const argument_info*, const group_info&,
                         const run_context&) {}
 
 }  // namespace detail
 
-/// A product reads bfloat16 where its right side is a parameter, or a copy of one that the plan
-/// made for a kernel that knows no panels. A parameter that others read too is there twice.
+/// A product reads bfloat16 if its right operand is a parameter, or a copy of one that the plan
+/// made for a kernel without support for panels. A parameter that other operators read too is
+/// stored twice.
 template <program_type P>
 struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using in_float = schedule_table<P>;

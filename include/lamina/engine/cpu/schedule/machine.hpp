@@ -78,7 +78,7 @@ class machine {
   /// allocate nothing and check what they are fed before they update anything.
   bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
 
-  /// Who runs the schedule instead, if anybody.
+  /// A function that runs the schedule in place of the machine; null if there is none.
   struct other_run {
     void* self;
     void (*run)(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/row_tiles.hpp - runs of groups behind each other that go over a large
-// batch some rows at a time.
+// lamina/engine/cpu/schedule/row_tiles.hpp - sequences of consecutive groups that process a large
+// batch one tile of rows at a time.
 //
 // A perceptron of narrow layers writes an activation of a hundred thousand rows to memory, and its
-// next layer reads it from there. Rows do not depend on each other, so all layers, and their
-// gradients, can go over a tile of rows that the second-level cache holds, then over the next one.
-// What only these groups need has memory for one tile; sums over the rows, which gradients of
-// weights are, go on from tile to tile.
+// next layer reads it from there. Rows do not depend on each other, so all layers and their
+// gradients can process a tile of rows that fits in the second-level cache, then the next tile.
+// Arrays that only these groups use have memory for one tile; sums over the rows, such as gradients
+// of weights, continue from tile to tile.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 
 namespace lamina::engine::cpu {
 
-/// What a group does in a run that goes over tiles of rows.
+/// The part of a group in a run over tiles of rows.
 enum class tiling : std::uint8_t {
-  none,   // it stands in no such run
+  none,   // not in such a run
   rows,   // computes each row by itself
   sums,   // sums over the rows
   before  // has no rows: runs with the first tile
@@ -29,18 +29,18 @@ enum class tiling : std::uint8_t {
 
 namespace detail {
 
-/// Floats of activations and of unfinished sums that stay in the second-level cache: 256 KiB each.
+/// Floats of activations, and of partial sums, that stay in the second-level cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// Tiles have fewer rows than batches that are worth it have tiles.
+/// A batch with fewer tiles is not tiled.
 inline constexpr int least_tiles = 4;
-/// Products of fewer rows are slower.
+/// Products of tiles with fewer rows would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
 
 constexpr int rows_of_tile(int width) {
   return std::clamp(tile_floats / (width > 0 ? width : 1), 1, 1024);
 }
-/// Tiles begin at rows that sums over rows do not take together with those before, so that results
-/// are, bit by bit, those of the whole batch.
+/// Sums over rows add this many rows together. Tiles begin at multiples of it, so that results are
+/// equal, bit for bit, to those of the whole batch.
 inline constexpr int summed_together = 8;
 
 /// A batch cut into nearly equal tiles of up to `rows_of_tile` rows, and `summed_together` more.
@@ -56,8 +56,8 @@ struct tiles_of_rows {
   constexpr int size(int t) const { return first(t + 1) - first(t); }
 };
 
-/// Whether each sum of a product of so many rows is one chain of additions, which may be cut
-/// anywhere: tiles of few rows have several chains.
+/// Whether each sum of a product of `rows` rows is one chain of additions, which may be cut
+/// anywhere; register tiles of few rows use several chains.
 constexpr bool sums_in_order(int rows, int columns) {
   const int least = rows / even_parts(rows, tile_rows).count();
   const int vectors = padded(columns) % panel_width == 0 ? tile_vectors : narrow_width / lanes;
@@ -66,11 +66,11 @@ constexpr bool sums_in_order(int rows, int columns) {
 
 struct tiled_group {
   tiling how;
-  int sums;  // where its unfinished sums begin
-  int end;   // behind the run that begins with it; 0: none does
+  int sums;  // where its partial sums begin
+  int end;   // end of the run that begins with this group; 0: no run does
 };
 
-/// A schedule with such runs, for code that is compiled once for all programs.
+/// A schedule with such runs, as plain data for code that is compiled once for all programs.
 struct tiled_schedule {
   const program_view* program;
   const schedule_entry* entries;
@@ -88,7 +88,7 @@ struct tile_memory {
   int rows = 0;
 };
 
-/// Some rows of a batch, as kernels are told of them.
+/// The run context of kernels that compute a part of the rows of a batch.
 struct rows_of_run {
   run_context context;
   int* rows;
@@ -231,7 +231,7 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
-          // Weights of bfloat16 have numbers of their own, and nobody changes them.
+          // Weights in bfloat16 have other slots and never change.
           if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
               changed[s.offset])
             reads_sums = true;

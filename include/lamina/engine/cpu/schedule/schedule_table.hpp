@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/schedule_table.hpp - a plan as a constexpr table of groups: their
-// functions, and what and where each argument is.
+// functions, and the layout and memory slot of each argument.
 #pragma once
 
 #include <type_traits>
@@ -40,7 +40,7 @@ requires(
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// The table of a program: groups, what each argument is, and where it lies.
+/// The table of a program: its groups, and the layout and memory slot of each argument.
 template <class P>
 struct schedule_table {
   using plan_type = plan<P>;

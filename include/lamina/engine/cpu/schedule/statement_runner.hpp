@@ -124,11 +124,12 @@ struct operand_reader<ex::value<J>, Real> {
   }
 };
 
-/// What becomes of a gradient where an update stands: it is stored, for the update is somebody
-/// else's; or the parameter is updated, after clip and decay or without.
+/// How an update statement is executed. `elsewhere`: it only stores the gradient, because the
+/// trainer updates later; `prepared`: it updates the parameter after clip and decay; `plain`: it
+/// updates without them.
 enum class update_step { elsewhere, prepared, plain };
 
-/// The argument that holds a number a channel, or -1.
+/// The argument with one number per channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
   if constexpr (requires { operand_reader<Operand, float>::channels; })

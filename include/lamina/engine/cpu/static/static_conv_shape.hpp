@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program, for the
-// compiler.
+// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program as constants.
 #pragma once
 
 #include <cstddef>

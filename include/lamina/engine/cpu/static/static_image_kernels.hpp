@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d whose sizes the compiler
-// knows: small code, no copies of filters.
+// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d of constant size: small
+// code, no copies of filters.
 #pragma once
 
 #include <cmath>
@@ -173,7 +173,7 @@ struct static_call_kernel<pool2d> {
   }
 };
 
-/// Scale / sqrt(moving variance + epsilon), for the statements behind.
+/// The factor scale / sqrt(moving variance + epsilon) that the statements after it use.
 template <>
 struct static_call_kernel<batch_norm_factor> {
   template <class Group>

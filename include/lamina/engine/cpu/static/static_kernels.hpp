@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/static/static_kernels.hpp - groups of a plan whose sizes the compiler knows:
-// loops of constant length, no scratch memory for few rows, nothing that fails.
+// loops of constant length, no scratch memory for few rows, no errors.
 #pragma once
 
 #include <cmath>
@@ -66,7 +66,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-      // Behind the rows of one panel the next one begins.
+      // The next panel begins after the last row of this one.
       const int column = j * lanes;
       b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
                                     k * width + column % panel_width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/element_loops.hpp - a pointwise function over arrays of any shapes and
-// element types: one piece of code for all operators.
+// lamina/engine/cpu/vector/element_loops.hpp - a pointwise function over arrays of arbitrary shapes
+// and element types: one loop for all operators.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ using pointwise_form = basic_pointwise_form<float>;
 
 namespace detail {
 
-// The inputs, and the output behind them.
+// The inputs, then the output.
 using element_nest = loop_nest<pointwise_form::most_inputs + 1>;
 
 template <class T, class Real>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/long_sums.hpp - sums of many numbers, which keep their digits: floats
-// are added up in double, or a few of them in float and these sums in double.
+// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers: floats are added in
+// double, or a few of them in float and these sums in double.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-// So far ahead of a sum memory is asked for lines: the processor's own guess ends with a page.
+// The prefetch distance of a sum: the hardware prefetcher stops at the end of a page.
 inline constexpr int prefetched_floats = 1024;
 
-/// The sum of n floats in double: sixteen sums beside each other, for one after the other would
-/// take four times as long as memory does.
+/// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions
+/// would take four times as long as the reads from memory.
 LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
   using four_floats [[gnu::vector_size(16)]] = float;
   using four_doubles [[gnu::vector_size(32)]] = double;

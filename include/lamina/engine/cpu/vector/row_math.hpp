@@ -36,7 +36,8 @@ LAMINA_INLINE Real sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
   double before = 0;
   std::ptrdiff_t j = 0;
   for (;;) {
-    // Of a long row one part after the other: a single sum would lose what is small beside it.
+    // A long row is summed in parts: one running sum would lose the digits of terms that are small
+    // compared with it.
     const bool is_long = n - j > most_summed;
     const std::ptrdiff_t end = is_long ? j + most_summed : n;
     vector sum[4] = {none, none, none, none};

@@ -20,7 +20,8 @@ LAMINA_INLINE xsimd::batch<double, A> load(const double* p, xsimd::batch<double,
 }
 LAMINA_INLINE void store(float* p, float v) { *p = v; }
 LAMINA_INLINE void store(double* p, double v) { *p = v; }
-// Of one type each, or they would be no better than xsimd's.
+// Each overload fixes the element type: an overload for all types would be ambiguous with xsimd's
+// `store`.
 template <class A>
 LAMINA_INLINE void store(float* p, xsimd::batch<float, A> v) {
   v.store_unaligned(p);

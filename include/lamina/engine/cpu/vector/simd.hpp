@@ -68,12 +68,12 @@ LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
 #endif
 }
 
-/// Whether `stream` goes past the caches. Vectors that are no whole cache line do not: several
-/// arrays that are written side by side would leave many lines half written.
+/// Whether `stream` bypasses the caches. Vectors smaller than a cache line do not: interleaved
+/// stores to several arrays would leave many lines half written.
 inline constexpr bool has_streams = sizeof(vector) == 64;
 
 /// Stores `v` in `to`, which is aligned as a vector is. A cache line that is written whole need not
-/// be read first; who tells another thread of it calls end_streams() before.
+/// be read first. The caller must call end_streams() before it lets another thread read the data.
 LAMINA_INLINE void stream(vector v, float* to) {
 #if defined(__AVX512F__)
   if constexpr (has_streams)
