@@ -238,7 +238,8 @@ class zip_reader {
     }
   }
 
-  /// Reads the local headers of the members and checks that members do not overlap.
+  /// Reads the local headers of the members; checks that names are distinct and that members do not
+  /// overlap.
   void read_headers() {
     std::vector<zip_member*> order;
     for (zip_member& m : members_) order.push_back(&m);

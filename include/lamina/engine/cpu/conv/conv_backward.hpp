@@ -15,8 +15,8 @@ namespace lamina::engine::cpu {
 /// the window of the element.
 ///
 /// If both images are nearly equal in size, this is a convolution of the smaller one with the
-/// reversed filters. Otherwise the kernel sums the products over the filters in registers, for each
-/// vector of neighbouring windows and each tap of each channel, and adds them to a spread image.
+/// reversed filters. Otherwise, per vector of neighbouring windows and per tap of a channel, the
+/// kernel sums the products over the filters in registers and adds them to a spread image.
 class conv_backward {
  public:
   /// Without `methods` it uses the general algorithm.
@@ -104,7 +104,8 @@ class conv_backward {
     const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-    // Lines of a tile are channels at one tap: their sums go to places that are far apart.
+    // The lines of a tile are the channels at one tap: their sums go to addresses that are far
+    // apart.
     order_taps(p.taps);
     rows_.fill(p.rows, p.where);
     if (!rows_.whole()) rows_.clear(p.slope);

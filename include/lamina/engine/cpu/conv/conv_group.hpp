@@ -28,7 +28,8 @@ struct conv_head {
     to.data = result;
     to.columns = g.columns;
     to.stride = padded(g.columns);
-    // A group has no argument for a result that is not stored: its dimensions are given by place.
+    // A group has no argument for a result that is not stored, so its dimensions are given by their
+    // position in the program.
     to.dims = c.program().dims + g.depth;
     shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
                         : conv_shape(c, from, to, filter, conv_attributes);
@@ -62,14 +63,15 @@ LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* 
   return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 
-/// What the statements of a group need.
+/// The data that the statements of a group need.
 struct statement_arguments {
   float* const* of;
   const argument_info* info;
   const group_info* group;
 };
 
-/// The statements of a group over one finished image. The sums lie where the last value is stored.
+/// Runs the statements of a group over one finished image. The sums are in the memory of the last
+/// stored value.
 template <class S>
 void finish_image(const void* context, int row) {
   using runner = statement_runner<S>;
@@ -80,7 +82,7 @@ void finish_image(const void* context, int row) {
       a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
 }
 
-/// Whether there is nothing to do but to store the head.
+/// Whether the group only stores its head.
 template <class S>
 inline constexpr bool only_keeps = false;
 template <int K, int Store>

@@ -16,15 +16,16 @@
 
 namespace lamina::engine::cpu {
 
-/// What a machine made of filters, as long as not a bit of them changes. For one thread at a time.
+/// The transformed filters of a machine, valid as long as the filters are equal bit for bit. For
+/// one thread at a time.
 class filter_memory {
  public:
-  /// All that is kept of the filters of a machine, copies included: 16 MiB.
+  /// Upper bound of the memory for the filters of a machine, copies included: 16 MiB.
   static constexpr std::size_t most_floats = std::size_t{4} << 20;
 
-  /// The place of what is made of `floats` floats from `filter` on, and whether it was made of
-  /// these very numbers; else the caller makes it now. Null where there is no more room. Allocates
-  /// when it sees filters for the first time.
+  /// The memory for the transform of the `floats` floats at `filter`, and whether it holds the
+  /// transform of these exact numbers; if not, the caller computes it now. Null if the memory is
+  /// full. Allocates only for filters that it has not seen before.
   struct entry {
     float* made;
     bool is_current;

@@ -59,7 +59,7 @@ class slope_rows {
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
-  /// Copies an image; what lies between its rows must have been cleared.
+  /// Copies an image. The caller must have cleared the gaps between its rows.
   LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const {
     const int step = (width_ + lanes - 1) / lanes * lanes;
     for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)

@@ -15,9 +15,9 @@ namespace lamina::engine::cpu::detail {
 /// n rounded up to whole vectors.
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
 
-/// Columns of a matrix of `columns` columns and `depth` rows lie in panels, row by row, and what is
-/// left over in panels of a vector. A vector of columns begins at `offset`, its rows are `width`
-/// apart.
+/// A matrix of `columns` columns and `depth` rows is stored in panels, row by row; the remaining
+/// columns are in panels of one vector. A vector of columns begins at `offset`; its rows are
+/// `width` apart.
 struct winograd_panel_vector {
   std::ptrdiff_t offset;
   int width;
@@ -85,15 +85,15 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
   }
 }
 
-/// Filters, or their gradients, as products read and write them: at each place panels of `columns`
-/// columns and `depth` rows. Memory for one vector of filters is at `lines`.
+/// Filters, or their gradients, in the layout of the products: at each point panels of `columns`
+/// columns and `depth` rows. `lines` is memory for one vector of filters.
 struct winograd_filters {
   float* data;
   std::ptrdiff_t point_stride;
   int columns, depth, size;  // size: of a filter along a side
   float* lines;
 
-  /// Transforms filters that lie so far apart from column to column and from row to row.
+  /// Transforms filters with the given distances between columns and between rows.
   LAMINA_NOINLINE void pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
                             std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);
@@ -104,7 +104,7 @@ struct winograd_filters {
           nullptr);
     });
   }
-  /// The gradients of filters from those of what they were transformed to.
+  /// Computes the gradients of filters from the gradients of the transformed filters.
   LAMINA_NOINLINE void unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
                               std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);

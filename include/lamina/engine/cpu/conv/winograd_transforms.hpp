@@ -72,7 +72,8 @@ struct point_table {
 template <int Points>
 inline constexpr point_table<Points> points_of{};
 
-/// The values of the polynomial with these coefficients at the points, a filter's times the shares.
+/// The values at the points of the polynomial with these coefficients; for filters multiplied by
+/// the shares.
 template <int Points, int Count>
 struct evaluate {
   static constexpr const auto& set = points_of<Points>;
@@ -126,7 +127,7 @@ struct combine {
   }
 };
 
-/// What the points see of as many neighbouring elements of an image.
+/// The transform of neighbouring elements of an image, one value per point.
 template <int Points>
 struct see {
   static constexpr const auto& set = points_of<Points>;
@@ -177,7 +178,7 @@ struct show {
   }
 };
 
-/// Where the vectors of a square, row by row, lie: floats between rows and between columns.
+/// The layout of a square of vectors: floats between rows and between columns.
 struct square_positions {
   std::ptrdiff_t row, column;
 };
@@ -202,7 +203,7 @@ LAMINA_INLINE void transform_square(const float* from, square_positions in, floa
   }
 }
 
-/// How many squares, and how far apart.
+/// The number of squares, and the distances between them.
 struct square_series {
   int count;
   std::ptrdiff_t from, to;
@@ -237,7 +238,7 @@ using square_transform = void (*)(square_series, const float* from, square_posit
 using square_addition = void (*)(square_series, const float* from, square_positions in, float* to,
                                  square_positions out);
 
-/// What a convolution with filters of this size needs, and what its gradients do.
+/// The transforms that a convolution with filters of this size needs, and those of its gradients.
 struct forward_transforms {
   square_transform filters, image, result;
 };

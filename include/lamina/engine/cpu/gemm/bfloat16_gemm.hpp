@@ -28,8 +28,8 @@ constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
 
 namespace detail {
 
-// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is
-// where the first of them stands, their rows `stride` floats apart.
+// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is the
+// address of the first of them; their rows are `stride` floats apart.
 LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
                                             std::ptrdiff_t stride, float* panels) {
   const int width = width_of_panel(n_size, first);
@@ -214,7 +214,7 @@ inline bfloat16_kernel find_bfloat16_kernel(int rows, int width) {
   return bfloat16_kernels<narrow_width / lanes, row_counts>::table[rows - 1];
 }
 
-// The left operand as the kernels read it: as it is, or its pairs in `scratch`.
+// The left operand for the kernels: unchanged, or split into pairs in `scratch`.
 inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptrdiff_t a_stride,
                                   [[maybe_unused]] float* scratch) {
   if constexpr (!has_pair_products) return {a, a_stride, 1};
@@ -235,10 +235,10 @@ constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   return std::min(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
-/// What `gemm` computes (gemm.hpp), from bfloat16 panels: exactly the product with the rounded
-/// weights, in float. With AVX-512 BF16 the machine's dot products take A as the sum of two
-/// bfloat16, which is exact but for 2^-17 of each element; weights must be finite there. `scratch`
-/// holds `gemm_bfloat16_scratch_floats(M, K)`.
+/// The same product as `gemm` (gemm.hpp), from bfloat16 panels: exactly the product with the
+/// rounded weights, in float. With AVX-512 BF16 the dot product instructions take A as the sum of
+/// two bfloat16, with a relative error of at most 2^-17 per element; weights must be finite there.
+/// `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,

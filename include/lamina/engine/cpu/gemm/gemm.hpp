@@ -31,14 +31,14 @@ constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;
 }
 
-// Rows of the left operand that are worked on together.
+// Rows of the left operand in one block.
 template <class Real>
 constexpr even_parts parts_of_rows(int m_size, int depth) {
   return {m_size, resident_rows<Real>(depth)};
 }
 
-// The same where the right operand's panels are made as the product needs them: a panel's part
-// should not leave the first level before it was used.
+// The same if the panels of the right operand are made during the product: a panel's part should be
+// used before it leaves the first-level cache.
 template <class Real>
 inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
 template <class Real>
@@ -46,8 +46,8 @@ constexpr even_parts parts_of_turned_depth(int k_size) {
   return {k_size, most_turned_depth<Real>};
 }
 
-// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
-// twelve, so that it matters where a tile has more rows.
+// Rows a multiple of 4 KiB apart compete for the same eight or twelve lines of the first-level
+// cache, which matters for tiles with more rows.
 template <class Real>
 constexpr bool rows_collide(std::ptrdiff_t stride) {
   return tile_rows > 8 && stride % (4096 / static_cast<int>(sizeof(Real))) == 0;
@@ -59,17 +59,17 @@ LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, 
     std::memcpy(to, from, Size * sizeof(Real));
 }
 
-// The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
-// `depth` rows of its height.
+// Copies the tiles of a left operand that is contiguous along the rows of the product: for each
+// tile, `depth` rows of its height.
 template <class Real>
 inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
-  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
-  // Not more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
+  // Several lines at a time: each is read once for all tiles, and a tile gets all of them together.
+  // Not more lines than the first-level cache has ways: lines 4 KiB apart compete for the same set.
   constexpr int together = 8;
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {
     const int count = depth - k < together ? depth - k : together;
-    // Lines far from each other: the processor does not see where this walk goes.
+    // The lines are far from each other, so the hardware prefetcher does not find the next ones.
     for (int i = k + together; i < k + together + count && i < depth; ++i)
       for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
     for (int t = 0; t < tiles.count(); ++t) {
@@ -88,7 +88,7 @@ inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real*
   }
 }
 
-// total += part, or total = part where it is the first.
+// total += part, or total = part for the first part.
 template <class Real>
 LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
   for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
@@ -108,8 +108,8 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
       turns ? parts_of_turned_depth<Real>(k_size) : parts_of_depth<Real>(k_size);
   const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
   const int count = panel_count<Real>(n_size);
-  // A copy of the left operand has to pay: by several panels that read it, and by sparing the
-  // first-level cache, where a short sum's lines would stay anyway unless they collide.
+  // A copy of the left operand pays only if several panels read it and if it relieves the
+  // first-level cache: the lines of a short sum would stay there anyway unless they collide.
   const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
                      (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
   const bool copies =

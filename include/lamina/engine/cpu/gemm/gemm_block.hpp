@@ -12,8 +12,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Numbers of a left operand that stay in the second-level cache while panels stream past them: 128
-/// KiB.
+/// Elements of a left operand that stay in the second-level cache while the product reads panels:
+/// 128 KiB.
 template <class Real>
 inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
 inline constexpr int resident_floats = resident_numbers<float>;
@@ -86,7 +86,7 @@ struct basic_product_block {
 
 namespace detail {
 
-/// A sum of more floats than this would lose digits if each of them were added to all before it.
+/// A longer sum of floats in one chain of additions would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
 /// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
@@ -150,15 +150,14 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 
 }  // namespace detail
 
-/// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
-/// unfinished.
+/// Computes the tiles of a block. Finished sums go to its epilogue, partial sums to `partial`.
 template <class Real>
 inline void gemm_block(const basic_product_block<Real>& b) {
   constexpr int panel_width = panel_width_in<Real>;
   alignas(64) Real sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
-  // One row is multiplied with several panels at once, as far as there are so many.
+  // One row is multiplied with several panels together as long as enough panels are left.
   constexpr int most = detail::panels_of_one_row * panel_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
@@ -171,7 +170,7 @@ inline void gemm_block(const basic_product_block<Real>& b) {
       detail::gemm_block_row<detail::panels_of_one_row / 2>(b, whole, halves);
     } else {
       // A panel's part stays in the first-level cache while tiles of the left operand come from the
-      // second, and what lies in panels is written from its beginning to its end.
+      // second level, and a result in panels is written sequentially.
       const int last = (end - halves + panel_width - 1) / panel_width - 1;
       for (int i = 0; i <= last; ++i)
         detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width,

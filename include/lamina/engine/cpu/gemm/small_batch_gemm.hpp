@@ -11,7 +11,8 @@
 
 namespace lamina::engine::cpu {
 
-/// At most so many rows are better off with dot products: transposing W costs more than they do.
+/// Up to this number of rows dot products are faster, because transposing W costs more than they
+/// do.
 inline constexpr int small_batch_rows = 3;
 
 namespace detail {
@@ -87,8 +88,8 @@ constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_si
   return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
 }
 
-/// What `gemm_dx` computes, for M from 1 to `small_batch_rows`: reads W once, in the order of its
-/// rows.
+/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W once, in the order of
+/// its rows.
 template <class Real>
 inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
                                 std::ptrdiff_t dy_stride, const Real* panels,

@@ -31,7 +31,7 @@ namespace detail {
 
 /// Floats of activations, and of partial sums, that stay in the second-level cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// A batch with fewer tiles is not tiled.
+/// A batch that would fill fewer tiles is not tiled.
 inline constexpr int least_tiles = 4;
 /// Products of tiles with fewer rows would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
@@ -43,7 +43,7 @@ constexpr int rows_of_tile(int width) {
 /// equal, bit for bit, to those of the whole batch.
 inline constexpr int summed_together = 8;
 
-/// A batch cut into nearly equal tiles of up to `rows_of_tile` rows, and `summed_together` more.
+/// A batch cut into nearly equal tiles of at most `rows_of_tile` + `summed_together` rows.
 struct tiles_of_rows {
   int rows, count;
   constexpr tiles_of_rows(int batch_rows, int most)
@@ -77,9 +77,9 @@ struct tiled_schedule {
   const argument_info* info;
   const memory_slot* slot_of;
   const tiled_group* tiled;
-  const bool* is_local;  // by argument: needed by groups of its run alone
+  const bool* is_local;  // by argument: only groups of its run use it
   int groups;
-  int width;  // floats of a row of all activations
+  int width;  // floats per row of all activations
 };
 
 /// The memory of one tile.
@@ -123,7 +123,8 @@ LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_m
   e.run(*s.program, own, s.info + e.first_argument, e.group, part);
 }
 
-/// Runs a schedule. `own` has room for the arguments of a group, `part` is of this batch.
+/// Runs a schedule. `own` has memory for the arguments of one group; `part` is the context of this
+/// batch.
 LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memory,
                                       unsigned long long given, float* const* arguments,
                                       const run_context& c, float** own, rows_of_run part) {
@@ -162,14 +163,14 @@ LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memo
 
 }  // namespace detail
 
-/// The runs of program P, which has neither loops nor branches, that go over tiles.
+/// The runs over tiles of program P, which has neither loops nor branches.
 template <class P>
 struct tiled_groups {
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int width = plan_type::memory.arena_width[batch::domain];
-  /// Rows that are too wide for a tile of enough of them gain nothing.
+  /// If rows are so wide that a tile would hold too few of them, tiling gains nothing.
   static constexpr bool is_narrow = P::desc.count.blocks == 1 && P::desc.count.domains <= 2 &&
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
@@ -178,10 +179,10 @@ struct tiled_groups {
     bool is_local[at_least_one(schedule::arguments)];
     int tiled_groups, sums, most_arguments;
   };
-  /// A run of fewer groups than these hands nothing on that would be worth it.
+  /// A run of fewer groups passes too little data from group to group to be worth tiling.
   static constexpr int least_groups = 3;
 
-  /// What a group may do in a run.
+  /// The part that a group may have in a run.
   static constexpr tiling tiling_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const schedule_entry& e = schedule::table.entries[g];
@@ -202,12 +203,12 @@ struct tiled_groups {
     const slicing how = slicing_of(d, e, info);
     return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
   }
-  /// Floats of unfinished sums of a group; sums over rows are doubles.
+  /// Floats of the partial sums of a group; sums over rows are doubles.
   static constexpr int sums_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
-  /// The parameter that sums change there, or -1.
+  /// The parameter that sums in this slot change, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {
     return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
   }
@@ -287,10 +288,11 @@ struct tiled_groups {
   static constexpr bool is_local(int v, int first, int end) {
     return is_made_in(v, first, end) && plan_type::same.last[owner(v)] < end;
   }
-  /// Whether what the run leaves behind lies where something lay that it reads, but not row by row:
-  /// rows of one tile could then lie over rows of the other that a later tile reads.
+  /// Whether an output of the run shares memory with an input whose rows have other addresses: a
+  /// tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    constexpr int most = 1 << 17;  // of more the compiler would search for seconds: no tiles then
+    constexpr int most =
+        1 << 17;  // above this the search would take seconds of compile time: no tiles then
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slot_of[v];
@@ -332,11 +334,11 @@ class row_tiles {
  public:
   static constexpr bool found = tiled_groups<P>::table.tiled_groups > 0;
 
-  /// Gets ready for a batch of so many rows.
+  /// Prepares for a batch of `rows` rows.
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      // The sums of a longer batch are not continued from tile to tile: they would lose digits.
+      // The sums of a longer batch must not be continued from tile to tile: they would lose digits.
       const bool applies = rows <= detail::longest_chain &&
                            static_cast<std::int64_t>(rows) * tiled::width >=
                                std::int64_t{detail::least_tiles} * detail::tile_floats;
