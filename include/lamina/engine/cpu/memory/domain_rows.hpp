@@ -21,7 +21,7 @@ template <int Domains>
 struct domain_rows {
   int count[Domains] = {};
   const int* offsets[Domains] = {};  // null for a domain without sequences
-  std::int64_t first[Domains] = {};  // the row of the whole mini-batch that this run begins with
+  std::int64_t first[Domains] = {};  // the first row of this run in the whole mini-batch
 
   constexpr domain_rows() = default;
   /// A batch of dense samples.

@@ -16,13 +16,13 @@ namespace lamina::engine::cpu {
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
-/// Reads one label a line.
+/// Reads one label per line.
 class label_reader {
  public:
   label_reader(const call_context& c, const operand& label, int ignored)
       : c_(c), label_(label), ignored_(ignored) {}
 
-  /// The label of line `outer` of a row, or -1 where it is to be ignored.
+  /// The label of line `outer` of a row, or -1 for a label to ignore.
   LAMINA_NOINLINE std::int64_t at(int row, int outer, int classes) const {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);

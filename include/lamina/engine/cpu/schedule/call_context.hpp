@@ -16,13 +16,14 @@ namespace lamina::engine::cpu {
 using engine::argument_info;
 using engine::operand;
 
-/// What a schedule knows of a group.
+/// The constants of a group in a schedule.
 struct group_info {
   int rows, columns, depth;
   bool panel;                     // the group's arrays are weights in panels
   int arguments;                  // how many
   const operator_schema* schema;  // of a call
-  const operator_desc* op;        // whose attributes count; null for the plan's own copies
+  const operator_desc*
+      op;  // the operator whose attributes are used; null for the plan's own copies
 };
 
 /// A sum over a large array that several threads compute together: each thread writes some of the
@@ -47,7 +48,7 @@ struct run_context {
   float* scratch;
   const row_allocator* allocator;            // null when all rows are fed
   const minibatch_source* source = nullptr;  // null when the program reads nothing
-  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   shared_sums sums = {};        // of an operator that several threads run together
   const conv_methods* convolutions =
@@ -65,7 +66,7 @@ struct run_context {
 /// The array of tensors that an operand stands for.
 inline tensor_array& array_of(const operand& o) { return *static_cast<tensor_array*>(o.data); }
 
-/// A call on the CPU: what the machine can do for it besides.
+/// A call of an operator on the CPU, with the services of the machine.
 class call_context : public operator_call {
  public:
   call_context(const program_view& program, float* const* arguments, const argument_info* info,

@@ -90,7 +90,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    // Unfinished sums have room for doubles.
+    // The memory of partial sums has the size of doubles.
     double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : own_sums;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
@@ -113,7 +113,7 @@ LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_con
   return {numbers_at<Real>(a[0]), numbers_at<Real>(a[1]), numbers_at<Real>(c.scratch)};
 }
 
-// The sums over rows that a run goes on with; in double none does (machine.hpp).
+// The sums over rows that continue from tile to tile; programs in double have none (machine.hpp).
 template <class Real>
 LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
   if constexpr (std::is_same_v<Real, float>)

@@ -23,7 +23,7 @@ struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
   static constexpr int wide = (out + lanes - 1) / lanes;
-  /// Vectors of a row, and filters, whose sums are in registers.
+  /// The vectors of a row, and the filters, whose sums are in registers.
   static constexpr int vectors = wide < 3 ? wide : 3;
   static constexpr int together = vectors == 1 ? 8 : vectors == 2 ? 5 : 4;
   static constexpr std::ptrdiff_t filter_stride = Group::arguments.of[1].info.stride;

@@ -41,7 +41,7 @@ LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
   return total;
 }
 
-/// The sum of n numbers that lie `step` apart.
+/// The sum of n numbers with stride `step`.
 template <class Real>
 inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   if (step == 1) {
@@ -58,8 +58,8 @@ inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Calls store(offsets of `kept`, place in its innermost loop, sum over all of `over`) for each
-/// place of `kept`; array 0 of both nests is `from`.
+/// Calls store(offsets of `kept`, index in its innermost loop, sum over all of `over`) for each
+/// position of `kept`; array 0 of both nests is `from`.
 template <int K, int L, class Real, class Store>
 inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const Real* from,
                      Store store) {
@@ -88,12 +88,12 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
   });
 }
 
-/// Sums of many rows, each of which a kernel adds to n numbers in Real: every 32 rows these are put
-/// aside in double.
+/// Sums of many rows: a kernel adds each row to n numbers in Real; after every 32 rows these are
+/// added to sums in double.
 template <class Real>
 class blocked_sums {
  public:
-  /// `sums` may be null, else it begins with zeros; `memory` has room for n doubles.
+  /// `sums` may be null; otherwise it must hold zeros. `memory` holds n doubles.
   blocked_sums(Real* sums, int n, float* memory)
       : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
     for (int j = 0; j < n_; ++j) aside_[j] = 0;
@@ -120,7 +120,7 @@ class blocked_sums {
   int rows_ = 0;
 };
 
-/// sums[c] = the sum of all elements of channel c, which lie side by side in each row.
+/// sums[c] = the sum of all elements of channel c, which are adjacent in each row.
 template <class Real>
 inline void add_channels(const operand& d, int channels, Real* sums) {
   const std::ptrdiff_t size = channels > 0 ? d.columns / channels : 0;

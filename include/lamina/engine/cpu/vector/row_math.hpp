@@ -25,7 +25,7 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
-/// Terms that are added up in Real; their sums are added in double.
+/// Upper bound of the terms that are added in Real; these sums are added in double.
 inline constexpr std::ptrdiff_t most_summed = 4096;
 
 template <class Real, class Term, class Rest>
@@ -72,8 +72,8 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
-/// The mean of n numbers, at least one. The mean of equal numbers is exact: a norm would divide an
-/// error in the last digit by a deviation of 0.
+/// The mean of n numbers, at least one. The mean of equal numbers is exact: otherwise a norm would
+/// divide an error in the last digit by a deviation of 0.
 template <class Real>
 LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
   const Real first = x[0];
@@ -102,7 +102,7 @@ LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t
       [=](std::ptrdiff_t j) { return (x[j] - center) * (x[j] - center); });
 }
 
-/// The sum of d[j] * (x[j] - center): a mean that is far from 0 takes no digits from it.
+/// The sum of d[j] * (x[j] - center); a mean that is far from 0 costs no precision.
 template <class Real>
 LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
                                         std::type_identity_t<Real> center, std::ptrdiff_t n) {
@@ -116,16 +116,15 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }
 
-/// Whether a sum of squares is neither more than a number holds nor so little that terms have lost
-/// digits.
+/// Whether a sum of squares has neither overflowed nor is so small that terms have lost digits.
 template <class Real>
 constexpr bool holds_squares(Real sum) {
   using limits = std::numeric_limits<Real>;
   return sum >= limits::min() / limits::epsilon() && sum <= limits::max();
 }
 
-/// The root of the sum of (x[j * step] - center)^2 where the squares are more, or less, than a
-/// number holds.
+/// The square root of the sum of (x[j * step] - center)^2 for squares that would overflow or
+/// underflow.
 template <class Real>
 LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity_t<Real> center = 0,
                              std::ptrdiff_t step = 1) {

@@ -228,7 +228,7 @@ struct masked_window_reader {
   }
 };
 
-/// The same matrix, transposed, for the gradient of the filters, which is a sum over positions.
+/// The same matrix, transposed: the gradient of the filters is a sum over positions.
 template <class Windows>
 struct turned_window_reader {
   static constexpr bool along_depth = true;

@@ -361,8 +361,8 @@ class machine_memory {
       selected_;
   index_range_check<schedule, domains> index_range_;
   bool bound_ = false;  // all arguments have had an address
-  // State after a failed allocation, for the next run: whether there is memory for the rows that
-  // were set, and whether dynamic rows move to a new allocation that is not yet complete.
+  // State that a failed allocation leaves for the next run: whether there is memory for the rows
+  // that were set, and whether dynamic rows move to a new allocation that is not yet complete.
   bool fits_ = false, moves_ = false;
 };
 
