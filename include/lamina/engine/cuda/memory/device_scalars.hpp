@@ -12,7 +12,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Reads numbers of a device; waits for it.
+/// Reads numbers from a device and waits for them.
 template <class Backend>
 class device_scalars {
  public:

@@ -26,7 +26,8 @@ class fetched_variables {
     backend_.wait();
     return reinterpret_cast<float*>(to.data());
   }
-  /// The way back, of what fetch() gave, or of what was somewhere on the host already.
+  /// Copies a variable back to the device: from the copy that fetch() returned, or from `from`,
+  /// another host address.
   LAMINA_COLD void store(memory_slot slot, const float* from, float* to, std::size_t bytes) {
     backend_.upload(to, from != nullptr ? static_cast<const void*>(from) : copy_of(slot).data(),
                     bytes);

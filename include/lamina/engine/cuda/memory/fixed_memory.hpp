@@ -38,7 +38,7 @@ template <class P, class Backend>
 class fixed_memory {
  public:
   static constexpr int constants_count = plan<P>::lowered.count.constants;
-  /// Floats of variables that come to the host with each run's report.
+  /// Floats of variables that are copied to the host with the report of each run.
   static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
@@ -52,7 +52,7 @@ class fixed_memory {
 
   /// The constants on the host, until they are uploaded.
   float* constants() { return reinterpret_cast<float*>(numbers_.data()); }
-  /// A run begins, with this seed, and has no fault yet.
+  /// Starts a run with this seed and without a fault.
   void begin_run(std::uint64_t seed) {
     const fault_word none = no_fault;
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
@@ -61,7 +61,7 @@ class fixed_memory {
   }
   std::size_t bytes_on_device() const { return on_device_.size(); }
   void upload() { backend_.upload(on_device_.data(), numbers_.data(), numbers_bytes); }
-  /// What a run has reported, once it was waited for.
+  /// Copies the report of a run to the host. It is valid after the host has waited for the run.
   void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
   fault_word found_fault() {
     fault_word f;
@@ -69,8 +69,8 @@ class fixed_memory {
     knows_results_ = f == no_fault;
     return f;
   }
-  /// A variable as the last run has left it, on the host; null if it did not come with the report,
-  /// or if the device may have another one by now.
+  /// The host copy of a variable after the last run; null if it is not part of the report, or if
+  /// the device may have changed it since.
   float* result(memory_slot of, std::size_t bytes) {
     const bool came = of.space == memory_space::fixed &&
                       static_cast<std::size_t>(of.offset) * sizeof(float) + bytes <=

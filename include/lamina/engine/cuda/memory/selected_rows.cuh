@@ -27,11 +27,11 @@ struct selected_rows_view {
   int count;
   int entries;  // rows of the table
 
-  /// Whether the i-th is a row, and the only one of its number.
+  /// Whether the i-th entry is a row of the table and the first one of its number.
   LAMINA_INLINE LAMINA_FN bool counts(int i) const {
     return numbers[i] < entries && (i == 0 || numbers[i - 1] != numbers[i]);
   }
-  /// Where the row of a number is, or -1.
+  /// The position of the row of a number, or -1.
   LAMINA_INLINE LAMINA_FN int find(int number) const {
     int first = 0, end = count;
     while (first < end) {
@@ -49,19 +49,19 @@ struct selected_rows_view {
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;
-  int count = 0, capacity = 0;  // rows, and how many there is memory for
+  int count = 0, capacity = 0;  // stored rows, and the number that the memory holds
   int columns = 0, entries = 0;
 
   selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
 };
 
-/// The selected rows that an operand stands for, and whether it stands for any.
+/// The selected rows that an operand stands for; and whether an operand stands for selected rows.
 inline const selected_rows& rows_of(const operand& o) {
   return *static_cast<const selected_rows*>(o.data);
 }
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
-/// The gradients of rows of program P, in memory of their own.
+/// The sparse gradients of program P, in a separate allocation.
 template <class P, class Backend>
 class selected_rows_memory {
  public:
@@ -75,7 +75,7 @@ class selected_rows_memory {
   selected_rows& rows(int number) { return rows_[number]; }
   const selected_rows& rows(int number) const { return rows_[number]; }
 
-  /// There are as many rows of each domain now, and room for `most` is wanted. Returns whether the
+  /// Sets the number of rows of each domain and reserves memory for `most`. Returns whether the
   /// memory has moved.
   bool bind(const int* rows, const int* most) {
     count_rows(most, &selected_rows::capacity);
@@ -100,7 +100,7 @@ class selected_rows_memory {
     return static_cast<std::size_t>(r.capacity) * static_cast<std::size_t>(padded(r.columns));
   }
 
-  /// `to` has a row for each number that chooses one, or those of `from` besides.
+  /// `to` receives one row per number that chooses a row, or also the rows of `from`.
   struct addend {
     int to, from, rows, columns;
   };

@@ -52,7 +52,7 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
   store_converted(to, type, at, x);
 }
 
-/// An element of any type as a whole number.
+/// An element of any type as an integer.
 LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::ptrdiff_t at) {
   switch (type) {
     case dtype::int64:
@@ -78,7 +78,7 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
   if (type == dtype::float64) return static_cast<const double*>(data)[at];
   return static_cast<double>(load_integer(data, type, at));
 }
-/// Writes a whole number as an element of any type.
+/// Writes an integer as an element of any type.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
   if (type == dtype::int64)
     static_cast<std::int64_t*>(to)[at] = x;
@@ -86,8 +86,8 @@ LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std
     store_converted(to, type, at, x);
 }
 
-/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
-/// cut into lines of `line` elements: the last dimension.
+/// An array as an argument of a kernel: `rows` rows of `columns` elements, `stride` elements apart.
+/// Each row consists of lines of `line` elements, the last dimension.
 struct argument_view {
   void* data;
   int rows, columns, line;
@@ -106,7 +106,7 @@ struct argument_view {
   LAMINA_FN T* row(int r) const {
     return static_cast<T*>(data) + r * stride;
   }
-  /// Element i of all rows, of an array of whole numbers.
+  /// Element i of all rows of an integer array.
   LAMINA_FN std::int64_t integer(int i) const {
     return load_integer(data, type, i / columns * stride + i % columns);
   }
@@ -132,7 +132,7 @@ LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
 #endif
 }
 
-/// What a call's kernel is given.
+/// The arguments of a call's kernel.
 struct call_arguments {
   argument_view in[3], out[3];
   float number[2];
@@ -141,12 +141,12 @@ struct call_arguments {
   std::int64_t first_row;  // of this mini-batch in a larger one
   fault_word* fault;
   int group;
-  int lines;  // that the teams share
-  int width;  // elements a line: how large a team should be
+  int lines;  // lines that the teams share
+  int width;  // elements per line: the size of a team depends on it
 
   /// Element i is out of range.
   LAMINA_FN void report(int i) const { report_fault(fault, group, i); }
-  /// The label of line i, -1 where it is to be ignored or is none of `classes`.
+  /// The label of line i, or -1 if it is to be ignored or is not below `classes`.
   LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
     const std::int64_t l = labels.integer(i);
     if (l == ignored) return -1;
@@ -156,7 +156,7 @@ struct call_arguments {
   }
 };
 
-/// The sequences of one domain, as kernels are given them.
+/// The sequences of one domain, as an argument of kernels.
 struct sequence_view {
   const int* offsets;
   int count;

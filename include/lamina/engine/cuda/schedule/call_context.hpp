@@ -14,9 +14,9 @@
 
 namespace lamina::engine::cuda {
 
-/// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
-/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a
-/// sequence, whose rows have to find room in a row of output 0.
+/// What a checked number is. `element`: the index of an element in a line of input 0; `row`: the
+/// index of a row of input 0; `attribute`: an index below attribute 0; `fraction`: a number from 0
+/// to 1; `length`: the length of a sequence whose rows must fit in a row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 struct call_context;
@@ -35,22 +35,24 @@ struct checked_input {
   void (*tell)(const call_context&, int i) = nullptr;
 };
 
-/// What a schedule knows of a group.
+/// The constants of a group in a schedule.
 struct group_info {
-  int variable;  // one that it writes, for messages; -1
+  int variable;  // a variable that the group writes, for messages; -1: none
   int rows, columns, depth;
   const operator_schema* schema;  // of a call
-  const operator_desc* op;        // whose attributes count; null for the plan's own copies
+  const operator_desc*
+      op;  // the operator whose attributes are used; null for the plan's own copies
 };
 
-/// How the host learns numbers that only the device knows, and tells it its own, in programs with
+/// Functions by which the host reads numbers from the device and sends its own, in programs with
 /// loops and branches.
 struct device_reader {
   void* machine;
   void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
-  /// Does not wait: the caller must keep `from` unchanged until the copy is done.
+  /// Does not wait. The caller may change or release `from` at once, because the numbers are
+  /// copied.
   void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
-  /// Tells the device where the sequences of a domain begin.
+  /// Sends the sequence offsets of a domain to the device.
   void (*send_offsets)(void* machine, int domain);
   /// The host's copy of a counter on the device that no kernel changes during a run. The first call
   /// in a run waits for the device.
@@ -72,19 +74,19 @@ struct run_context {
   int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   const minibatch_source* source = nullptr;  // of read_minibatch
-  unsigned long long given = ~0ull;          // data of this run, a bit each
+  unsigned long long given = ~0ull;          // data of this run, one bit each
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };
 
-/// An operand as kernels are given it.
+/// An operand as an argument of kernels.
 inline argument_view view_of_operand(const operand& o) {
-  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that is none of rows
+  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that does not count rows
   return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
           o.stride, o.type};
 }
 
-/// A group of the schedule about to run.
+/// One call of a group of the schedule.
 struct call_context : operator_call {
   const group_info& group;
   const run_context& run;
@@ -113,14 +115,14 @@ struct call_context : operator_call {
     return {run.offsets[domain], rows_in(parent_of(domain))};
   }
 
-  /// An input as the host has it; its data is null where only the device has it.
+  /// An input with the address of its host copy; null if only the device has the input.
   operand on_host(int slot) const {
     operand o = input(slot);
     o.data = others == nullptr ? nullptr : others[position_of_input(slot)];
     return o;
   }
-  /// The one number of an input, a row, a step or a slot: waits for the device where only that
-  /// knows it.
+  /// The index of a row, a step or a slot: the only number of an input. Waits for the device if
+  /// only the device knows it.
   int index_in(int slot) const {
     operand o = on_host(slot);
     std::int64_t number = 0;
@@ -134,7 +136,8 @@ struct call_context : operator_call {
       fail(*this, {"expected an index from 0 on, found ", n});
     return static_cast<int>(n);
   }
-  /// What an operator draws from whose first stream is `first`: by a seed of its own if it has one.
+  /// The random source of an operator whose first stream is `first`; it uses the operator's own
+  /// seed if there is one.
   random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
     return {own_seed, later_stream(first, run.iteration), has_own ? nullptr : run.seed};
   }

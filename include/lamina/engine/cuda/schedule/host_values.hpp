@@ -18,8 +18,8 @@ template <int Variables>
 struct host_values {
   bool computed[at_least_one(Variables)];
   bool sent[at_least_one(Variables)];
-  bool waits;  // the host waits for a condition or the number of a slot
-  bool ranks;  // what is done depends on the lengths of sequences
+  bool waits;  // the host waits for a condition or the index of a slot
+  bool ranks;  // the launches depend on the lengths of sequences
 
   /// Whether the host makes the call of an instruction.
   template <class L>
