@@ -45,7 +45,8 @@ void copy_parameters(const scope& from, model<P>& to) {
 
 namespace detail {
 
-/// The variables of targets that may be layers; a name of neither stays.
+/// The variables of targets, which may be layers. A name of neither a layer nor a variable stays
+/// unchanged.
 inline std::vector<std::string> variables_named(const program_view& p,
                                                 const std::vector<std::string>& targets) {
   std::vector<std::string> variables;
@@ -58,7 +59,7 @@ inline std::vector<std::string> variables_named(const program_view& p,
 
 }  // namespace detail
 
-/// Writes what a model needs to compute `targets`, layers or variables by name, into a directory
+/// Writes the part of a model that computes `targets`, layers or variables by name, to a directory
 /// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
 template <program_type P>
 void save_inference_model(const file_path& directory, const model<P>& from,
@@ -74,7 +75,7 @@ void save_inference_model(const file_path&, const P&,  // expects lamina::model{
                           const std::vector<std::string>& = {},
                           const inference_files& = {}) = delete;
 
-/// The parameters of a model, each in a file of its name, or all in `filename`.
+/// Writes the parameters of a model, each to a file of its name, or all to `filename`.
 /// Fluid: save_persistables.
 template <program_type P>
 void save_persistables(const file_path& directory, const model<P>& from,
@@ -87,8 +88,9 @@ template <program_type P>
 void save_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-/// Reads them again. All or nothing. A value that is missing, or of another type or shape than the
-/// model's, is a format_error that names the file and the variable. Fluid: load_persistables.
+/// Reads the parameters of a model, all or none. Throws format_error that names the file and the
+/// variable for a value that is missing or has another type or shape than the model's. Fluid:
+/// load_persistables.
 template <program_type P>
 void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> wanted;

@@ -11,7 +11,7 @@ namespace lamina {
 
 namespace detail {
 
-/// table[k][b]: what byte b does to the remainder when k further bytes follow it.
+/// table[k][b]: the contribution of byte b to the remainder if k further bytes follow it.
 inline const auto& crc32_tables() {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> t{};

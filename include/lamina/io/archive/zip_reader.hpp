@@ -45,7 +45,7 @@ class zip_reader {
 
   const std::vector<zip_member>& members() const { return members_; }
 
-  /// Goes to the bytes of a member that is stored; only they can be read then.
+  /// Moves to the bytes of a stored member and limits reads to them.
   void open(const zip_member& m) {
     if (!m.refused.empty()) from_.fail_at(m.entry, m.refused);
     from_.window(m.begin, m.stored_size, "the member '" + m.name + "'");
@@ -64,10 +64,12 @@ class zip_reader {
     check(m, crc);
   }
 
-  /// The bytes of a deflated member, which `checked` have its checksum.
+  /// The decompressed bytes of a deflated member. With `checked`, throws format_error if the
+  /// checksum is wrong.
   std::string inflate(const zip_member& m, bool checked = true) {
 #if LAMINA_HAS_ZLIB
-    // No stream of deflate grows by more than 1032: a wrong size asks for no memory.
+    // Deflate expands by a factor of at most 1032, so a wrong size is refused before memory is
+    // allocated for it.
     if (m.size / 1040 > m.stored_size)
       from_.fail_at(m.begin, text("expected at most ") << m.stored_size << " * 1040 bytes in '"
                                                        << m.name << "', found the size " << m.size);
@@ -80,7 +82,7 @@ class zip_reader {
     constexpr std::uint64_t most = std::numeric_limits<uInt>::max();
     std::uint64_t in = 0, out = 0;
     int status = Z_OK;
-    unsigned char none = 0;  // where a stream of no bytes would begin
+    unsigned char none = 0;  // a valid address for a stream without bytes
     while (status == Z_OK) {
       stream.next_in =
           reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is only read
@@ -126,7 +128,7 @@ class zip_reader {
   std::uint32_t u32() { return from_.number<std::uint32_t>("a zip archive's record"); }
   std::uint64_t u64() { return from_.number<std::uint64_t>("a zip archive's record"); }
 
-  /// The last record: a comment that ends with the file follows it.
+  /// Finds the end record: only a comment that ends with the file may follow it.
   void find_directory() {
     constexpr std::uint64_t record = 22;
     const std::uint64_t n = std::min<std::uint64_t>(file_size_, record + 65535);
@@ -211,7 +213,7 @@ class zip_reader {
     }
     if (from_.left() != 0) from_.fail("expected the end of a zip archive's directory, found more");
   }
-  /// Extra field 1, Zip64: the numbers that the entry has no room for.
+  /// Reads extra field 1, Zip64: the numbers that are too large for the entry.
   void read_extra(std::uint64_t size, zip_member& m) {
     const std::uint64_t begin = from_.offset();
     const std::string all = from_.bytes(size, "a member's extra fields");

@@ -23,7 +23,8 @@ namespace lamina {
 
 namespace detail {
 
-/// The number that a whole text is, in any locale; "inf" and "nan" too, for Fluid writes them.
+/// Parses a whole text as a number, independent of the locale. Accepts "inf" and "nan", because
+/// Fluid writes them.
 template <class T>
 bool read_number(std::string_view digits, T& value) {
   if (digits.size() > 1 && digits[0] == '+') digits.remove_prefix(1);
@@ -49,16 +50,16 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
-/// A real attribute of a recorded program in all its digits: files keep floats. `needed` says that
-/// a float that rounds it would be wrong, as one of an operator on whole numbers.
+/// A real attribute of a recorded program in full precision, because files store floats. `needed`:
+/// a rounded float would be wrong, as for an operator on integers.
 struct recorded_real {
   double value = 0;
   bool known = false, needed = false;
 
-  bool operator==(const recorded_real&) const { return true; }  // no part of the message
+  bool operator==(const recorded_real&) const { return true; }  // not a part of the message
 };
 
-/// OpDesc.Attr. Which member holds the value is said by the type: integer (INT, LONG, BOOLEAN,
+/// OpDesc.Attr. The type determines the member that holds the value: integer (INT, LONG, BOOLEAN,
 /// BLOCK), real, text, integers (INTS, LONGS, BOOLEANS, BLOCKS), reals or texts.
 struct attribute_message {
   std::string name{};
@@ -70,12 +71,13 @@ struct attribute_message {
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
-  int later_type = 0;  // the number of a type that Fluid 1.8 had not; the value is in unknown
+  int later_type =
+      0;  // the number of a type that Fluid 1.8 did not have; the value is in `unknown`
   std::string unknown{};
 
-  /// A real number, as exactly as it is known.
+  /// The real number in the best known precision.
   double number() const { return recorded.known ? recorded.value : double(real); }
-  /// Throws lamina::error when a file that keeps the number as a float would hold another one.
+  /// Throws lamina::error if a file, which stores a float, would change the number.
   void require_kept() const {
     if (recorded.needed && recorded.value != double(real))
       throw error((lamina::text("lamina: program file: attribute '")
@@ -137,7 +139,7 @@ struct variable_message {
   std::vector<std::int64_t> dims{};  // -1: known at run time
   std::int32_t lod_level = 0;
   bool persistable = false;
-  bool need_check_feed = false;  // of a variable that is fed; since 1.6
+  bool need_check_feed = false;  // the variable is fed; since 1.6
   bool is_parameter = false;     // since 2.3
   bool stop_gradient = false;    // since 2.3
   std::string unknown{}, unknown_of_type{}, unknown_of_lod{}, unknown_of_tensor{};
@@ -168,7 +170,7 @@ struct block_message {
   std::string unknown{};
   std::uint64_t offset = 0;
 
-  /// The variable of a name in this very block, or null.
+  /// The variable of a name in this block itself, or null.
   const variable_message* find(std::string_view name) const {
     for (const variable_message& v : variables)
       if (v.name == name) return &v;

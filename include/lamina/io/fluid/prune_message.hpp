@@ -24,7 +24,7 @@ inline int sub_block_of(const program_message& p, const operator_message& op) {
              : static_cast<int>(a->integer);
 }
 
-/// Adds the names that an operator reads; those of the block that it runs too.
+/// Adds the names that an operator reads, and those that the block reads that it runs.
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
   for (const slot_message& s : op.inputs) names.insert(s.arguments.begin(), s.arguments.end());
@@ -64,7 +64,7 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
 /// variables; blocks get new numbers. An operator whose outputs are overwritten later stays. Throws
-/// lamina::error for a target that the program has not. Fluid: Program.prune.
+/// lamina::error for a target that is not in the program. Fluid: Program.prune.
 inline program_message pruned_message(const program_message& p,
                                       const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
@@ -109,7 +109,7 @@ inline program_message pruned_message(const program_message& p,
   return made;
 }
 
-/// Sets is_test of all operators that have it, in all blocks. Fluid: clone(for_test=True).
+/// Sets is_test of all operators with this attribute, in all blocks. Fluid: clone(for_test=True).
 inline void set_test_mode(program_message& p) {
   for (block_message& b : p.blocks)
     for (operator_message& op : b.operators)
@@ -133,7 +133,7 @@ inline void add_feed_and_fetch(program_message& p, const std::vector<std::string
 /// The program that computes `targets` from its feeds: pruned, in test mode, with a feed operator
 /// for each variable of `feeds` that is still used, in their order, and a fetch operator for each
 /// target.
-/// Fluid: what save_inference_model writes.
+/// Fluid: the program that save_inference_model writes.
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,
                                          const std::vector<std::string>& targets) {

@@ -103,7 +103,7 @@ class json_reader {
     expected("the name of an enumerator");
   }
   [[noreturn]] void expected(const std::string& what) const {
-    // What is nested a million deep cannot be dumped.
+    // A value that is nested a million levels deep cannot be printed.
     const bool nested = value_->is_structured() && !value_->empty();
     std::string found = nested ? (value_->is_array() ? "a list" : "an object")
                                : value_->dump(-1, ' ', false, Json::error_handler_t::replace);

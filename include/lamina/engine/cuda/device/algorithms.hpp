@@ -122,7 +122,7 @@ class scratch_parts {
     int* const numbers = take<int>(count);
     return {keys, sorted_keys, numbers, take<int>(count)};
   }
-  /// The scratch memory after all parts that were taken, for the algorithms.
+  /// The scratch memory after all parts that were taken; the algorithms use it.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + used_; }
   std::ptrdiff_t used() const { return used_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops, for the
-// numbers that control loops and branches.
+// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops; it
+// computes the numbers that control loops and branches.
 #pragma once
 
 #include <lamina/engine/cuda/body/team.cuh>
