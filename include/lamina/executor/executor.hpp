@@ -54,14 +54,14 @@
 
 namespace lamina {
 
-/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
-/// that the scope holds in another precision are converted. Where `Real` is the type that the
-/// program computes in (docs/double.md), variables of the other type, which casts and metrics make,
-/// hold numbers of that type and are returned in it. Fluid: Executor.
+/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
+/// of another precision in the scope are converted. If `Real` is the type in which the program
+/// computes (docs/double.md), variables of the other type, which casts and metrics make, hold
+/// numbers of that type and are returned in it. Fluid: Executor.
 template <class Real>
 class basic_executor {
  public:
-  /// Knows the kernels of all operators of the library.
+  /// An executor with the kernels of all operators of the library.
   basic_executor();
 
   /// Adds the kernel of a user's own operator, or replaces one. A pointwise operator needs none.
@@ -75,7 +75,7 @@ class basic_executor {
            kernels_.find(schema.type) != kernels_.end();
   }
 
-  /// Gives every parameter its first value: runs the startup operators.
+  /// Initialises every parameter: runs the startup operators.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
     run_memory memory(program);
@@ -154,7 +154,7 @@ class basic_executor {
       t = t.cast(dtype_of<Real>);
   }
 
-  // Values become those of the types that the program declares.
+  // Converts values to the types that the program declares.
   static void to_declared(const program_view& program, const std::vector<std::string>& names,
                           std::vector<lod_tensor>& values) {
     for (int v = 0; v < program.count.variables; ++v) {
@@ -172,8 +172,8 @@ class basic_executor {
     return tensor_shape(first, first + program.variables[variable].rank);
   }
 
-  // Where each variable of the program lives: only those of block 0 have a name outside of it.
-  // Accumulators begin with zeros.
+  // Finds the storage of each variable of the program: only variables of block 0 have a name
+  // outside of the program. Accumulators start as zeros.
   static void place(const program_view& program, scope& variables, scope& local,
                     run_memory& memory) {
     for (int v = 0; v < program.count.variables; ++v) {
@@ -272,7 +272,8 @@ class basic_executor {
     }
   }
 
-  // Whether no later operator runs the gradient of the same body: another cost may have one.
+  // Whether no later operator runs a gradient of the same body. With several costs there may be
+  // one.
   static bool is_last_gradient(const program_view& program, int block) {
     bool last = false;
     for (int k = 0; k < program.count.operators; ++k) {

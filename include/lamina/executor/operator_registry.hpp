@@ -21,7 +21,7 @@ namespace lamina {
 template <class... Op>
 struct operator_list {};
 
-/// All operators of the library but updates of parameters; their gradients follow from them.
+/// All operators of the library except updates of parameters. Gradients follow from them.
 using library_operators = operator_list<
     batch_norm, group_norm, instance_norm, lrn, conv2d, depthwise_conv2d, conv3d, conv2d_transpose,
     pool2d, last_rnn_memory, last_rnn_memory_gradient, while_block, while_block_gradient,
@@ -55,12 +55,12 @@ using library_operators = operator_list<
     max_pool2d_with_index, unpool, roi_align, psroi_pool, bilinear_interp, nearest_interp,
     im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate, gradient_scale>;
 
-/// What is known of operators by their names. A recorded program refers to the definitions of its
-/// operators; one that was read names them only. A type may have several forms, which differ in
-/// their slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
+/// The schemas of operators by type name. A recorded program refers to the definitions of its
+/// operators; a program that was read only names them. A type may have several forms with different
+/// slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
 class operator_registry {
  public:
-  /// All operators of the library, their gradients, and all updates.
+  /// A registry with all operators of the library, their gradients, and all updates.
   operator_registry() {
     add_all(library_operators{});
     add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
@@ -74,7 +74,7 @@ class operator_registry {
                           fluid::flatten_contiguous_range>{});
   }
 
-  /// Makes an operator known, and its gradient where it has one: `registry.add<my_operator>()`.
+  /// Registers an operator, and its gradient if it has one: `registry.add<my_operator>()`.
   template <class Op>
   void add() {
     add(schema_of<Op>());
@@ -100,7 +100,7 @@ class operator_registry {
  private:
   template <class... Op>
   void add_all(operator_list<Op...>) {
-    const int each[] = {(add<Op>(), 0)...};  // a list and no fold: clang folds at most 256 operands
+    const int each[] = {(add<Op>(), 0)...};  // a list, not a fold: clang folds at most 256 operands
     (void)each;
   }
   template <class... Opt>

@@ -20,7 +20,7 @@ struct lookup_table_v2 : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// The dimensions from start_axis to stop_axis become one.
+/// Merges the dimensions from start_axis to stop_axis into one.
 struct flatten_contiguous_range : operator_definition {
   static constexpr const char* type = "flatten_contiguous_range";
   static constexpr auto inputs = slots_x;

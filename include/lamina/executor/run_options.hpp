@@ -16,12 +16,12 @@ namespace lamina {
 /// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
 using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 
-/// What a run needs besides program, scope and feed.
+/// Options of a run.
 struct run_options {
-  std::uint64_t seed = 0;       // of operators that have none of their own
+  std::uint64_t seed = 0;       // for operators without their own seed
   std::uint64_t step = 0;       // number of the mini-batch: dropout draws a new mask in each
   std::uint64_t first_row = 0;  // where this part of the mini-batch begins in the whole one
-  bool check_nan = false;       // throw at the first result that is not finite
+  bool check_nan = false;       // throw lamina::error at the first result that is not finite
   /// By number of the parameter: the attributes of its update operator, in the order of its schema,
   /// for a training loop that changes them in each step. Empty: as recorded.
   std::vector<std::vector<float>> update_numbers{};

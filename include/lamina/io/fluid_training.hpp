@@ -65,7 +65,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 /// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
 /// the learning rate; a schedule becomes operators that compute the rate from a step counter.
 /// Throws lamina::error for an optimizer that Fluid does not have, and for a schedule of v2. Fluid:
-/// the two programs after Optimizer.minimize.
+/// the main and startup programs that Optimizer.minimize makes.
 template <program_type P, optimizer::optimizer_type Opt>
 training_messages training_messages_of(P, const Opt& opt) {
   using trained = training_program<P, Opt>;

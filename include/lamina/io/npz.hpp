@@ -40,8 +40,8 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
   }
 }
 
-/// Reads the values of an archive. Tests switch checksums off to pass damaged bytes to the code
-/// after the check.
+/// Reads the values of an archive. Without `checked`, damaged bytes reach the code after the
+/// checksums.
 inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
                                 const wanted_values& wanted = {}) {
   tensors_of_file all{from.path()};

@@ -43,8 +43,8 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
-/// A group of a program's plan: its number, its kernel, its head with the shape, the functions
-/// fused into it, and what it stores.
+/// A group of a program's plan as text: its number, its kernel, its head with the shape, the
+/// functions fused into it, and the variables that it stores.
 template <program_type P>
 std::string group_text(int g) {
   using plan_type = plan<P>;

@@ -247,8 +247,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown when
-/// the program was read are left out.
+/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader did not
+/// know are omitted.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;
@@ -268,8 +268,8 @@ nlohmann::json to_json(P program) {
   return to_json(to_program_message(program));
 }
 
-/// Reads what to_json, or protobuf, wrote. Throws format_error, with the path of the member, for
-/// members that are missing or of another type; what the program says is checked by loaded_program.
+/// Reads JSON that to_json or protobuf wrote. Throws format_error, with the path of the member, for
+/// members that are missing or have another type; loaded_program checks the content of the program.
 template <std::same_as<nlohmann::json> Json>
 program_message from_json(const Json& json, const std::string& file = "JSON") {
   using reader = detail::json_reader<Json>;

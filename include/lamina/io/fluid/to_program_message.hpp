@@ -232,7 +232,7 @@ class message_maker {
     return std::string(digits, end);
   }
 
-  // Gives names to unused outputs, because PaddlePaddle writes these outputs and crashes if they
+  // Gives names to unused outputs, because PaddlePaddle writes these outputs and terminates if they
   // have no name: the other half of a split, the number of rows that each slot gave to a joined
   // array, and the memory of a batch_norm in training on a GPU, which Fluid 1 and lamina do not
   // have.
