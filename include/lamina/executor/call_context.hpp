@@ -167,9 +167,9 @@ class call_context {
     const int v = output_variable(slot, i);
     if (v >= 0) made_.emplace_back(v, std::move(sequences));
   }
-  /// Call it after the kernel: gives each output its sequences, either those of set_lod or those of
-  /// the first input with the same rows (Fluid: ShareLoD). Throws lamina::error if they contradict
-  /// the output's row domain.
+  /// Call it after the kernel: gives each output its sequences, those of set_lod or of the first
+  /// input with the same rows (Fluid: ShareLoD). Throws lamina::error if they contradict the row
+  /// domain.
   void finish() {
     for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
       const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
@@ -289,7 +289,7 @@ class call_context {
     }
     return -1;
   }
-  // The operand of an assign that changes the row domain of a variable to this one.
+  // The operand of an assign whose row domain has sequences of the same names, or -1.
   int handed_over(int domain) const {
     const int v = program_.arguments[op_.inputs];
     return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;

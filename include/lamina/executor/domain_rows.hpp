@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/domain_rows.hpp - how many rows each row domain has in one run, and in which
+// lamina/executor/domain_rows.hpp - the number of rows of each row domain in one run, and their
 // sequences.
 #pragma once
 

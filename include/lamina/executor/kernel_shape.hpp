@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernel_shape.hpp - how kernels look at arrays: along one dimension, as matrices,
+// lamina/executor/kernel_shape.hpp - views of arrays for kernels: along one dimension, as matrices,
 // broadcast.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/expression/expression.hpp - the templates a schedule becomes: one type a distinct group.
+// lamina/expression/expression.hpp - the templates that a schedule becomes: one type per distinct
+// group.
 //
 // A group is a head and a flat list of numbered statements. It is a graph, not a tree: a value that
 // is used twice is computed once. The types define the computation; an engine supplies its vector

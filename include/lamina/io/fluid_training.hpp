@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid_training.hpp - training programs as Fluid spells them: they train in PaddlePaddle
-// and, read again, in the executor.
+// lamina/io/fluid_training.hpp - training programs in Fluid's form: they train in PaddlePaddle and,
+// after reading, in the executor.
 #pragma once
 
 #include <cstddef>

@@ -21,8 +21,8 @@ namespace lamina {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
 /// of its view. It determines what Fluid leaves to the run: which variables are fed (the outputs of
-/// feed operators, else what operators of block 0 read and none writes), whose gradient a variable
-/// is (by its name), and which variables share their rows (row_domains.hpp).
+/// feed operators, else the variables that operators of block 0 read and none writes), whose
+/// gradient a variable is (by its name), and which variables share their rows (row_domains.hpp).
 ///
 /// Throws format_error, with the offset in the file, for blocks that are missing or in a cycle, a
 /// variable that no block declares or one block declares twice, and operators of unknown type, with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/place.hpp - CUDA devices as places, and how they multiply.
+// lamina/engine/cuda/place.hpp - CUDA devices as places, and their matrix arithmetic.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/gzip.hpp - whole files that were compressed with gzip (RFC 1952).
+// lamina/io/archive/gzip.hpp - decompresses whole files in gzip format (RFC 1952).
 #pragma once
 
 #include <algorithm>

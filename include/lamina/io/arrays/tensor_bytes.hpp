@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/tensor_bytes.hpp - the elements of a tensor from the bytes of a file.
+// lamina/io/arrays/tensor_bytes.hpp - reads the elements of a tensor from the bytes of a file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators that lamina's have only
-// one value of.
+// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators for which lamina supports
+// only one value.
 //
 // Gradient operators of later versions look for these attributes, so they are written. An operator
 // that was read with another value has a meaning that lamina does not compute, and is refused.

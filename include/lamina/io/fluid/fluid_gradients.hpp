@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/fluid_gradients.hpp - gradient operators as Fluid spells them.
+// lamina/io/fluid/fluid_gradients.hpp - converts gradient operators to Fluid's form.
 //
 // A gradient operator of lamina names only the variables that its kernel reads. Fluid's gradient
 // operators name all inputs and outputs of the forward operator and use their shapes. In Fluid the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_records.hpp - the records of a program in memory of their own, made at
-// run time.
+// lamina/io/fluid/program_records.hpp - the records of a program in their own memory, made at run
+// time.
 #pragma once
 
 #include <atomic>

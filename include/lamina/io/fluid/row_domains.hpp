@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/row_domains.hpp - which variables of a program that was read have the same rows.
+// lamina/io/fluid/row_domains.hpp - finds the variables of a program from a file that share their
+// rows.
 //
 // Fluid does not record which variables share their rows: at run time, results share the LoD of an
 // input. So an output gets the row domain of the first input with the same number of sequence

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/json/json_reader.hpp - members of JSON objects, checked, with the path of each for
-// errors.
+// lamina/io/json/json_reader.hpp - checked reads of members of JSON objects, with the path of each
+// member for errors.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_builder.hpp - an ONNX graph while it is put together: nodes, constants, and
-// the graphs of branches and loops inside of it.
+// lamina/io/onnx/onnx_builder.hpp - builds an ONNX graph: nodes, constants, and the inner graphs of
+// branches and loops.
 #pragma once
 
 #include <deque>

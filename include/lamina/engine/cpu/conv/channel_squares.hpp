@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/channel_squares.hpp - images with their channels apart, and rows of them
-// with the channels of a vector side by side.
+// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images with separate channels
+// and rows in which the channels of a vector are adjacent.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution, or the gradient of
-// one's input: the statements run over each image as soon as it is finished, while it is in the
-// cache.
+// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution or the gradient of its
+// input: the statements run over each image as soon as it is finished, while it is in the cache.
 #pragma once
 
 #include <cstddef>

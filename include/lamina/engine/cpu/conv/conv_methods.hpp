@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_methods.hpp - the special ways to compute convolutions that a program
+// lamina/engine/cpu/conv/conv_methods.hpp - the special convolution algorithms that a program
 // needs.
 //
 // The compiler knows the shapes of a program's convolutions, so it compiles only the algorithms

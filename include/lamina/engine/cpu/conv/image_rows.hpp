@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, what happens to one that is
-// finished, and the parts of the memory that a convolution needs.
+// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, the function that processes a
+// finished image, and the parts of the memory that a convolution needs.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd.hpp - convolutions with filters of 3 by 3 in 36 products for
-// sixteen results instead of 144, with filters of 5 by 5 in 64 instead of 400; their gradients in
-// the same number.
+// lamina/engine/cpu/conv/winograd.hpp - convolutions that compute 16 results of a 3 by 3 filter
+// with 36 products in place of 144, and of a 5 by 5 filter with 64 in place of 400; their gradients
+// in the same number.
 //
 // Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, part of
 // the image that they cover (winograd_transforms.hpp). The element by element products, summed over

@@ -154,7 +154,7 @@ struct see {
   }
 };
 
-/// The transpose of see.
+/// The transpose of the transform of elements of an image.
 template <int Points>
 struct show {
   static constexpr const auto& set = points_of<Points>;
@@ -221,7 +221,7 @@ LAMINA_NOINLINE void transform_squares(square_series s, const float* from, squar
           (v + sum).store_unaligned(at);
         });
 }
-/// The same, added to what is there.
+/// The same, added to the stored values.
 template <class T>
 LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
                                              square_positions in, float* to, square_positions out) {

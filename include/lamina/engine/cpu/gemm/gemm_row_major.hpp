@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/gemm/gemm_row_major.hpp - the product of two ordinary row-major matrices, each
-// perhaps transposed.
+// optionally transposed.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of weights of a loop: products of the
-// rows of many iterations.
+// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of the weights that a loop uses: one
+// product for the rows of many iterations.
 //
 // A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
 // dY are collected until there are enough.

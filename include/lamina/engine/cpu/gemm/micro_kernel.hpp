@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/micro_kernel.hpp - the products of one register tile, one function for
-// each number of rows.
+// lamina/engine/cpu/gemm/micro_kernel.hpp - computes one register tile of a product, by one
+// function per number of rows.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of few rows of input: dot products
-// instead of a transposed W.
+// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input of few rows: dot products
+// in place of a transposed W.
 #pragma once
 
 #include <cstddef>

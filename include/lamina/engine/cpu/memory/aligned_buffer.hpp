@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed; in
-// large pages where it is large and the system has them.
+// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed,
+// and in huge pages if it is large and the system has them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/domain_rows.hpp - how many rows a run has, and where its sequences lie.
+// lamina/engine/cpu/memory/domain_rows.hpp - the numbers of rows of a run, and the offsets of its
+// sequences.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/part_copy.hpp - copies and sums between parts of arrays with any steps.
+// lamina/engine/cpu/memory/part_copy.hpp - copies and sums between parts of arrays with arbitrary
+// strides.
 #pragma once
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/partial_sums.hpp - sums over the rows of a batch that are made a part
-// at a time.
+// lamina/engine/cpu/memory/partial_sums.hpp - sums over the rows of a batch that are computed in
+// parts.
 #pragma once
 
 namespace lamina::engine::cpu {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/row_parts.hpp - blocks of rows, and arrays in parts: rows, or all
-// sequences that lie below a row.
+// lamina/engine/cpu/memory/row_parts.hpp - copies of blocks of rows, and of parts of arrays: rows,
+// or all sequences below a row.
 #pragma once
 
 #include <cstddef>

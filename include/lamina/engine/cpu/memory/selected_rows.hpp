@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/selected_rows.hpp - a gradient of which only some rows are there.
+// lamina/engine/cpu/memory/selected_rows.hpp - a sparse gradient: only some rows are stored.
 #pragma once
 
 #include <algorithm>

@@ -38,7 +38,7 @@ struct shared_sums {
 struct conv_methods;
 class filter_memory;
 
-/// What changes from run to run.
+/// The data that change from run to run.
 struct run_context {
   const int* rows;                // by domain
   const int* const* offsets;      // by domain: where sequences begin
@@ -115,7 +115,7 @@ class call_context : public operator_call {
 
 /// The kernel of an operator that is not fused: specialise it with
 ///   static void run(const call_context&);
-/// and, when it needs memory of its own, the floats for it:
+/// and, if it needs scratch memory, the number of its floats:
 ///   static std::ptrdiff_t scratch(const call_context&);
 template <class Op>
 struct call_kernel;

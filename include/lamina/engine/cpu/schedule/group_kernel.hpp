@@ -42,7 +42,7 @@ void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments)
         runner.run(sums, {offset, 0, column}, how);
       });
     };
-    // Most updates have neither clip nor decay, and a loop of their own.
+    // Most updates have neither clip nor decay; they get a separate loop.
     if (Runner::numbers > 0 && runner.step != update_step::plain) return walk(runner.step);
     walk(update_step::plain);
   }

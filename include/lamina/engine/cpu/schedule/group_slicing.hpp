@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be run a part at a
-// time.
+// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be divided into
+// parts.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads, which
-// walk it in step: each takes a part of the rows, or of the elements, of every group that is worth
-// it.
+// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads that
+// execute it in step: each computes a part of the rows, or of the elements, of every group that is
+// large enough.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_layout.hpp - a plan for a number of rows that the compiler knows:
-// all of its memory in one block, every place a constant.
+// lamina/engine/cpu/static/static_layout.hpp - the memory of a plan for a constant number of rows:
+// one block in which every offset is a constant.
 #pragma once
 
 #include <cstddef>

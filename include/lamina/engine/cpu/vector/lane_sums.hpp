@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/lane_sums.hpp - the sums of the lanes of many vectors at once.
+// lamina/engine/cpu/vector/lane_sums.hpp - the lane sums of several vectors together.
 #pragma once
 
 #include <lamina/engine/cpu/gemm/transpose.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_sums.hpp - sums over rows of each column, which keep their digits:
-// eight rows are added in their own type, these sums in double.
+// lamina/engine/cpu/vector/row_sums.hpp - accurate sums of columns over rows: eight rows are added
+// in their own type, these sums in double.
 #pragma once
 
 #include <cstddef>

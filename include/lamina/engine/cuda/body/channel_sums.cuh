@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of a channel of images.
+// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of each channel of images.
 #pragma once
 
 #include <algorithm>

@@ -138,9 +138,9 @@ struct window_reader {
   }
 };
 
-/// The same matrix by bits: which taps of a filter lie inside of the image is computed once per
-/// place, which bits a tap needs once per tap, and an element costs one sum and one comparison. For
-/// filters whose sides have at most most_filter_sides taps together.
+/// The same matrix by bits: the taps of a filter that are inside of the image are computed once per
+/// position, the bits that a tap needs once per tap, and an element costs one sum and one
+/// comparison. For filters whose sides have at most most_filter_sides taps in total.
 template <conv_kind Kind>
 struct masked_window_reader {
   static constexpr bool along_depth = false;

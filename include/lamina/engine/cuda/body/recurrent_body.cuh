@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/recurrent_body.cuh - what the kernels of recurrent layers share: arrays
-// by row, the states that each step began with, the gradient of their weights.
+// lamina/engine/cuda/body/recurrent_body.cuh - common parts of the kernels of recurrent layers:
+// arrays by row, the states before each step, the gradient of the weights.
 #pragma once
 
 #include <lamina/engine/cuda/body/divider.cuh>

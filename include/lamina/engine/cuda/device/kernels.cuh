@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/kernels.cuh - bodies as kernels, and their launches.
+// lamina/engine/cuda/device/kernels.cuh - the kernels that run bodies, and their launches.
 #pragma once
 
 #include <algorithm>

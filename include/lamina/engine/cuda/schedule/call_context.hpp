@@ -14,9 +14,9 @@
 
 namespace lamina::engine::cuda {
 
-/// What a checked number is. `element`: the index of an element in a line of input 0; `row`: the
-/// index of a row of input 0; `attribute`: an index below attribute 0; `fraction`: a number from 0
-/// to 1; `length`: the length of a sequence whose rows must fit in a row of output 0.
+/// The meaning of a checked number. `element`: the index of an element in a line of input 0; `row`:
+/// the index of a row of input 0; `attribute`: an index below attribute 0; `fraction`: a number
+/// from 0 to 1; `length`: the length of a sequence whose rows must fit in a row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 struct call_context;
@@ -59,7 +59,7 @@ struct device_reader {
   std::int64_t& (*count)(void* machine, const void* at);
 };
 
-/// What changes from run to run.
+/// The data that change from run to run.
 struct run_context {
   const int* rows;                // by domain
   const int* const* offsets;      // by domain: where sequences begin, in device memory
@@ -181,14 +181,14 @@ struct call_context : operator_call {
 ///   static void prepare(const call_context&, call_arguments&);  on the host: arrays and numbers
 ///   template <class Team>
 ///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);
-/// and, where numbers may be out of range, `static constexpr checked_input checked`; or with bodies
-/// of its own:
+/// and, if numbers may be out of range, `static constexpr checked_input checked`; or with its own
+/// bodies:
 ///   template <class Backend> static void launch(Backend&, const call_context&);
 ///   static constexpr bool launches = true;
-/// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const
-/// call_context&). An operator that only the host computes has `template <class Backend> static
-/// void here(Backend&, const call_context&)`, too or instead: the arguments are then those of the
-/// host.
+/// and, if it needs scratch memory, the number of its floats: static std::ptrdiff_t scratch(const
+/// call_context&). An operator that the host may compute has `template <class Backend> static void
+/// here(Backend&, const call_context&)`, in addition or alone: its arguments are then host
+/// addresses.
 template <class Op>
 struct call_kernel;
 

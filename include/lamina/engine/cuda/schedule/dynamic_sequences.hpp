@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/dynamic_sequences.hpp - what the host does for operators on a device
-// that make rows and sequences: it knows where all sequences begin, and tells the device.
+// lamina/engine/cuda/schedule/dynamic_sequences.hpp - the host's part of operators on a device that
+// make rows and sequences: it knows the offsets of all sequences and sends them to the device.
 #pragma once
 
 #include <cstddef>

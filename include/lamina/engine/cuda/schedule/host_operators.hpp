@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_operators.hpp - which operators the host has a part in, where a
-// program runs on a device.
+// lamina/engine/cuda/schedule/host_operators.hpp - the operators that the host computes, or reads
+// operands of, when a program runs on a device.
 #pragma once
 
 #include <lamina/plan/plan.hpp>

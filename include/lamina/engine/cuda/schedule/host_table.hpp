@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_table.hpp - what the host knows of a program with loops and
-// branches on a device: numbers and rank tables that it computes itself.
+// lamina/engine/cuda/schedule/host_table.hpp - the numbers and rank tables that the host computes
+// itself for a program with loops and branches on a device.
 #pragma once
 
 #include <lamina/engine/common/block_schedule.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/index_range_check.hpp - how many rows the kernels of a program can
-// count.
+// lamina/engine/cuda/schedule/index_range_check.hpp - checks that the kernels of a program can
+// index all rows.
 #pragma once
 
 #include <cstdint>

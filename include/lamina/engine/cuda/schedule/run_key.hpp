@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/run_key.hpp - what the work that is recorded as a graph depends on.
+// lamina/engine/cuda/schedule/run_key.hpp - the key of a recorded graph: all data on which its work
+// depends.
 #pragma once
 
 #include <cstddef>
