@@ -25,9 +25,8 @@ namespace lamina {
 
 /// The data that an executor keeps for one operator.
 struct operator_history {
-  std::uint64_t ordinal =
-      0;  // index among the operators of its type; only for operators that draw random numbers
-  std::int64_t runs = 0;  // number of runs so far
+  std::uint64_t ordinal = 0;  // index among those of its type, if it draws random numbers
+  std::int64_t runs = 0;      // number of runs so far
 };
 
 /// The arguments and services for a kernel of the reference executor. `Real` is the type in which

@@ -25,12 +25,11 @@ struct report_options {
 
 /// A fused group in a run.
 struct group_report {
-  std::string what;  // number, kernel, shape and functions, as in plan_text()
-  std::string
-      addresses;        // addresses of its arrays: arena+0 is the first float of a row of an arena
-  double flops = 0;     // multiplications and additions of matrix products and convolutions
-  double elements = 0;  // values of pointwise functions and of kernels that are not fused
-  double bytes = 0;     // of the arrays that it reads or writes, each counted once
+  std::string what;       // number, kernel, shape and functions, as in plan_text()
+  std::string addresses;  // of its arrays: arena+0 is the first float of a row of an arena
+  double flops = 0;       // multiplications and additions of matrix products and convolutions
+  double elements = 0;    // values of pointwise functions and of kernels that are not fused
+  double bytes = 0;       // of the arrays that it reads or writes, each counted once
 };
 
 /// All groups of a plan.

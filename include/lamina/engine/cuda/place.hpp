@@ -24,8 +24,8 @@ inline constexpr bfloat16_type bfloat16{};
 
 /// Device `number` of this machine: `adam.train(model, reader, {.place = lamina::cuda::place{0}})`.
 /// With an arithmetic other than float32 the place follows the options, because only there its type
-/// is part of the call: `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0,
-/// lamina::cuda::tf32})`.
+/// is part of the call:
+/// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
 template <class Arithmetic = float32_type>
 struct place {
   using arithmetic = Arithmetic;

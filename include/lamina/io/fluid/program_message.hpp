@@ -71,8 +71,7 @@ struct attribute_message {
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
-  int later_type =
-      0;  // the number of a type that Fluid 1.8 did not have; the value is in `unknown`
+  int later_type = 0;  // a type that is newer than Fluid 1.8; its value is in `unknown`
   std::string unknown{};
 
   /// The real number in the best known precision.

@@ -80,8 +80,7 @@ class row_domains {
   }
 
   program_view p_;
-  std::vector<int>
-      like_;  // by variable: another variable with the same rows; itself at the end of the chain
+  std::vector<int> like_;  // by variable: another one with the same rows; the last one: itself
 };
 
 }  // namespace lamina

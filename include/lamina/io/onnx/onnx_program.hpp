@@ -52,8 +52,7 @@ class onnx_program {
     }
     read_.insert(targets.begin(), targets.end());
     for (const std::string& name : targets)
-      if (writes_[name] > 1)
-        graph.take(name);  // the last value gets the name of the variable at the end
+      if (writes_[name] > 1) graph.take(name);  // the last value gets this name at the end
   }
 
   onnx_builder graph;

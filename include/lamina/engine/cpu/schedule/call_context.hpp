@@ -22,8 +22,7 @@ struct group_info {
   bool panel;                     // the group's arrays are weights in panels
   int arguments;                  // how many
   const operator_schema* schema;  // of a call
-  const operator_desc*
-      op;  // the operator whose attributes are used; null for the plan's own copies
+  const operator_desc* op;        // gives the attributes; null for the plan's own copies
 };
 
 /// A sum over a large array that several threads compute together: each thread writes some of the
@@ -51,11 +50,10 @@ struct run_context {
   int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   shared_sums sums = {};        // of an operator that several threads run together
-  const conv_methods* convolutions =
-      nullptr;  // the algorithms that the program has in addition to the general one
-  filter_memory* filters = nullptr;  // for machines that do not train; else null
-  bool is_odd_run = false;           // true in every second run of a machine
-  partial_sums sums_of_rows = {};    // of a group that processes a part of its rows at a time
+  const conv_methods* convolutions = nullptr;  // the special algorithms of the program
+  filter_memory* filters = nullptr;            // for machines that do not train; else null
+  bool is_odd_run = false;                     // true in every second run of a machine
+  partial_sums sums_of_rows = {};  // of a group that processes a part of its rows at a time
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
   /// Whether large weights are read from the end: the previous run or iteration read them from the

@@ -291,8 +291,7 @@ struct tiled_groups {
   /// Whether an output of the run shares memory with an input whose rows have other addresses: a
   /// tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    constexpr int most =
-        1 << 17;  // above this the search would take seconds of compile time: no tiles then
+    constexpr int most = 1 << 17;  // with more the search would take seconds: no tiles then
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slot_of[v];

@@ -8,7 +8,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Unrolls the loop that follows, wholly or by four, or keeps it as it is, in device code only.
+/// Unrolls the next loop fully or by four, or does not unroll it; in device code only.
 #if defined(__CUDA_ARCH__)
 #define LAMINA_CUDA_UNROLL _Pragma("unroll")
 #define LAMINA_CUDA_UNROLL_BY_4 _Pragma("unroll 4")

@@ -13,7 +13,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// `rows[r] = *place[r]`, zeros where there is no place, or the other way round.
+/// `rows[r] = *position[r]`, or zeros if that is null; or the reverse copy.
 template <bool Collects>
 struct placed_rows_body {
   struct arguments {

@@ -141,8 +141,8 @@ class tile_share {
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
       : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
-  /// Computes the sums over the terms in [first, end), added in their order, for the tile with the
-  /// upper left corner (row0, column0).
+  /// Computes the tile with the upper left corner (row0, column0): the sums over the terms in
+  /// [first, end), added in their order.
   template <class Team, class Left, class Right>
   LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
                                         int row0, const Left& left, int column0,

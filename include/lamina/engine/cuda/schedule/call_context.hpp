@@ -40,8 +40,7 @@ struct group_info {
   int variable;  // a variable that the group writes, for messages; -1: none
   int rows, columns, depth;
   const operator_schema* schema;  // of a call
-  const operator_desc*
-      op;  // the operator whose attributes are used; null for the plan's own copies
+  const operator_desc* op;        // gives the attributes; null for the plan's own copies
 };
 
 /// Functions by which the host reads numbers from the device and sends its own, in programs with
@@ -92,9 +91,9 @@ struct call_context : operator_call {
   const run_context& run;
   int number_of_group;
   float* const* arguments;
-  float* const*
-      others;  // the addresses of the same arguments in the other memory (host or device),
-               // for a call that the host runs itself; null for arguments without one
+  /// Addresses of the same arguments in the other memory, host or device, for a call that the host
+  /// runs itself; null for arguments without one.
+  float* const* others;
 
   call_context(const program_view& program, float* const* all, const argument_info* info,
                const group_info& g, const run_context& state, int number,
