@@ -87,12 +87,12 @@ class basic_executor {
       run_operator(program, program.startup[k], memory, options, rows);
   }
 
-  /// Runs all operators of block 0 in order, and the blocks that they run, and returns the values
-  /// of the variables in `fetch`, which are of block 0. Persistable variables live in `variables`,
-  /// all others for this run only. Throws lamina::error that names the variable for a feed of
-  /// another name, type, shape, number of rows or sequences that its domain does not have, a
-  /// variable without a value, a label out of range, a condition that stays true for more than
-  /// options.iterations, or, with check_nan, a result that is not finite.
+  /// Runs all operators of block 0 in order, and the blocks that they run. Returns the values of
+  /// the variables in `fetch`, which must be in block 0. Persistable variables are stored in
+  /// `variables`; all others exist only during this run. Throws lamina::error that names the
+  /// variable for a feed of another name, type, shape, number of rows or sequences that its domain
+  /// does not have, a variable without a value, a label out of range, a condition that stays true
+  /// for more than options.iterations, or, with check_nan, a result that is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
@@ -330,7 +330,7 @@ class basic_executor {
   }
 
   kernel_table<Real> kernels_;
-  // By the number of the program, and the operator.
+  // Keys: the number of the program, and the operator.
   std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };
 

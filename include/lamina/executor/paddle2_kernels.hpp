@@ -9,7 +9,8 @@
 
 namespace lamina::fluid {
 
-/// Rows of W by number, as lookup_table; Ids [...] has no last dimension of 1, Out [..., width].
+/// Rows of W by number, like lookup_table, but Ids [...] has no last dimension of 1; Out is [...,
+/// width].
 struct lookup_table_v2 : operator_definition {
   static constexpr const char* type = "lookup_table_v2";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};

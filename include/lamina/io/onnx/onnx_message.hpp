@@ -172,7 +172,7 @@ struct onnx_model {
   std::string producer{}, producer_version{};
 };
 
-/// The bytes of an ONNX file. Throws lamina::error for a model above the 2 GiB of a message.
+/// The bytes of an ONNX file. Throws lamina::error for a model above 2 GiB, the limit of a message.
 inline std::string to_onnx(const onnx_model& model) {
   std::uint64_t size = 0;
   for (const auto& [name, value] : model.graph.initializers)

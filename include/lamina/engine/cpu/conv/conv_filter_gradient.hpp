@@ -110,7 +110,7 @@ class conv_filter_gradient {
     return parts.used();
   }
 
-  /// `filter` must have been cleared.
+  /// The caller must have cleared `filter`.
   void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
            std::ptrdiff_t filter_stride, float* scratch) const {
     if (method_ != nullptr)

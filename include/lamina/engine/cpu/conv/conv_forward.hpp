@@ -91,7 +91,7 @@ class conv_forward {
             *taps++ = c * seen_.channel_size() + seen_.offset(position);
           }
   }
-  /// Where each row of windows begins; returns how many there are.
+  /// Stores the offset of each row of windows; returns their number.
   int fill_rows(int* rows) const {
     int n = 0;
     for (int z = 0; z < shape_.side[0].small; ++z)
@@ -100,7 +100,7 @@ class conv_forward {
     return n;
   }
 
-  /// Where the last row of windows begins.
+  /// The offset of the last row of windows.
   int last_row() const {
     return ((shape_.side[0].small - 1) * seen_.side[1].span + shape_.side[1].small - 1) *
            seen_.side[2].span;

@@ -17,7 +17,7 @@ namespace detail {
 
 inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 
-/// The convolution that is the head of a group: of its first argument with its second.
+/// The head of a group: the convolution of its first argument with its second one.
 struct conv_head {
   operand from, filter, to;
   conv_shape shape;

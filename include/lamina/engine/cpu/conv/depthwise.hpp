@@ -207,7 +207,7 @@ class depthwise {
   static int rounded(int n, int to) { return (n + to - 1) / to * to; }
   int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
   int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
-  /// Where row y of the larger image begins in its copy.
+  /// The offset of row y of the larger image in its copy.
   std::ptrdiff_t position_of(int y) const {
     return (static_cast<std::ptrdiff_t>(y + side_[0].padding) * seen_[1] + side_[1].padding) *
            lanes;

@@ -40,14 +40,14 @@ class slope_rows {
   /// Whether the image is read in place, without a copy.
   bool whole() const { return whole_; }
   int vectors() const { return vectors_; }
-  /// Numbers that `fill` needs for the rows.
+  /// The number of row offsets that `fill` writes.
   int row_count() const { return row_count_; }
   /// Floats of a copy.
   std::ptrdiff_t floats() const {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
 
-  /// Where each row and each vector of windows begins in the larger image.
+  /// Stores the offset of each row and of each vector of windows in the larger image.
   void fill(int* rows, int* where) const {
     (void)forward_.fill_rows(rows);
     for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {

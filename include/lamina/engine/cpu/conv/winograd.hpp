@@ -61,7 +61,7 @@ class winograd {
     const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
     together_ = static_cast<int>((all + chunks - 1) / chunks);
     if (together_ < 1) together_ = 1;
-    // Memory for fewer samples is never more.
+    // Fewer samples never need more memory.
     most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
@@ -253,7 +253,7 @@ class winograd {
     }
   }
 
-  /// Rows of `columns` elements of an image from lines of a vector of channels.
+  /// Writes rows of `columns` elements of an image from lines of a vector of channels.
   static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
                           float* image, std::ptrdiff_t channel) {
     // Rows without anything between them are one.

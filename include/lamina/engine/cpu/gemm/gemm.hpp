@@ -254,8 +254,8 @@ constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_si
   return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
 }
 
-/// `gemm_dw` (below) of a dY in panels, of which there are `panel_rows` rows or more, M of them in
-/// use. `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
+/// `gemm_dw` (below) for a dY in panels of at least `panel_rows` rows, of which M are used.
+/// `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
 template <class Real>
 inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
@@ -271,8 +271,8 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
 /// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
 /// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
 /// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
-/// M may be 0; then all sums are 0. Some rows at a time: `sums` has memory for panels_floats(K, N)
-/// floats, and `run` is called with the last of them.
+/// M may be 0; then all sums are 0. To compute some rows at a time, pass `sums` with memory for
+/// panels_floats(K, N) floats; `run` is then called with the last rows.
 template <class Real>
 inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
                     const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,

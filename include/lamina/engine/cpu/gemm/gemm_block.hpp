@@ -17,7 +17,7 @@ namespace lamina::engine::cpu {
 template <class Real>
 inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
 inline constexpr int resident_floats = resident_numbers<float>;
-/// The rows of such an operand, each `depth` numbers: whole tiles, and four of them at least.
+/// The number of rows of such an operand, with `depth` elements each: whole tiles, at least four.
 inline constexpr int least_resident_rows = 4 * tile_rows;
 template <class Real = float>
 constexpr int resident_rows(int depth) {
@@ -89,7 +89,7 @@ namespace detail {
 /// A longer sum of floats in one chain of additions would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
-/// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
+/// Multiplies a block of one row with the panels in columns [first, end), `Panels` at a time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
   constexpr int panel_width = panel_width_in<Real>;
@@ -115,7 +115,7 @@ LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int firs
   }
 }
 
-/// All tiles of a block by one panel.
+/// Multiplies all tiles of a block with one panel.
 template <class Real>
 LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const even_parts& tiles,
                                     int column, Real* sums) {

@@ -11,9 +11,9 @@
 namespace lamina::engine::cpu {
 
 /// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
-/// rows of its width, without gaps, so that a product streams through it. The last panel may be
-/// narrower, and its columns beyond N are padding that holds 0. `k * padded(N)` numbers in all;
-/// panels of doubles are narrower than those of floats.
+/// rows of its width, without gaps, so that a product reads it sequentially. The last panel may be
+/// narrower, and its columns beyond N are padding that holds 0. All panels together hold `K *
+/// padded(N)` numbers. Panels of doubles are narrower than panels of floats.
 constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
   return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
 }

@@ -17,7 +17,7 @@ inline constexpr int small_batch_rows = 3;
 
 namespace detail {
 
-// to[0, lanes) = the products of W[k] and dy, not yet added up. `dy` is padded with zeros.
+// to[0, lanes) = partial sums of W[k] . dy; their sum is the product. `dy` is padded with zeros.
 template <class Real>
 inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                         Real* to) {
@@ -61,7 +61,7 @@ inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, c
   LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(to + r * lanes);
 }
 
-// sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0.
+// sums[r] = W[k + r] . dy for r < lanes; 0 for rows after the last of `rows`.
 template <class Real>
 inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels, const Real* dy,
                      Real* sums) {

@@ -105,7 +105,7 @@ class machine_memory {
     c.is_odd_run = is_odd_run_;
     return c;
   }
-  /// To be called before each run.
+  /// The caller calls it before each run.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }

@@ -18,8 +18,8 @@ struct no_blocks {};
 }  // namespace detail
 
 /// Runs program P on the CPU, in float or in double (plan/real_type.hpp). Owns activations and
-/// gradients, never parameters. Not for two threads at once; any number of machines may share
-/// parameters that none of them writes.
+/// gradients, never parameters. Only one thread at a time may use a machine; several machines may
+/// share parameters that none of them writes.
 template <class P>
 class machine {
  public:
@@ -57,7 +57,7 @@ class machine {
   /// Sets the source of the data for layer::read_minibatch.
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
 
-  /// Runs every group whose data are among `given` (a bit each). Throws lamina::error for a loop
+  /// Runs every group whose data are in `given` (one bit each). Throws lamina::error for a loop
   /// that does not end, a label or index out of range, rows that do not fit.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.begin_run();

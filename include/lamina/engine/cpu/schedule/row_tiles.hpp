@@ -215,7 +215,7 @@ struct tiled_groups {
 
   static constexpr table_type make() {
     table_type t{};
-    // By parameter and by plan variable: sums of the run change it.
+    // By parameter and by plan variable: whether sums of the run change it.
     bool* const changed = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1]{};
     bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
     for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
@@ -327,7 +327,7 @@ struct tiled_groups {
                                                   width};
 };
 
-/// Runs the schedule of program P on tiles where a batch is large enough.
+/// Runs the schedule of program P on tiles if a batch is large enough.
 template <class P, bool Narrow = tiled_groups<P>::is_narrow>
 class row_tiles {
  public:

@@ -28,7 +28,7 @@ namespace detail {
 
 namespace ex = lamina::expression;
 
-/// How an operand is read, a vector at a time.
+/// Reads an operand, one vector at a time.
 template <class Operand, class Real>
 struct operand_reader;
 template <class Real>

@@ -60,7 +60,7 @@ struct static_layout {
       if (alternates(plan_type::grouped.groups[g])) return true;
     return false;
   }
-  /// To be called before each run on a block of memory.
+  /// The caller calls it before each run on a block of memory.
   static LAMINA_INLINE void begin_run(float* memory) {
     if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
   }
@@ -196,7 +196,7 @@ struct static_group {
 
   /// Dimensions of an argument, rows included.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
-  /// The element `i` of an attribute that is a list of integers, and an attribute that is a text.
+  /// Element `i` of an attribute that is a list of integers; and an attribute that is a string.
   static constexpr int integer(int attribute, int i) {
     const int at = P::desc.operators[first.op].attributes;
     return P::desc.integers[P::desc.attributes[at + attribute].offset + i];

@@ -29,7 +29,8 @@ inline constexpr int lanes_of = static_cast<int>(V::size);
 static_assert(alignment_floats % lanes == 0,
               "lamina: a padded row has to be a whole number of vectors");
 
-/// a * b + c, in one instruction where the architecture has one. (xsimd 8 has none for AVX-512.)
+/// a * b + c, in one instruction if the architecture has one. (xsimd 8 does not use it for
+/// AVX-512.)
 LAMINA_INLINE vector fused_multiply_add(vector a, vector b, vector c) {
 #if defined(__AVX512F__)
   if constexpr (lanes == 16) {

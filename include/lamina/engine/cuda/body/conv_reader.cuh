@@ -11,7 +11,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Which of the two images of a convolution the kernel makes, and from which one.
+/// The direction of a convolution kernel: which image is the result, and which one is read.
 enum class conv_kind {
   forward,  // the small image from the large one
   spread    // the large image from the small one: the gradient of the input, conv2d_transpose
@@ -48,7 +48,7 @@ struct conv_volume {
   }
 };
 
-/// A convolution as kernels are given it.
+/// A convolution as an argument of kernels.
 struct conv_geometry {
   conv_volume large, small, taps;  // taps: one channel of a filter
   divider stride[3];

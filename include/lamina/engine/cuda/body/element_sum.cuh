@@ -35,7 +35,7 @@ struct element_terms {
   }
 };
 
-/// Stores a sum as it is ...
+/// Stores a sum unchanged ...
 struct all_reduce {
   double* to;
   LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }

@@ -46,7 +46,7 @@ struct kept_shape {
     const int rank = lane * Team::threads + team.rank();
     return {rank / States, rank % States};
   }
-  /// f(lane, gate, state) for each of them.
+  /// Calls f(lane, gate, state) for each of them.
   template <class Team, class F>
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
@@ -115,7 +115,7 @@ struct kept_lines {
   }
 };
 
-/// Steps as the body of a kernel: a team reads its lines, then walks along its sequences.
+/// The body of a kernel: a team reads its lines, then runs the steps of its sequences.
 template <class Steps>
 struct kept_body {
   using arguments = typename Steps::arguments;

@@ -56,7 +56,7 @@ struct read_matrices {
   }
 };
 
-/// Where the results of products go.
+/// The matrices that receive the results of products.
 struct written_matrices {
   float* data;
   matrix_list list;

@@ -37,7 +37,7 @@ constexpr int largest() {
   return most;
 }
 
-/// How an operand is read. `Constant`: nothing that the group reads changes while it runs.
+/// Reads an operand. `Constant`: the group writes nothing that it reads.
 template <class Operand>
 struct operand_reader;
 

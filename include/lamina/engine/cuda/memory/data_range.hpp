@@ -49,7 +49,7 @@ class data_range {
     }
   }
 
-  /// Every array begins at a multiple of 256 bytes.
+  /// Every array is aligned to 256 bytes.
   static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
 
  private:

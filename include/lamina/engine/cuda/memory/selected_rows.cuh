@@ -128,7 +128,7 @@ class selected_rows_memory {
         const plan_variable ids = lowered.variables[p.arguments[op.inputs + 1]];
         t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), -1, ids.rows, ids.columns};
       } else if (op.schema == &schema_of<selected_rows_sum>()) {
-        // Behind how many there are.
+        // The operands after the first one, which is the count.
         for (int a = op.inputs + 1; a < op.outputs; ++a)
           t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), number(p.arguments[a]), 0,
                                          0};

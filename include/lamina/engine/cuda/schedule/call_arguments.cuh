@@ -113,7 +113,8 @@ struct argument_view {
   LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// The first number that was out of range: the group above, the element below; all ones if none.
+/// The first number that was out of range: its group in the upper half, its element in the lower
+/// half; all ones if there is none.
 using fault_word = unsigned long long;
 inline constexpr fault_word no_fault = ~0ull;
 

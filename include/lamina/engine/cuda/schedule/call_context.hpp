@@ -91,8 +91,8 @@ struct call_context : operator_call {
   const run_context& run;
   int number_of_group;
   float* const* arguments;
-  /// Addresses of the same arguments in the other memory, host or device, for a call that the host
-  /// runs itself; null for arguments without one.
+  /// Addresses of the same arguments in the other memory, host or device; a call that the host runs
+  /// itself uses them. Null for arguments without one.
   float* const* others;
 
   call_context(const program_view& program, float* const* all, const argument_info* info,
@@ -145,7 +145,7 @@ struct call_context : operator_call {
     if (run.allocator != nullptr && domain > 0)
       run.allocator->set_rows(run.allocator->machine, domain, rows);
   }
-  /// Whether the rows of a domain are known since this iteration began.
+  /// Whether the rows of a domain have been set in this iteration.
   bool knows_rows(int domain) const { return run.allocator->knows(run.allocator->machine, domain); }
   /// Whether the output is a view: the kernel sets its address by show().
   bool shows() const { return run.view > 0; }

@@ -22,7 +22,7 @@ class host_rows : public operator_call {
     return {c_.run.host_offsets[domain], rows_in(parent_of(domain))};
   }
   bool makes_rows() const { return c_.run.allocator != nullptr; }
-  /// Whether the rows of a domain are known since this iteration began.
+  /// Whether the rows of a domain have been set in this iteration.
   bool knows_rows(int domain) const { return c_.knows_rows(domain); }
   int* make_offsets(int domain, int sequences) const {
     return c_.run.allocator->make_offsets(c_.run.allocator->machine, domain, sequences);

@@ -45,7 +45,7 @@ class machine {
     bind(1);
   }
 
-  /// A batch without sequences.
+  /// Sets the rows of a batch without sequences.
   void bind(int rows, std::int64_t first_row = 0) {
     struct {
       int count[domains] = {};
@@ -90,7 +90,7 @@ class machine {
     return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
   }
 
-  /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
+  /// Runs every group whose data are in `given` (one bit each), and waits for the device. Throws
   /// lamina::error for a label or index out of range and for errors of the device.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     reached_ = -1;
@@ -126,7 +126,8 @@ class machine {
   /// Copies a variable that the caller changed at its address to the device. Call it before the
   /// next run.
   void store(const variable_layout& layout) { memory_.store(layout); }
-  /// The gradient of parameter i on the device, in rows as the device keeps it; null if none.
+  /// The gradient of parameter i on the device, in the device's row-major layout; null if there is
+  /// none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The gradient of parameter i if it is sparse; otherwise null.
   const selected_rows* gradient_rows(int i) const {
