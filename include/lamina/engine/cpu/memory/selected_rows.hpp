@@ -63,7 +63,8 @@ class basic_selected_rows {
   Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
   const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
 
-  /// Adds `weight * from` to the row of this number. A new row begins with zeros.
+  /// Adds `weight * from` to row `number` of the table, counted from 0; a row that is not stored
+  /// yet is all zeros.
   void add(int number, const Real* from, Real weight = 1) {
     const int before = size();
     Real* const to = row(find_or_make(number));
