@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-/// What an operator that runs a block says besides the block.
+/// The arguments of an operator that runs a block, in addition to the block.
 struct block_arguments {
   block_arguments(const program_view& p, const operator_desc& op, dtype real_type)
       : program(p),
@@ -33,7 +33,7 @@ struct block_arguments {
     }
   }
 
-  /// Whether the block is to run: a bool is true, or a variable has rows.
+  /// Whether the block runs: a bool is true, or a variable has rows.
   bool condition_holds(const run_memory& memory) const {
     const lod_tensor& value = *memory.values[condition];
     if (!value.has_value())
@@ -42,8 +42,8 @@ struct block_arguments {
     return by_rows ? value.size() > 0 : value.cast<bool>().flat(0);
   }
 
-  /// The outputs of a block that did not run: those of no rows have none, all others stay as they
-  /// are.
+  /// Sets the outputs of a block that did not run: outputs with rows get zero rows, all others stay
+  /// unchanged.
   void leave_empty(run_memory& memory, domain_rows& rows) const {
     if (!by_rows) return;
     for (const std::size_t v : outputs) {
@@ -64,7 +64,7 @@ struct block_arguments {
   std::size_t condition = 0;
   std::size_t scopes = 0;
   std::vector<std::size_t> outputs{};
-  dtype real;  // what floating variables are computed in
+  dtype real;  // the type in which floating variables are computed
 
  private:
   lod no_sequences(int domain) const {

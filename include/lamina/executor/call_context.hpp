@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/call_context.hpp - one operator as its kernel sees it: slots and attributes by
+// lamina/executor/call_context.hpp - the arguments of an operator's kernel: slots and attributes by
 // name.
 #pragma once
 
@@ -23,14 +23,14 @@
 
 namespace lamina {
 
-/// What an executor remembers of one operator.
+/// The data that an executor keeps for one operator.
 struct operator_history {
-  std::uint64_t ordinal = 0;  // among the operators of its type; of those that draw numbers only
-  std::int64_t runs = 0;      // how often it has been run
+  std::uint64_t ordinal = 0;  // index among those of its type, if it draws random numbers
+  std::int64_t runs = 0;      // number of runs so far
 };
 
-/// What a kernel of the reference executor works with. `Real` is the type that all floating
-/// variables are computed in.
+/// The arguments and services for a kernel of the reference executor. `Real` is the type in which
+/// all floating variables are computed.
 template <class Real>
 class call_context {
  public:
@@ -50,16 +50,16 @@ class call_context {
   const operator_schema& schema() const { return *op_.schema; }
   /// Seeds and switches of this run.
   const run_options& options() const { return options_; }
-  /// The number of this operator, which draws random numbers, among those of its type.
+  /// The index of this operator, which draws random numbers, among the operators of its type.
   std::uint64_t ordinal() const { return history_.ordinal; }
-  /// How often this operator was run before in this run; counts this one.
+  /// How often this operator was run before in this run. Each call increments the count.
   std::uint64_t next_iteration() const { return memory_.iterations[&op_]++; }
   /// How often this executor has run this operator before, in this run and in others.
   std::int64_t runs_before() const { return history_.runs; }
 
   // -- inputs -----------------------------------------------------------------------------------
 
-  /// How many variables an input slot holds; 0 for a slot that the operator has not.
+  /// How many variables an input slot holds; 0 for a slot that the operator does not have.
   int count(std::string_view slot) const { return find(slot, true).count; }
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot, int i = 0) const { return input_variable(slot, i) >= 0; }
@@ -84,17 +84,17 @@ class call_context {
   xt::xarray<std::int64_t> integers(std::string_view slot, int i = 0) const {
     return input(slot, i).template cast<std::int64_t>();
   }
-  /// The sequences that the rows of an input form; without levels when they form none.
+  /// The sequences of an input's rows; without levels if there are none.
   const lamina::lod& lod(std::string_view slot, int i = 0) const {
     (void)input(slot, i);
     return values_[static_cast<std::size_t>(input_variable(slot, i))]->lod();
   }
-  /// The name of the variable in an input slot, "" when it is empty.
+  /// The name of the variable in an input slot; "" if the slot is empty.
   std::string input_name(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : name_of(program_, v);
   }
-  /// Throws unless low <= value < high: the value of an input is out of range.
+  /// Throws lamina::error unless low <= value < high, where `value` comes from an input.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
     if (value < low || value >= high)
@@ -102,7 +102,7 @@ class call_context {
            " in variable " + quoted(input_name(slot)) + ", found " + std::to_string(value));
   }
 
-  /// The rows that a selected_rows in an input slot has; null for any other input.
+  /// The row numbers of a selected_rows in an input slot; null for other inputs.
   const std::set<std::int64_t>* selected_rows(std::string_view slot, int i = 0) const {
     return rows_of_selected(input_variable(slot, i));
   }
@@ -116,14 +116,14 @@ class call_context {
 
   /// How many variables an output slot holds.
   int output_count(std::string_view slot) const { return find(slot, false).count; }
-  /// Whether anybody reads an output.
+  /// Whether the program uses an output.
   bool wants(std::string_view slot, int i = 0) const { return output_variable(slot, i) >= 0; }
-  /// The description of an output that is wanted.
+  /// The description of an output that the program uses.
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
-  /// The shape of an output that the inputs do not tell: that of the variable whose gradient it is,
-  /// else the recorded one.
+  /// The shape of an output that does not follow from the inputs: that of the variable whose
+  /// gradient it is, else the recorded one.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -135,7 +135,7 @@ class call_context {
     }
     return shape;
   }
-  /// The same of an output, to be filled.
+  /// The same for an output; the kernel fills the set.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
@@ -143,8 +143,9 @@ class call_context {
   std::vector<lod_tensor>& array_output(std::string_view slot) const {
     return memory_.arrays[static_cast<std::size_t>(output_variable(slot, 0))];
   }
-  /// Assigns an output, converted to its variable's type; does nothing when nobody reads it. All
-  /// inputs must have been read: an output may be the same variable as an input.
+  /// Assigns an output, converted to its variable's type; does nothing if the program does not use
+  /// it. The kernel must have read all inputs before, because an output may be the same variable as
+  /// an input.
   void give(std::string_view slot, tensor value, int i = 0) {
     const int v = output_variable(slot, i);
     if (v < 0) return;
@@ -159,15 +160,15 @@ class call_context {
     if (options_.check_nan && type == dtype_of<Real>) check_numbers(v, value.template as<Real>());
     static_cast<tensor&>(*values_[static_cast<std::size_t>(v)]) = std::move(value);
   }
-  /// The sequences of an output. Not needed where the output has the rows of an input: then it has
-  /// that input's sequences.
+  /// Sets the sequences of an output. An output with the rows of an input does not need this call:
+  /// it gets that input's sequences.
   void set_lod(std::string_view slot, lamina::lod sequences, int i = 0) {
     const int v = output_variable(slot, i);
     if (v >= 0) made_.emplace_back(v, std::move(sequences));
   }
-  /// After the kernel: gives each output its sequences, set_lod's or those of the first input with
-  /// the same rows (Fluid: ShareLoD). Throws lamina::error where these are not what the output's
-  /// row domain says.
+  /// Call it after the kernel: gives each output its sequences, those of set_lod or of the first
+  /// input with the same rows (Fluid: ShareLoD). Throws lamina::error if they contradict the row
+  /// domain.
   void finish() {
     for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
       const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;
@@ -178,7 +179,7 @@ class call_context {
 
   // -- attributes -------------------------------------------------------------------------------
 
-  /// A number, a truth value or an integer; `otherwise` when the operator has no such attribute.
+  /// A real number, a boolean or an integer; `otherwise` if the operator has no such attribute.
   double attribute(std::string_view name, double otherwise = 0) const {
     const int i = find_attribute(name);
     if (i < 0) return otherwise;
@@ -197,7 +198,7 @@ class call_context {
     return static_cast<int>(attribute(name, otherwise));
   }
   bool flag(std::string_view name) const { return attribute(name) != 0; }
-  /// A text.
+  /// A text attribute.
   std::string text(std::string_view name) const {
     const int i = find_attribute(name);
     if (i < 0) return {};
@@ -219,7 +220,7 @@ class call_context {
     const attribute_value& a = program_.attributes[op_.attributes + i];
     return {program_.reals + a.offset, program_.reals + a.offset + a.count};
   }
-  /// A dimension that may be counted from the end.
+  /// An attribute that is a dimension; a negative number counts from the end.
   std::size_t axis(std::string_view name, std::size_t rank, int otherwise = 0) const {
     return checked_axis(integer(name, otherwise), rank);
   }
@@ -287,7 +288,7 @@ class call_context {
     }
     return -1;
   }
-  // The operand of an assign that gives a variable of these rows others of their type.
+  // The operand of an assign whose row domain has sequences of the same names, or -1.
   int handed_over(int domain) const {
     const int v = program_.arguments[op_.inputs];
     return have_one_type(program_, program_.variables[v].rows, domain) ? v : -1;
@@ -297,7 +298,7 @@ class call_context {
     if (v >= 0) return values_[static_cast<std::size_t>(v)]->shape()[0];
     return rows_.has(domain) ? rows_.rows(domain) : 0;
   }
-  // What a variable is the gradient of, if it has a value; else -1.
+  // The variable whose gradient this one is, if that variable has a value; else -1.
   int of_gradient(int variable) const {
     const int of = program_.variables[variable].of;
     return of >= 0 && values_[static_cast<std::size_t>(of)]->has_value() ? of : -1;
@@ -317,7 +318,8 @@ class call_context {
         int like = input_with_rows(domain);
         if (like < 0 && schema().facts.origin == row_origin::handed_over)
           like = handed_over(domain);
-        // In a file nothing tells rows that an operator made from those that it was given.
+        // A program from a file does not distinguish rows that an operator made from rows of its
+        // inputs.
         if (like < 0 && program_.is_read) like = of_gradient(variable);
         sequences =
             like >= 0 ? &values_[static_cast<std::size_t>(like)]->lod() : &rows_.sequences(domain);
@@ -336,7 +338,7 @@ class call_context {
   static bool lies_over(const lamina::lod& sequences, const tensor& value) {
     return !sequences.empty() && value.rank() > 0 && sequences.rows() == value.shape()[0];
   }
-  // The sequences of the first input that has as many rows (Fluid: ShareLoD), or none.
+  // The sequences of the first input with the same number of rows (Fluid: ShareLoD), or none.
   const lamina::lod& found_sequences(const tensor& value) const {
     static const lamina::lod none;
     for (int i = op_.inputs, s = 0; s < schema().input_count; ++s)
@@ -387,7 +389,7 @@ class call_context {
   domain_rows& rows_;
   const operator_history& history_;
   mutable std::deque<array> converted_;            // doubles that an executor in float reads
-  std::vector<std::pair<int, lamina::lod>> made_;  // by variable: sequences that set_lod gave
+  std::vector<std::pair<int, lamina::lod>> made_;  // by variable: the sequences of set_lod
 };
 
 /// A kernel of the reference executor.

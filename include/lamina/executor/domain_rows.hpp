@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/domain_rows.hpp - how many rows each row domain has in one run, and in which
+// lamina/executor/domain_rows.hpp - the number of rows of each row domain in one run, and their
 // sequences.
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace lamina {
 
-/// The rows of the domains of a program during one run: those of domains that are fed, and of those
-/// that lie above them, first; then of each domain as operators make values of it.
+/// The rows of the domains of a program during one run. Feeds set the rows of their domains and of
+/// the domains above them; operators set those of other domains when they make values.
 class domain_rows {
  public:
   explicit domain_rows(const program_view& program)
       : program_(program), known_(static_cast<std::size_t>(program.count.domains)) {}
 
-  /// Whether the rows of a domain were fed or made.
+  /// Whether the rows of a domain are known.
   bool has(int domain) const { return at(domain).variable >= 0; }
   std::size_t rows(int domain) const { return at(domain).rows; }
   const lod& sequences(int domain) const { return at(domain).sequences; }
 
-  /// Takes the rows of a feed. Throws lamina::error that names the variable when its sequences have
-  /// another number of levels than its domain, or, naming both, when they contradict another
-  /// feed's.
+  /// Records the rows of a feed. Throws lamina::error that names the variable if its sequences have
+  /// another number of levels than its domain, or, naming both variables, if they contradict
+  /// another feed.
   void feed(int variable, const lod_tensor& value) {
     const int domain = program_.variables[variable].rows;
     if (!has_rows_at_run_time(variable)) return;
@@ -45,11 +45,11 @@ class domain_rows {
     }
   }
 
-  /// Another mini-batch: no domain has rows.
+  /// Forgets all rows, for another mini-batch.
   void forget() {
     for (entry& e : known_) e = {};
   }
-  /// Takes the rows of a value that an operator made.
+  /// Records the rows of a value that an operator made.
   void note(int variable, const lod_tensor& value) {
     if (!has_rows_at_run_time(variable)) return;
     entry& e = known_[static_cast<std::size_t>(program_.variables[variable].rows)];
@@ -60,7 +60,7 @@ class domain_rows {
 
  private:
   struct entry {
-    int variable = -1;  // the first that told
+    int variable = -1;  // the first variable with these rows
     std::size_t rows = 0;
     lod sequences{};
   };

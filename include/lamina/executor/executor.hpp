@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/executor/executor.hpp - the reference interpreter: runs a program one operator after the
-// other, on xtensor arrays, in any precision. Short and plain: every engine is tested against it.
+// other, on xtensor arrays, in any precision. It is short and plain because every engine is tested
+// against it.
 #pragma once
 
 #include <map>
@@ -53,14 +54,14 @@
 
 namespace lamina {
 
-/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; those
-/// that the scope holds in another precision are converted. Where `Real` is the type that the
-/// program computes in (docs/double.md), variables of the other type, which casts and metrics make,
-/// hold numbers of that type and are returned in it. Fluid: Executor.
+/// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
+/// of another precision in the scope are converted. If `Real` is the type in which the program
+/// computes (docs/double.md), variables of the other type, which casts and metrics make, hold
+/// numbers of that type and are returned in it. Fluid: Executor.
 template <class Real>
 class basic_executor {
  public:
-  /// Knows the kernels of all operators of the library.
+  /// An executor with the kernels of all operators of the library.
   basic_executor();
 
   /// Adds the kernel of a user's own operator, or replaces one. A pointwise operator needs none.
@@ -74,7 +75,7 @@ class basic_executor {
            kernels_.find(schema.type) != kernels_.end();
   }
 
-  /// Gives every parameter its first value: runs the startup operators.
+  /// Initialises every parameter: runs the startup operators.
   void run_startup(const program_view& program, scope& variables, std::uint64_t seed = 0) {
     scope local(variables);
     run_memory memory(program);
@@ -86,12 +87,12 @@ class basic_executor {
       run_operator(program, program.startup[k], memory, options, rows);
   }
 
-  /// Runs all operators of block 0 in order, and the blocks that they run, and returns the values
-  /// of the variables in `fetch`, which are of block 0. Persistable variables live in `variables`,
-  /// all others for this run only. Throws lamina::error that names the variable for a feed of
-  /// another name, type, shape, number of rows or sequences that its domain does not have, a
-  /// variable without a value, a label out of range, a condition that stays true for more than
-  /// options.iterations, or, with check_nan, a result that is not finite.
+  /// Runs all operators of block 0 in order, and the blocks that they run. Returns the values of
+  /// the variables in `fetch`, which must be in block 0. Persistable variables are stored in
+  /// `variables`; all others exist only during this run. Throws lamina::error that names the
+  /// variable for a feed of another name, type, shape, number of rows or sequences that its domain
+  /// does not have, a variable without a value, a label out of range, a condition that stays true
+  /// for more than options.iterations, or, with check_nan, a result that is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
@@ -153,7 +154,7 @@ class basic_executor {
       t = t.cast(dtype_of<Real>);
   }
 
-  // Values become those of the types that the program declares.
+  // Converts values to the types that the program declares.
   static void to_declared(const program_view& program, const std::vector<std::string>& names,
                           std::vector<lod_tensor>& values) {
     for (int v = 0; v < program.count.variables; ++v) {
@@ -171,8 +172,8 @@ class basic_executor {
     return tensor_shape(first, first + program.variables[variable].rank);
   }
 
-  // Where each variable of the program lives: only those of block 0 have a name outside of it.
-  // Accumulators begin with zeros.
+  // Finds the storage of each variable of the program: only variables of block 0 have a name
+  // outside of the program. Accumulators start as zeros.
   static void place(const program_view& program, scope& variables, scope& local,
                     run_memory& memory) {
     for (int v = 0; v < program.count.variables; ++v) {
@@ -271,7 +272,8 @@ class basic_executor {
     }
   }
 
-  // Whether no later operator runs the gradient of the same body: another cost may have one.
+  // Whether no later operator runs a gradient of the same body. With several costs there may be
+  // one.
   static bool is_last_gradient(const program_view& program, int block) {
     bool last = false;
     for (int k = 0; k < program.count.operators; ++k) {
@@ -284,7 +286,7 @@ class basic_executor {
     return last;
   }
 
-  // The rows of all domains are known anew from the mini-batch on.
+  // Reads the next mini-batch. It sets the rows of all domains again.
   static void read_minibatch(const program_view& program, const operator_desc& op,
                              run_memory& memory, const run_options& options, domain_rows& rows) {
     if (!options.next_minibatch)
@@ -328,7 +330,7 @@ class basic_executor {
   }
 
   kernel_table<Real> kernels_;
-  // By the number of the program, and the operator.
+  // Keys: the number of the program, and the operator.
   std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };
 

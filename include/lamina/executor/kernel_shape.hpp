@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/kernel_shape.hpp - how kernels look at arrays: along one dimension, as matrices,
+// lamina/executor/kernel_shape.hpp - views of arrays for kernels: along one dimension, as matrices,
 // broadcast.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace lamina::kernel {
 
-/// An array seen along one dimension: element (o, k, i) lies at (o * n + k) * inner + i.
+/// An array along one dimension: element (o, k, i) has the index (o * n + k) * inner + i.
 struct lines {
   std::size_t outer = 1, n = 1, inner = 1;
 
@@ -22,7 +22,7 @@ struct lines {
   }
 };
 
-/// An array seen as a matrix: the dimensions before `axis` are its rows.
+/// An array as a matrix: the dimensions before `axis` are its rows.
 struct matrix {
   std::size_t rows = 1, columns = 1;
 
@@ -52,9 +52,9 @@ xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
   return a;
 }
 
-/// For each element of `shape`, the place of the element of a smaller array that is broadcast to
-/// it: `small`, trailing ones trimmed, is a contiguous part of `shape` that begins at `axis`; axis
-/// -1 stands for the difference of the ranks, as any does for equal ranks. Empty when the shapes do
+/// For each element of `shape`, the index of the element of a smaller array that is broadcast to
+/// it. `small`, without trailing ones, is a contiguous part of `shape` that begins at `axis`. Axis
+/// -1 means the difference of the ranks; for equal ranks every axis does. Empty if the shapes do
 /// not fit.
 inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape small,
                                                     int axis) {

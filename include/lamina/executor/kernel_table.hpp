@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-/// Kernels by operator type; the names are literals or live as long as the table.
+/// Kernels by operator type; the names must outlive the table.
 template <class Real>
 using kernel_table = std::map<std::string_view, kernel_function<Real>>;
 

@@ -17,8 +17,8 @@ template <class Real>
 struct matrix_product {
   using vector = xsimd::batch<Real>;
   static constexpr std::size_t lanes = vector::size;
-  static constexpr std::size_t width = 2 * lanes;  // of a tile
-  static constexpr std::size_t depth = 256;        // so much of B at a time: it stays in the cache
+  static constexpr std::size_t width = 2 * lanes;  // columns of a tile
+  static constexpr std::size_t depth = 256;  // rows of B at a time, so that they stay in the cache
 
   /// Adds Rows rows of A times a panel of B, [steps, width] without gaps, to `columns` columns of
   /// C.
@@ -49,7 +49,7 @@ struct matrix_product {
     }
   }
 
-  /// Many rows: panels of B are packed once and meet all rows.
+  /// Many rows: panels of B are packed once and multiplied with all rows.
   static void many_rows(const Real* a, const Real* b, Real* c, std::size_t m, std::size_t k,
                         std::size_t n) {
     std::vector<Real> panel(std::min(depth, k) * width);
@@ -87,7 +87,8 @@ struct matrix_product {
         row[r] = b + (r < rows ? l + r : l) * n;
         factor[r] = r < rows ? a[l + r] : Real(0);
       }
-      // A factor of 0 would make infinity no number: the last rows go one by one.
+      // The last rows are added one by one: padding with a factor of 0 would turn infinity into
+      // NaN.
       std::size_t j = 0;
       for (; rows == 4 && j + lanes <= n; j += lanes) {
         vector sum = vector::load_unaligned(c + j);
@@ -100,7 +101,7 @@ struct matrix_product {
     }
   }
 
-  /// The same of B that is stored transposed: inner products.
+  /// The same for a B that is stored transposed: inner products.
   static void one_row_transposed(const Real* a, const Real* b, Real* c, std::size_t k,
                                  std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -128,12 +129,12 @@ struct matrix_product {
 
 }  // namespace detail
 
-/// C += A * B for row-major matrices, A [m, k] and B [k, n], each stored transposed where its flag
-/// says so.
+/// C += A * B for row-major matrices A [m, k] and B [k, n]; each may be stored transposed (see its
+/// flag).
 template <class Real>
 void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_b, Real* c,
                  std::size_t m, std::size_t k, std::size_t n) {
-  if (m == 0 || k == 0 || n == 0) return;  // matrices without elements may have no address
+  if (m == 0 || k == 0 || n == 0) return;  // matrices without elements may have null addresses
   using product = detail::matrix_product<Real>;
   std::vector<Real> other_a, other_b;
   if (transpose_a && m > 1 && k > 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/operator_registry.hpp - operators by type name, for programs that are read.
+// lamina/executor/operator_registry.hpp - operators by type name, for programs that are read from
+// files.
 #pragma once
 
 #include <map>
@@ -16,11 +17,11 @@
 
 namespace lamina {
 
-/// Types of operators, one behind the other.
+/// A list of operator types.
 template <class... Op>
 struct operator_list {};
 
-/// All operators of the library but updates of parameters; their gradients follow from them.
+/// All operators of the library except updates of parameters. Gradients follow from them.
 using library_operators = operator_list<
     batch_norm, group_norm, instance_norm, lrn, conv2d, depthwise_conv2d, conv3d, conv2d_transpose,
     pool2d, last_rnn_memory, last_rnn_memory_gradient, while_block, while_block_gradient,
@@ -54,12 +55,12 @@ using library_operators = operator_list<
     max_pool2d_with_index, unpool, roi_align, psroi_pool, bilinear_interp, nearest_interp,
     im2sequence, pad2d, roi_pool, spp, read_minibatch, decayed_learning_rate, gradient_scale>;
 
-/// What is known of operators by their names. A recorded program refers to the definitions of its
-/// operators; one that was read names them only. A type may have several forms, which differ in
-/// their slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
+/// The schemas of operators by type name. A recorded program refers to the definitions of its
+/// operators; a program that was read only names them. A type may have several forms with different
+/// slots: Fluid's `sgd` takes the learning rate as a variable, lamina's as an attribute.
 class operator_registry {
  public:
-  /// All operators of the library, their gradients, and all updates.
+  /// A registry with all operators of the library, their gradients, and all updates.
   operator_registry() {
     add_all(library_operators{});
     add_updates<optimizer::sgd, optimizer::momentum, optimizer::adagrad, optimizer::adam,
@@ -73,17 +74,17 @@ class operator_registry {
                           fluid::flatten_contiguous_range>{});
   }
 
-  /// Makes an operator known, and its gradient where it has one: `registry.add<my_operator>()`.
+  /// Registers an operator, and its gradient if it has one: `registry.add<my_operator>()`.
   template <class Op>
   void add() {
     add(schema_of<Op>());
     if constexpr (Op::differentiable != 0 && !requires { &Op::gradient; })
       add(schema_of<gradient_of<Op>>());
   }
-  /// Makes one form of an operator known; those that came before are tried first.
+  /// Registers one form of an operator; forms registered earlier are tried first.
   void add(const operator_schema& schema) { forms_[schema.type].push_back(&schema); }
 
-  /// All forms of a type; none for a type that nobody made known.
+  /// All forms of a type; empty for a type that is not registered.
   const std::vector<const operator_schema*>& forms(std::string_view type) const {
     static const std::vector<const operator_schema*> none;
     const auto found = forms_.find(type);
@@ -99,7 +100,7 @@ class operator_registry {
  private:
   template <class... Op>
   void add_all(operator_list<Op...>) {
-    const int each[] = {(add<Op>(), 0)...};  // a list and no fold: clang folds at most 256 operands
+    const int each[] = {(add<Op>(), 0)...};  // a list, not a fold: clang folds at most 256 operands
     (void)each;
   }
   template <class... Opt>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records where Fluid had
-// others, for programs that were read.
+// lamina/executor/paddle2_kernels.hpp - operators that PaddlePaddle 2 records in place of Fluid's,
+// for programs that were read.
 #pragma once
 
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
@@ -9,7 +9,8 @@
 
 namespace lamina::fluid {
 
-/// Rows of W by number, as lookup_table; Ids [...] has no last dimension of 1, Out [..., width].
+/// Rows of W by number, like lookup_table, but Ids [...] has no last dimension of 1; Out is [...,
+/// width].
 struct lookup_table_v2 : operator_definition {
   static constexpr const char* type = "lookup_table_v2";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};
@@ -20,7 +21,7 @@ struct lookup_table_v2 : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// The dimensions from start_axis to stop_axis become one.
+/// Merges the dimensions from start_axis to stop_axis into one.
 struct flatten_contiguous_range : operator_definition {
   static constexpr const char* type = "flatten_contiguous_range";
   static constexpr auto inputs = slots_x;

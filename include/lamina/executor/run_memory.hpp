@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/run_memory.hpp - where the values of one run lie, those of blocks too.
+// lamina/executor/run_memory.hpp - the values of one run, including those of blocks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace lamina {
 
-/// What one iteration of a loop leaves for its gradient: the values of those variables of the body
+/// The values that one iteration of a loop keeps for its gradient: those of the body's variables
 /// that operators outside of the body name. Fluid: a step scope.
 struct step_scope {
   std::vector<lod_tensor> values;               // in the order of run_memory's list
@@ -43,16 +43,16 @@ class run_memory {
     if (program.count.blocks > 1) find_kept();
   }
 
-  /// Storage for a variable that lives in no scope.
+  /// Storage for a variable that is not in a scope.
   lod_tensor& local(int variable) { return local_[at(variable)]; }
   /// The operators of a block, in order.
   const std::vector<int>& operators(int block) const { return operators_[at(block)]; }
 
-  /// A block begins: its arrays are empty.
+  /// Starts a block: empties its arrays.
   void enter(int block) {
     for (const int v : local_arrays_[at(block)]) arrays[at(v)].clear();
   }
-  /// An iteration of a loop is over: takes what its gradient needs.
+  /// Ends an iteration of a loop: moves out the values that its gradient needs.
   step_scope keep(int block) {
     step_scope kept;
     for (const int v : kept_[at(block)]) {
@@ -65,9 +65,9 @@ class run_memory {
     }
     return kept;
   }
-  /// Whether keep() would take anything.
+  /// Whether keep() would move anything.
   bool keeps(int block) const { return !kept_[at(block)].empty(); }
-  /// Puts back what keep() took.
+  /// Restores the values that keep() moved out.
   void restore(int block, step_scope kept) {
     for (std::size_t i = 0; i < kept.values.size(); ++i) {
       const std::size_t v = at(kept_[at(block)][i]);
@@ -77,8 +77,9 @@ class run_memory {
     }
   }
 
-  /// Whether variables of another floating type than the executor computes in hold numbers of that
-  /// type: floats are rounded, though kernels read them as doubles, and doubles keep their digits.
+  /// Whether variables whose floating type differs from that of the executor hold numbers of their
+  /// own type: floats are rounded, although kernels read them as doubles, and doubles keep their
+  /// precision.
   bool as_declared = false;
 
  private:
@@ -88,15 +89,17 @@ class run_memory {
   std::vector<lod_tensor*> values;              // by variable; of arrays and step scopes unused
   std::vector<std::vector<lod_tensor>> arrays;  // by variable
   std::vector<std::vector<step_scope>> scopes;  // by variable
-  /// Which rows a selected_rows has, by variable; its value is whole, zeros in the others.
+  /// By variable: the row numbers of a selected_rows. Its value is a full array with zeros in the
+  /// other rows.
   std::vector<std::set<std::int64_t>> rows;
-  /// How often an operator that counts its iterations was run so far.
+  /// How often each operator that counts its iterations has run in this run.
   std::map<const operator_desc*, std::uint64_t> iterations;
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // The body of the innermost loop that a block lies in, or -1; a condition's block is no loop's.
+  // The body of the innermost loop that contains a block, or -1. The block of a condition is not a
+  // loop.
   int loop_of(int block) const {
     for (; block > 0; block = program_.blocks[block].parent)
       if (is_loop_[at(block)]) return block;
@@ -122,7 +125,7 @@ class run_memory {
       for_each_argument(op, true, name);
       for_each_argument(op, false, [&](int v) {
         name(v);
-        // A gradient has the shape of what it is the gradient of.
+        // A gradient has the shape of its forward variable.
         if (program_.variables[v].of >= 0) name(program_.variables[v].of);
       });
     }

@@ -16,19 +16,20 @@ namespace lamina {
 /// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
 using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 
-/// What a run needs besides program, scope and feed.
+/// Options of a run.
 struct run_options {
-  std::uint64_t seed = 0;       // of operators that have none of their own
+  std::uint64_t seed = 0;       // for operators without their own seed
   std::uint64_t step = 0;       // number of the mini-batch: dropout draws a new mask in each
   std::uint64_t first_row = 0;  // where this part of the mini-batch begins in the whole one
-  bool check_nan = false;       // throw at the first result that is not finite
+  bool check_nan = false;       // throw lamina::error at the first result that is not finite
   /// By number of the parameter: the attributes of its update operator, in the order of its schema,
-  /// where a training loop sets them anew each step. Empty: as recorded.
+  /// for a training loop that changes them in each step. Empty: as recorded.
   std::vector<std::vector<float>> update_numbers{};
-  std::uint64_t iterations = 1000000;  // the most of one while loop; one more throws
-  /// Of read_minibatch: the feeds of the next mini-batch; returns whether another one follows.
+  std::uint64_t iterations = 1000000;  // upper bound per while loop; one more throws
+  /// For read_minibatch: stores the feeds of the next mini-batch and returns whether another one
+  /// follows.
   std::function<bool(feed_map&)> next_minibatch{};
-  std::ostream* print_to = nullptr;  // of the print operator; null: std::cerr
+  std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
 };
 
 }  // namespace lamina

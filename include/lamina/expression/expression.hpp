@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/expression/expression.hpp - the templates a schedule becomes: one type a distinct group.
+// lamina/expression/expression.hpp - the templates that a schedule becomes: one type per distinct
+// group.
 //
-// A group is a head and a flat list of numbered statements, a graph and not a tree: a value that is
-// used twice is computed once. The types say what is computed; engines say how (an engine gives
-// them its vector type and its tiles). Only distinct groups become types.
+// A group is a head and a flat list of numbered statements. It is a graph, not a tree: a value that
+// is used twice is computed once. The types define the computation; an engine supplies its vector
+// type and its tiles. Only distinct groups become types.
 #pragma once
 
 #include <utility>
@@ -13,9 +14,9 @@
 
 namespace lamina::expression {
 
-/// The value of the group's head: a matrix product, a sum over rows.
+/// The value of the group's head, for example a matrix product or a sum over rows.
 struct head_value {};
-/// Argument Index at the same place.
+/// The element of argument Index at the same position.
 template <int Index>
 struct load {};
 /// Argument Index, a single row, in the same column.
@@ -27,7 +28,7 @@ struct column {};
 /// Argument Index, one number for each channel of an image.
 template <int Index>
 struct channel {};
-/// Argument Index, one number.
+/// Argument Index, a single number.
 template <int Index>
 struct scalar {};
 /// The numbers of an update, one for each of its attributes, from argument Index on.
@@ -50,7 +51,7 @@ struct statements {};
 /// A group: a head and its statements.
 template <group_head Head, class Statements>
 struct group_expression {};
-/// A group that is a kernel of its own.
+/// A group that is a call of an operator's own kernel.
 template <class Op>
 struct call_expression {};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/export_onnx.hpp - programs and models as ONNX files.
 //
-// ONNX: a graph of nodes, each value written once. The number of rows of a batch stays open: one
+// ONNX: a graph of nodes, each value written once. The number of rows of a batch is not fixed: one
 // file serves every batch.
 #pragma once
 
@@ -30,11 +30,11 @@
 
 namespace lamina {
 
-/// The version of ONNX's operators that files are written in, and that of their format.
+/// The version of the ONNX operator set that the files use, and the version of their format.
 inline constexpr int onnx_opset = 21;
 inline constexpr int onnx_ir_version = 10;
 
-/// The operators of the library that ONNX can say.
+/// The conversions of all operators of the library that ONNX can express.
 inline const onnx_operators& known_onnx_operators() {
   static const onnx_operators all = [] {
     onnx_operators made;
@@ -54,17 +54,18 @@ inline const onnx_operators& known_onnx_operators() {
   return all;
 }
 
-/// How export_onnx writes.
+/// Options of export_onnx.
 struct onnx_options {
   const onnx_operators* operators = nullptr;  // null: known_onnx_operators()
-  /// Domains of operators of one's own, with their versions.
+  /// Domains of custom operators, with their versions.
   std::vector<std::pair<std::string, std::int64_t>> domains{};
 };
 
-/// The bytes of an ONNX file with what a program needs to compute `targets` from `feeds`, in test
-/// mode, with its parameters from a scope. Feeds and targets keep their names; the first dimension
-/// of what has rows is the symbol "batch". Throws lamina::error for a target that is no result, and
-/// for an operator that ONNX cannot say, naming the operator, its layer and why.
+/// The bytes of an ONNX file with the part of a program that computes `targets` from `feeds`, in
+/// test mode, with its parameters from a scope. Feeds and targets keep their names; the first
+/// dimension of values with rows is the symbol "batch". Throws lamina::error for a target that is
+/// not a result, and for an operator that ONNX cannot express; the message names the operator, its
+/// layer and the reason.
 inline std::string to_onnx(const program_message& program, const scope& parameters,
                            const std::vector<std::string>& feeds,
                            const std::vector<std::string>& targets,
@@ -98,7 +99,8 @@ inline std::string to_onnx(const program_message& program, const scope& paramete
   return to_onnx(model);
 }
 
-/// The same of a recorded program, `net.view()`; without targets, what it returns.
+/// The same for a recorded program, `net.view()`. Without targets the targets are the variables
+/// that it returns.
 inline std::string to_onnx(const program_view& program, const scope& parameters,
                            std::vector<std::string> targets = {},
                            const onnx_options& options = {}) {
@@ -112,9 +114,9 @@ inline std::string to_onnx(const program_view& program, const scope& parameters,
   return to_onnx(to_program_message(program), parameters, feeds, targets, options);
 }
 
-/// Writes what a model needs to compute `targets`, layers or variables by name, into an ONNX file;
-/// without targets, what its program returns. A file that was there stays whole until the new one
-/// is. Checked with onnx.checker and ONNX Runtime: test/interop.
+/// Writes the part of a model that computes `targets`, layers or variables by name, to an ONNX
+/// file. Without targets the targets are the variables that its program returns. An existing file
+/// stays complete until the new one is. Tested with onnx.checker and ONNX Runtime: test/interop.
 template <program_type P>
 void export_onnx(const file_path& file, const model<P>& from,
                  const std::vector<std::string>& targets = {}, const onnx_options& options = {}) {
@@ -128,7 +130,7 @@ template <program_type P>
 void export_onnx(const file_path&, const P&,  // expects lamina::model{program}
                  const std::vector<std::string>& = {}, const onnx_options& = {}) = delete;
 
-/// The same of a program and its parameters that were read, PaddlePaddle's included.
+/// The same for a program and parameters that were read from files, PaddlePaddle's included.
 inline void export_onnx(const file_path& file, const inference_model& from,
                         const onnx_options& options = {}) {
   write_file(file.string(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid_training.hpp - training programs as Fluid spells them: they train in PaddlePaddle
-// and, read again, in the executor.
+// lamina/io/fluid_training.hpp - training programs in Fluid's form: they train in PaddlePaddle and,
+// after reading, in the executor.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 
 namespace lamina {
 
-/// A program and the one that gives its persistable variables their first values.
+/// A program and its startup program, which initialises its persistable variables.
 struct training_messages {
   program_message main, startup;
 };
 
 namespace detail {
 
-/// Fluid's adadelta has a learning rate that changes nothing. Later libraries multiply by it.
+/// Fluid's adadelta has a learning rate that it ignores. Later libraries multiply by it.
 template <class Opt>
 constexpr bool ignores_rate = std::string_view(Opt::type) == "adadelta";
 
@@ -47,7 +47,7 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   update_numbers n;
   const auto scalars = traits::scalars(opt, 0);
   const optimizer::learning_rate rate = fluid_rate_of(opt);
-  // What a parameter multiplies its rate by is nothing to adadelta, as its rate is.
+  // adadelta ignores the learning rate factor of a parameter, as it ignores the rate.
   n.learning_rate = ignores_rate<Opt> ? 1 : d.learning_rate;
   if (!fluid_schedule_writer::changes(rate)) n.learning_rate *= rate.at(0);
   n.clip = optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -61,11 +61,11 @@ update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
 }  // namespace detail
 
 /// A network with its gradients and the updates of an optimizer, in Fluid's operators: gradient
-/// clip, then decay, then one update operator a parameter, which reads the learning rate from the
+/// clip, then decay, then one update operator per parameter, which reads the learning rate from the
 /// variable learning_rate_0. The startup program fills parameters, accumulators, powers of beta and
-/// the learning rate; a schedule is operators that compute the rate from a counter of steps. Throws
-/// lamina::error for an optimizer that Fluid does not have, and for a schedule of v2.
-/// Fluid: the two programs behind Optimizer.minimize.
+/// the learning rate; a schedule becomes operators that compute the rate from a step counter.
+/// Throws lamina::error for an optimizer that Fluid does not have, and for a schedule of v2. Fluid:
+/// the main and startup programs that Optimizer.minimize makes.
 template <program_type P, optimizer::optimizer_type Opt>
 training_messages training_messages_of(P, const Opt& opt) {
   using trained = training_program<P, Opt>;

@@ -16,10 +16,10 @@
 
 namespace lamina {
 
-/// How the files of an inference model are called.
+/// The names of the files of an inference model.
 struct inference_files {
   std::string program = "__model__";
-  std::string parameters = "";  // all in this file; empty: each in a file of its name
+  std::string parameters = "";  // file with all parameters; empty: each in a file of its name
 };
 
 /// A program from a file, for executor.run. Fluid: Program.parse_from_string.
@@ -29,9 +29,10 @@ inline loaded_program load_program_desc(const file_path& path,
 }
 
 /// Writes the part of a program that computes `targets`, and the parameters it needs, into a
-/// directory that PaddlePaddle reads. The program comes last: where it is, so are its
-/// parameters. Throws lamina::error for a target that is no variable, a parameter without a value,
-/// and one whose file would be the program's. Fluid: save_inference_model.
+/// directory that PaddlePaddle reads. The program is written last, so a directory with a program
+/// has its parameters too. Throws lamina::error for a target that is not a variable, a parameter
+/// without a value, and a parameter whose file name is that of the program. Fluid:
+/// save_inference_model.
 inline void save_inference_model(const file_path& directory, const program_message& program,
                                  const scope& variables, const std::vector<std::string>& feeds,
                                  const std::vector<std::string>& targets,
@@ -49,7 +50,7 @@ inline void save_inference_model(const file_path& directory, const program_messa
   write_file(directory.string() + "/" + files.program, to_proto(inference));
 }
 
-/// The same of a recorded program whose parameters are in a scope: `net.view()`.
+/// The same for a recorded program, `net.view()`, whose parameters are in a scope.
 inline void save_inference_model(const file_path& directory, const program_view& program,
                                  const scope& variables, const std::vector<std::string>& targets,
                                  const inference_files& files = {}) {
@@ -58,14 +59,15 @@ inline void save_inference_model(const file_path& directory, const program_view&
   save_inference_model(directory, to_program_message(program), variables, feeds, targets, files);
 }
 
-/// A program and its parameters, ready to run: `executor.run(m.program, *m.variables, feed)` gives
-/// the targets.
+/// A program and its parameters, ready to run: `executor.run(m.program, *m.variables, feed)`
+/// returns the targets.
 struct inference_model {
   loaded_program program;
   std::unique_ptr<scope> variables;
 };
 
-/// Reads what save_inference_model wrote, here or in Fluid. Throws format_error for damaged files.
+/// Reads a directory that save_inference_model of lamina or Fluid wrote. Throws format_error for
+/// damaged files.
 inline inference_model load_inference_model(const file_path& directory,
                                             const inference_files& files = {},
                                             const operator_registry& known = known_operators()) {

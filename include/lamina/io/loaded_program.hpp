@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/loaded_program.hpp - a program that was read at run time: what the executor runs
-// without a compiler.
+// lamina/io/loaded_program.hpp - a program that was read at run time; the executor runs it without
+// a compiler.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@
 namespace lamina {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
-/// that its view shows. What Fluid leaves to the run is found out here: which variables are fed
-/// (the outputs of feed operators, else what operators of block 0 read and none writes), whose
+/// of its view. It determines what Fluid leaves to the run: which variables are fed (the outputs of
+/// feed operators, else the variables that operators of block 0 read and none writes), whose
 /// gradient a variable is (by its name), and which variables share their rows (row_domains.hpp).
 ///
 /// Throws format_error, with the offset in the file, for blocks that are missing or in a cycle, a
@@ -44,27 +44,27 @@ class loaded_program {
   loaded_program(loaded_program&&) = default;
   loaded_program& operator=(loaded_program&&) = default;
 
-  /// What executors run; valid as long as this program.
+  /// The view that executors run; valid as long as this object.
   program_view view() const { return made_.view(); }
   operator program_view() const { return view(); }
 
-  /// What the file said, feed and fetch operators included.
+  /// The content of the file, feed and fetch operators included.
   const program_message& message() const { return message_; }
-  /// What errors call the file.
+  /// The name of the file in errors.
   const std::string& source() const { return source_; }
 
   /// The names of the variables that are fed, in the order of the feed operators.
   std::vector<std::string> feed_names() const { return names_of(made_.data); }
   /// The names of the variables that fetch operators name, in their order.
   std::vector<std::string> fetch_names() const { return names_of(made_.outputs); }
-  /// The names of the variables that outlive a run: parameters, and what optimizers keep.
+  /// The names of the variables that outlive a run: parameters and accumulators of optimizers.
   std::vector<std::string> persistable_names() const {
     std::vector<int> found;
     for (int v = 0; v < count(made_.variables); ++v)
       if (made_.variables[at(v)].persistable) found.push_back(v);
     return names_of(found);
   }
-  /// What the file says of a variable of block 0, or null.
+  /// The description of a variable of block 0 in the file, or null.
   const variable_message* find(std::string_view name) const {
     return message_.blocks[0].find(name);
   }
@@ -151,15 +151,15 @@ class loaded_program {
       made_.dims.insert(made_.dims.end(), {-1, 2});
       d.rank = 2;
     } else if (m.dims.empty()) {
-      made_.dims.push_back(1);  // later versions have scalars of no dimension
+      made_.dims.push_back(1);  // later versions have scalars without dimensions
       d.rank = 1;
     } else {
       d.rank = static_cast<int>(m.dims.size());
     }
   }
 
-  /// The variable that a block means by a name, or -1: its own, that of the blocks around it, or,
-  /// in a block of gradients, that of the block whose gradients they are.
+  /// The variable that a name refers to in a block, or -1: one of the block itself, of the blocks
+  /// around it, or, in a block of gradients, of the forward block.
   int find(int block, std::string_view name) const {
     for (; block >= 0; block = made_.blocks[at(block)].parent) {
       for (int b = block, tries = 0; b >= 0 && tries < 2; ++tries) {
@@ -191,7 +191,7 @@ class loaded_program {
     }
   }
 
-  // Parameters are told from other persistable variables since 2.3 only.
+  // Only files since PaddlePaddle 2.3 distinguish parameters from other persistable variables.
   void find_kinds() {
     bool told = false;
     for (const variable_message& m : message_.blocks[0].variables) told = told || m.is_parameter;
@@ -207,7 +207,7 @@ class loaded_program {
     }
   }
 
-  // The operators of a block stand before the operator that runs it, as in recorded programs.
+  // The operators of a block come before the operator that runs it, as in recorded programs.
   void read_operators() {
     std::vector<bool> read(message_.blocks.size(), false);
     std::vector<std::pair<int, std::size_t>> open;  // block, next operator
@@ -233,7 +233,7 @@ class loaded_program {
       }
     }
   }
-  // The block that an operator runs: a later one, so that there are no cycles.
+  // The block that an operator runs. It must have a higher number, so that there are no cycles.
   int inner_block(const operator_message& op, int block) const {
     const attribute_message* a = op.attribute("sub_block");
     if (a == nullptr || a->type != attribute_type::block) return -1;
@@ -276,7 +276,7 @@ class loaded_program {
     made_.operators.push_back(d);
   }
 
-  // The column of a feed or fetch operator.
+  // Reads the column of a feed or fetch operator.
   void read_column(const operator_message& op, int block) {
     const bool feeds = op.type == "feed";
     const std::vector<std::string>& names = feeds ? op.output("Out") : op.input("X");
@@ -304,8 +304,8 @@ class loaded_program {
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
   }
-  // The first input slot that holds variables and is none of the form's. A gradient operator may be
-  // given more than lamina's reads.
+  // The first input slot that holds variables and is not in the form. A gradient operator may have
+  // more inputs than lamina's reads.
   static std::string_view slot_outside(const operator_message& op, const operator_schema& form) {
     if (op.type.size() > 5 && op.type.compare(op.type.size() - 5, 5, "_grad") == 0) return {};
     for (const slot_message& m : op.inputs) {
@@ -338,7 +338,7 @@ class loaded_program {
     return v;
   }
 
-  // A constant's number in all its digits, where a float does not hold it.
+  // Reads the exact number of a constant, if a float does not hold it.
   void read_digits(const operator_message& op, double& value) const {
     const attribute_message* digits = op.attribute("str_value");
     if (digits == nullptr || digits->text.empty()) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/model_files.hpp - models in files that PaddlePaddle reads, and models from its files.
+// lamina/io/model_files.hpp - writes models to files that PaddlePaddle reads, and reads models from
+// its files.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +16,16 @@
 
 namespace lamina {
 
-/// The parameters of a model as variables of a scope, for the executor and for files.
+/// Copies the parameters of a model to variables of a scope, which the executor and the file
+/// writers use.
 template <program_type P>
 void copy_parameters(const model<P>& from, scope& to) {
   for (int i = 0; i < model<P>::parameter_arrays(); ++i)
     to.var(model<P>::describe(i).name) = tensor(from.get(i));
 }
 
-/// Sets the parameters of a model from variables of a scope. Throws lamina::error for one that is
-/// missing, or has another type or shape; the model is unchanged then.
+/// Sets the parameters of a model from variables of a scope. Throws lamina::error if a parameter is
+/// missing or has another type or shape; the model then stays unchanged.
 template <program_type P>
 void copy_parameters(const scope& from, model<P>& to) {
   using real = real_of<P>;
@@ -43,7 +45,8 @@ void copy_parameters(const scope& from, model<P>& to) {
 
 namespace detail {
 
-/// The variables of targets that may be layers; a name of neither stays.
+/// The variables of targets, which may be layers. A name of neither a layer nor a variable stays
+/// unchanged.
 inline std::vector<std::string> variables_named(const program_view& p,
                                                 const std::vector<std::string>& targets) {
   std::vector<std::string> variables;
@@ -56,7 +59,7 @@ inline std::vector<std::string> variables_named(const program_view& p,
 
 }  // namespace detail
 
-/// Writes what a model needs to compute `targets`, layers or variables by name, into a directory
+/// Writes the part of a model that computes `targets`, layers or variables by name, to a directory
 /// that PaddlePaddle reads: `__model__` and the parameters. Fluid: save_inference_model.
 template <program_type P>
 void save_inference_model(const file_path& directory, const model<P>& from,
@@ -72,7 +75,7 @@ void save_inference_model(const file_path&, const P&,  // expects lamina::model{
                           const std::vector<std::string>& = {},
                           const inference_files& = {}) = delete;
 
-/// The parameters of a model, each in a file of its name, or all in `filename`.
+/// Writes the parameters of a model, each to a file of its name, or all to `filename`.
 /// Fluid: save_persistables.
 template <program_type P>
 void save_persistables(const file_path& directory, const model<P>& from,
@@ -85,8 +88,9 @@ template <program_type P>
 void save_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-/// Reads them again. All or nothing. A value that is missing, or of another type or shape than the
-/// model's, is a format_error that names the file and the variable. Fluid: load_persistables.
+/// Reads the parameters of a model, all or none. Throws format_error that names the file and the
+/// variable for a value that is missing or has another type or shape than the model's. Fluid:
+/// load_persistables.
 template <program_type P>
 void load_persistables(const file_path& directory, model<P>& to, const std::string& filename = "") {
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> wanted;

@@ -2,8 +2,8 @@
 // lamina/io/npy.hpp - one array in a file as numpy.save writes it and numpy.load reads it.
 //
 // "\x93NUMPY", version, length of the header (u16; from version 2 on u32), the header: a Python
-// dictionary of descr, fortran_order and shape, filled up so that the elements begin at a multiple
-// of 64 and can be mapped into memory; then the elements.
+// dictionary of descr, fortran_order and shape, padded so that the elements begin at a multiple of
+// 64 and can be mapped into memory; then the elements.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace detail {
 
 struct npy_header {
   dtype type = dtype::float32;
-  bool columns_first = false;  // Fortran's order
+  bool columns_first = false;  // Fortran order
   std::vector<std::uint64_t> dims{};
 };
 
@@ -34,7 +34,7 @@ inline constexpr npy_type npy_types[] = {
     {"|b1", dtype::boolean}, {"<i2", dtype::int16},   {"<i4", dtype::int32}, {"<i8", dtype::int64},
     {"<f4", dtype::float32}, {"<f8", dtype::float64}, {"|u1", dtype::uint8}, {"|i1", dtype::int8}};
 
-/// Reads the dictionary: nothing but what numpy writes there is accepted.
+/// Reads the dictionary: only the form that numpy writes is accepted.
 class npy_header_reader {
  public:
   npy_header_reader(const binary_reader& from, std::uint64_t offset, std::string_view all)
@@ -106,7 +106,7 @@ class npy_header_reader {
     const std::size_t start = at_;
     if (next_is('[')) fail(start, "expected elements of one number each, found a structured type");
     const std::string_view word = string();
-    // Programs other than numpy write "<i1", for one byte has any order, and "=f4", the order of
+    // Programs other than numpy write "<i1", because a byte has no order, and "=f4", the order of
     // the machine.
     const auto is = [&](const npy_type& t) {
       const bool same = word.size() == 3 && word.substr(1) == t.word.substr(1);
@@ -160,7 +160,7 @@ class npy_header_reader {
   std::size_t at_ = 0;
 };
 
-/// The same elements row by row.
+/// Converts the elements to row-major order.
 template <class T>
 xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint64_t>& dims) {
   xt::xarray<T> to = xt::xarray<T>::from_shape(tensor_shape(dims.begin(), dims.end()));
@@ -179,8 +179,9 @@ xt::xarray<T> rows_first(const xt::xarray<T>& from, const std::vector<std::uint6
 
 }  // namespace detail
 
-/// Reads an array from where `from` is; `what` is what errors call it. Versions 1 to 3, both orders
-/// of elements, little-endian ones that lamina computes with; anything else is a format_error.
+/// Reads an array at the position of `from`; `what` is its name in errors. Reads versions 1 to 3,
+/// both orders of elements, and little-endian elements of types that lamina computes with. Throws
+/// format_error otherwise.
 inline tensor read_npy(binary_reader& from, std::string_view what) {
   const std::uint64_t begin = from.offset();
   if (from.bytes(6, what) != "\x93NUMPY")
@@ -207,7 +208,7 @@ inline tensor read_npy(binary_reader& from, std::string_view what) {
   });
 }
 
-/// What comes before the elements of a value in a file: a multiple of 64 bytes.
+/// The header before the elements of a value in a file: a multiple of 64 bytes.
 inline std::string npy_header_of(const tensor& value) {
   std::string_view word;
   for (const detail::npy_type& t : detail::npy_types)
@@ -224,8 +225,8 @@ inline std::string npy_header_of(const tensor& value) {
          static_cast<char>(header.size() >> 8) + header;
 }
 
-/// Writes a value so that numpy.load reads it, also with mmap_mode. A file that was there stays
-/// whole until the new one is.
+/// Writes a value so that numpy.load reads it, also with mmap_mode. An existing file stays complete
+/// until the new one is.
 inline void save_npy(const file_path& path, const tensor& value) {
   binary_writer to(path.string());
   to.write(npy_header_of(value));
@@ -233,7 +234,7 @@ inline void save_npy(const file_path& path, const tensor& value) {
   to.finish();
 }
 
-/// Reads what numpy.save, or save_npy, wrote. Throws format_error for damaged files.
+/// Reads a file that numpy.save or save_npy wrote. Throws format_error for damaged files.
 inline tensor load_npy(const file_path& path) {
   binary_reader from(path.string());
   tensor value = read_npy(from, "an array");

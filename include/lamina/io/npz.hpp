@@ -40,7 +40,8 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
   }
 }
 
-/// What an archive holds. Checksums can be left out where damage shall reach what they guard.
+/// Reads the values of an archive. Without `checked`, damaged bytes reach the code after the
+/// checksums.
 inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
                                 const wanted_values& wanted = {}) {
   tensors_of_file all{from.path()};
@@ -48,7 +49,7 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
   for (const zip_member& m : archive.members()) {
     constexpr std::string_view suffix = ".npy";
     const bool is_array = m.name.ends_with(suffix);
-    if (m.name.ends_with('/') && m.size == 0) continue;  // a folder
+    if (m.name.ends_with('/') && m.size == 0) continue;  // a directory
     if (!wanted.has(
             std::string_view(m.name).substr(0, m.name.size() - (is_array ? suffix.size() : 0)))) {
       ++all.others;
@@ -64,7 +65,7 @@ inline tensors_of_file read_npz(binary_reader& from, bool checked = true,
 }  // namespace detail
 
 /// Writes named_tensors, a scope's variables or a model's parameters, each as the array of its
-/// name, uncompressed. A file that was there stays whole until the new one is. numpy: savez.
+/// name, uncompressed. An existing file stays complete until the new one is. numpy: savez.
 template <class Parameters>
 void save_npz(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -79,15 +80,15 @@ void save_npz(const file_path& path, const Parameters& from) {
 template <program_type P>
 void save_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-/// Reads what save_npz, numpy.savez or numpy.savez_compressed wrote. Throws format_error for
-/// damaged files.
+/// Reads an archive that save_npz, numpy.savez or numpy.savez_compressed wrote. Throws format_error
+/// for damaged files.
 inline named_tensors load_npz(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_npz(from).values;
 }
 /// The same into a scope, or into a model whose parameters have the arrays' names; further arrays
-/// are ignored. All or nothing: a parameter that is missing, or has another type or shape, is a
-/// format_error, and nothing has changed then.
+/// are ignored. Throws format_error for a parameter that is missing or has another type or shape;
+/// scope and model then stay unchanged.
 template <class Parameters>
 void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

@@ -2,7 +2,7 @@
 // lamina/io/parameter_tar.hpp - parameters in a tar archive, as PaddlePaddle v2's
 // Parameters.to_tar writes them.
 //
-// Two members a parameter: NAME is u32 0, u32 4 (bytes of an element; of a double 8), u64 number of
+// Two members per parameter: NAME is u32 0, u32 4 (bytes per element; 8 for double), u64 number of
 // elements, the elements; NAME.protobuf is a ParameterConfig. Parameters of v2 are matrices:
 // vectors are written as one row.
 #pragma once
@@ -28,7 +28,7 @@ namespace detail {
 
 inline constexpr std::string_view parameter_config_suffix = ".protobuf";
 
-/// What is read of a ParameterConfig: name 1, size 2, dims 9.
+/// The fields of a ParameterConfig that lamina reads: name 1, size 2, dims 9.
 struct parameter_config {
   std::string name{};
   std::uint64_t size = 0, offset = 0;
@@ -37,7 +37,7 @@ struct parameter_config {
 
 inline parameter_config read_parameter_config(binary_reader& from, const tar_member& m) {
   const std::string bytes = from.bytes(m.size, "a ParameterConfig");
-  // Offsets of errors count from the archive's begin.
+  // Offsets in errors count from the beginning of the archive.
   parameter_config c;
   c.offset = m.begin;
   const message_source source{from.path(), bytes.data()};
@@ -79,7 +79,7 @@ inline parameter_config read_parameter_config(binary_reader& from, const tar_mem
   return c;
 }
 
-/// What an archive holds.
+/// Reads the parameters of an archive.
 inline tensors_of_file read_parameter_tar(binary_reader& from, const wanted_values& wanted = {}) {
   std::size_t others = 0;
   std::map<std::string, parameter_config> configs;
@@ -133,8 +133,8 @@ inline tensors_of_file read_parameter_tar(binary_reader& from, const wanted_valu
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. A file that was there stays
-/// whole until the new one is. Throws lamina::error for elements other than float32 and float64,
+/// Writes named_tensors, a scope's variables or a model's parameters. An existing file stays
+/// complete until the new one is. Throws lamina::error for elements other than float32 and float64,
 /// and for names that end like those of configs. v2: Parameters.to_tar.
 template <class Parameters>
 void to_tar(const file_path& path, const Parameters& from) {
@@ -171,27 +171,28 @@ void to_tar(const file_path& path, const Parameters& from) {
 template <program_type P>
 void to_tar(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-/// Reads what to_tar, here or in v2, wrote, also without the two blocks at the end, and also if it
-/// is compressed with gzip. Throws format_error for damaged files. v2: Parameters.from_tar.
+/// Reads an archive that to_tar of lamina or v2 wrote, also without the two blocks at the end, and
+/// also if it is compressed with gzip. Throws format_error for damaged files. v2:
+/// Parameters.from_tar.
 inline named_tensors from_tar(const file_path& path) {
   binary_reader from(path.string(), detail::unpack_gzip);
   return detail::read_parameter_tar(from).values;
 }
-/// The same into a model: all or nothing; a parameter that is missing or has another shape is a
-/// format_error. A vector may be a row.
+/// The same into a model. Throws format_error for a parameter that is missing or has another shape;
+/// the model then stays unchanged. A vector may be stored as a row.
 template <program_type P>
 void from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true);
 }
-/// The same for those parameters that the archive and the model have.
+/// The same for the parameters that are in both the archive and the model.
 /// v2: Parameters.init_from_tar.
 template <program_type P>
 void init_from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true, true);
 }
-/// Every parameter of the archive becomes a variable.
+/// Stores every parameter of the archive as a variable of a scope.
 inline void from_tar(const file_path& path, scope& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from), to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/persistables.hpp - the values of variables in a directory, as Fluid's save_vars writes
-// them: one file a variable, or all in one.
+// them: one file per variable, or one file for all.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace lamina {
 
 namespace detail {
 
-/// The file of a variable. A name that leads out of the directory is refused.
+/// The path of a variable's file. Throws lamina::error for a name that leads out of the directory.
 inline std::string variable_path(const std::string& directory, const std::string& name) {
   const std::string inside = "/" + name + "/";
   if (name.empty() || inside.find("/../") != std::string::npos ||
@@ -34,9 +34,9 @@ inline std::string variable_path(const std::string& directory, const std::string
 
 }  // namespace detail
 
-/// Writes the values of variables, each into a file of its name, or, with `filename`, all into one
-/// in alphabetic order. A file that was there stays whole until the new one is. Throws
-/// lamina::error for a variable without a value. Fluid: save_vars.
+/// Writes the values of variables, each to a file of its name, or, with `filename`, all to one file
+/// in alphabetic order. An existing file stays complete until the new one is. Throws lamina::error
+/// for a variable without a value. Fluid: save_vars.
 inline void save_variables(const file_path& directory, const scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   make_directories(directory.string());
@@ -59,14 +59,14 @@ inline void save_variables(const file_path& directory, const scope& variables,
 
 namespace detail {
 
-/// A value of a variable, and where it began.
+/// A value of a variable, and its offset in the file.
 struct found_value {
   lod_tensor value;
   std::string file;
   std::uint64_t offset;
 };
 
-/// Reads values in the order of their names, which are sorted.
+/// Reads values in the order of `names`, which are sorted.
 inline std::vector<found_value> values_in(const std::string& directory,
                                           const std::vector<std::string>& names,
                                           const std::string& filename) {
@@ -98,8 +98,8 @@ inline std::vector<found_value> values_in(const std::string& directory,
   return found;
 }
 
-/// Throws format_error unless a value has the type and the dimensions, -1 standing for any. Later
-/// versions call scalars [1] or [], and lamina knows [1] only.
+/// Throws format_error unless a value has the type and the dimensions; -1 matches every extent.
+/// Later versions store scalars as [1] or []; lamina uses only [1].
 inline void require_type(found_value& found, const std::string& name, dtype type,
                          const std::vector<std::int64_t>& dims) {
   lod_tensor& value = found.value;
@@ -121,8 +121,8 @@ inline void require_type(found_value& found, const std::string& name, dtype type
 
 }  // namespace detail
 
-/// Reads what save_variables wrote. All or nothing: the scope changes when every value is there.
-/// Throws format_error for files that are damaged or missing.
+/// Reads files that save_variables wrote. The scope changes only after every value was read. Throws
+/// format_error for files that are damaged or missing.
 inline void load_variables(const file_path& directory, scope& variables,
                            std::vector<std::string> names, const std::string& filename = "") {
   std::sort(names.begin(), names.end());
@@ -131,14 +131,14 @@ inline void load_variables(const file_path& directory, scope& variables,
     variables.var(names[i]) = std::move(found[i].value);
 }
 
-/// The persistable variables of a program that was read. Fluid: save_persistables.
+/// Writes the persistable variables of a program that was read. Fluid: save_persistables.
 inline void save_persistables(const file_path& directory, const scope& variables,
                               const loaded_program& program, const std::string& filename = "") {
   save_variables(directory, variables, program.persistable_names(), filename);
 }
 
-/// Reads them again; a value of another shape or type than the program says is a format_error
-/// that names the variable. Fluid: load_persistables.
+/// Reads the persistable variables of a program. Throws format_error that names the variable for a
+/// value of another shape or type than in the program. Fluid: load_persistables.
 inline void load_persistables(const file_path& directory, scope& variables,
                               const loaded_program& program, const std::string& filename = "") {
   std::vector<std::string> names = program.persistable_names();

@@ -43,8 +43,8 @@ inline std::string rows_text(const program_view& p, int rows) {
   return text;
 }
 
-/// A group of a program's plan: its number, its kernel, its head with the shape, the functions
-/// fused into it, and what it stores.
+/// A group of a program's plan as text: its number, its kernel, its head with the shape, the
+/// functions fused into it, and the variables that it stores.
 template <program_type P>
 std::string group_text(int g) {
   using plan_type = plan<P>;
@@ -69,9 +69,9 @@ std::string group_text(int g) {
 
 }  // namespace detail
 
-/// The schedule of a program, a line a group: its number, its kernel, its head with the shape, the
-/// functions fused into it, and what it stores. Then the memory: bytes a row of the batch as
-/// planned, and what they would be if every variable had memory of its own.
+/// The schedule of a program, one line per group: its number, its kernel, its head with the shape,
+/// the functions fused into it, and the variables that it stores. The last line is the memory: the
+/// planned bytes per row of the batch, and the bytes if every variable had separate memory.
 ///   std::cout << lamina::plan_text(digits);
 template <program_type P>
 std::string plan_text(P) {

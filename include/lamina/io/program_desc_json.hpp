@@ -3,11 +3,12 @@
 // the rest of the library does not need).
 //
 // The mapping: lowerCamelCase names, enumerations by name, 64 bit numbers as text, floats that are
-// no numbers as "NaN", "Infinity", "-Infinity". Both spellings of a name, and numbers of any kind,
-// are read. Text must be UTF-8, as protobuf's own writers demand.
+// not finite as "NaN", "Infinity", "-Infinity". The reader accepts both spellings of a name, and
+// numbers as numbers or text. Text must be UTF-8, as protobuf's own writers demand.
 //
-// Why templates on nlohmann's class: a compiler instantiates what inline functions use of it, half
-// as much again as the class costs to parse, whether or not anybody calls them.
+// The functions are templates on nlohmann's class because a compiler instantiates what non-template
+// inline functions use, whether or not a program calls them; this would cost half as much again as
+// parsing the class.
 #pragma once
 
 #include <cmath>
@@ -246,8 +247,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown when
-/// the program was read are left out.
+/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader did not
+/// know are omitted.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;
@@ -267,8 +268,8 @@ nlohmann::json to_json(P program) {
   return to_json(to_program_message(program));
 }
 
-/// Reads what to_json, or protobuf, wrote. Throws format_error, with the path of the member, for
-/// members that are missing or of another type; what the program says is checked by loaded_program.
+/// Reads JSON that to_json or protobuf wrote. Throws format_error, with the path of the member, for
+/// members that are missing or have another type; loaded_program checks the content of the program.
 template <std::same_as<nlohmann::json> Json>
 program_message from_json(const Json& json, const std::string& file = "JSON") {
   using reader = detail::json_reader<Json>;
@@ -287,7 +288,7 @@ program_message from_json(const Json& json, const std::string& file = "JSON") {
   if (p.blocks.empty()) all.fail("expected at least one block, found none");
   return p;
 }
-/// The same of text; what is no JSON is a format_error with its offset.
+/// The same for text. Throws format_error with the offset if the text is not JSON.
 template <class Json = nlohmann::json>
 program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
   try {

@@ -115,7 +115,7 @@ inline operator_message read_operator(field_reader from) {
   return op;
 }
 
-/// An element type; throws for another number.
+/// The element type of a number. Throws format_error for an unknown number.
 inline dtype checked_dtype(const field_reader& from, std::int64_t number) {
   if (number < 0 || (number > 6 && number != 20 && number != 21))
     from.fail(text("expected an element type (0 to 6, 20 or 21), found ") << number);
@@ -150,7 +150,7 @@ inline variable_message read_variable(field_reader from) {
   };
   const auto variable_type = [&](field_reader f) {
     bool kind = false;
-    // The type decides which of the other fields is meant.
+    // The type determines which of the other fields is used.
     std::string rest;
     field_reader again = f;
     f.each(rest, [&](unsigned field) {
@@ -234,9 +234,10 @@ inline block_message read_block(field_reader from) {
 
 }  // namespace detail
 
-/// Reads a ProgramDesc; `file` is what errors call the bytes. The version may stand in field 2, as
-/// from 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error with the
-/// offset for bytes that are no ProgramDesc; what the program says is checked by loaded_program.
+/// Reads a ProgramDesc; `file` is the name of the bytes in errors. The version may be in field 2,
+/// as written by Fluid 1.0 to 1.5, or in field 4. Fields may come in any order. Throws format_error
+/// with the offset if the bytes are not a ProgramDesc; loaded_program checks the content of the
+/// program.
 inline program_message from_proto(std::string_view bytes, const std::string& file = "bytes") {
   const detail::message_source source{file, bytes.data()};
   detail::field_reader from(source, {bytes.data(), bytes.size()}, "ProgramDesc");
@@ -342,7 +343,8 @@ inline std::string bytes_of(const block_message& b) {
 
 }  // namespace detail
 
-/// The bytes of a ProgramDesc, as Fluid's framework.proto lays them out; the version in field 4.
+/// The bytes of a ProgramDesc, in the format of Fluid's framework.proto, with the version in field
+/// 4.
 inline std::string to_proto(const program_message& p) {
   detail::message_writer w;
   for (const block_message& b : p.blocks) w.message(1, detail::bytes_of(b));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/program_text.hpp - a program as text for people, and as a picture by Graphviz.
+// lamina/io/program_text.hpp - a program as readable text, and as a graph for Graphviz.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ inline std::string type_text(const variable_message& v) {
 
 inline std::string short_number(double x) { return text().print("%g", x); }
 
-/// The value of an attribute; long lists are cut.
+/// The value of an attribute as text; long lists are shortened.
 inline std::string value_text(const attribute_message& a) {
   if (a.later_type != 0) return "?";
   const auto list = [](const auto& items, auto text_of) {
@@ -71,7 +71,7 @@ inline std::string value_text(const attribute_message& a) {
   }
 }
 
-/// Whether an attribute says something to a reader.
+/// Whether an attribute is useful to a reader.
 inline bool is_shown(const attribute_message& a) {
   const std::string_view name = a.name;
   return name.substr(0, 3) != "op_" && name.find("mkldnn") == std::string_view::npos &&
@@ -91,7 +91,7 @@ inline std::string slots_text(const std::vector<slot_message>& slot_list) {
 
 }  // namespace detail
 
-/// A listing: each block with its variables and operators, a line each.
+/// A listing: each block with its variables and operators, one line each.
 ///   fc_0.tmp_0: float32 [-1, 8]
 ///   Out=fc_0.tmp_0 <- mul(X=x, Y=fc_0.w_0) {x_num_col_dims: 1, y_num_col_dims: 1}
 inline std::string to_string(const program_message& p) {
@@ -127,8 +127,8 @@ std::string to_string(P program) {
 
 namespace detail {
 
-/// Draws a program: operators as boxes, what is fed, parameters and results as rounded ones, blocks
-/// as frames.
+/// Draws a program: operators as boxes; feeds, parameters and results as rounded boxes; blocks as
+/// frames.
 class dot_writer {
  public:
   explicit dot_writer(const program_message& program) : p_(program) {}
@@ -142,7 +142,7 @@ class dot_writer {
         "  edge [fontname=\"Helvetica\", fontsize=9, color=\"#7a8896\", fontcolor=\"#5b6b7b\", "
         "arrowsize=0.6];\n";
     draw_block(0, "  ");
-    // A block that no operator runs would be lost.
+    // Draws blocks that no operator runs, which would be missing otherwise.
     for (const block_message& b : p_.blocks)
       if (!drawn(b.index)) draw_block(b.index, "  ");
     return text_ + edges_ + "}\n";
@@ -208,7 +208,8 @@ class dot_writer {
     }
   }
 
-  // From who wrote a variable last, or from the variable itself where nobody did.
+  // Draws an edge from the last writer of a variable, or from the variable itself if no operator
+  // wrote it.
   void connect(int block, const std::string& name, const std::string& node) {
     const variable_message* v = variable(block, name);
     std::string label;
@@ -245,7 +246,7 @@ class dot_writer {
 
 }  // namespace detail
 
-/// A picture for Graphviz: `dot -Tsvg`. Operators are boxes, gradients red, loops and branches
+/// A graph for Graphviz: `dot -Tsvg`. Operators are boxes, gradients red, loops and branches
 /// frames; parameters are green.
 inline std::string to_dot(const program_message& p) { return detail::dot_writer(p).draw(); }
 template <program_type P>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/report.hpp - what a run of a program costs: work, memory traffic and places, by group.
+// lamina/io/report.hpp - the cost of a run of a program: operations, memory traffic and memory
+// slots, by group.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,20 @@
 
 namespace lamina {
 
-/// The run that a report is of.
+/// The sizes of the run that a report describes.
 struct report_options {
   std::int64_t rows = 1;        // of the batch
-  std::int64_t tokens = 1;      // of every other row domain, in all
-  std::int64_t iterations = 1;  // of the block of every loop
+  std::int64_t tokens = 1;      // total rows of every other row domain
+  std::int64_t iterations = 1;  // of every loop
 };
 
 /// A fused group in a run.
 struct group_report {
-  std::string what;       // number, kernel, shape and functions, as plan_text() has them
-  std::string addresses;  // where its arrays lie: arena+0 is the first float of a row of an arena
-  double flops = 0;       // multiplications and additions of products of matrices and convolutions
-  double elements = 0;    // values of pointwise functions and of kernels of their own
-  double bytes = 0;       // of the arrays that it reads or writes, each once
+  std::string what;       // number, kernel, shape and functions, as in plan_text()
+  std::string addresses;  // of its arrays: arena+0 is the first float of a row of an arena
+  double flops = 0;       // multiplications and additions of matrix products and convolutions
+  double elements = 0;    // values of pointwise functions and of kernels that are not fused
+  double bytes = 0;       // of the arrays that it reads or writes, each counted once
 };
 
 /// All groups of a plan.
@@ -44,7 +45,7 @@ struct program_report {
     for (const group_report& g : groups) sum += g.bytes;
     return sum;
   }
-  /// A table: a line a group, and the sums.
+  /// A table: one line per group, and the sums.
   std::string text() const {
     std::string lines = "     Mflop   Melement      Mbyte  group\n";
     const auto add = [&](double flops, double elements, double bytes, const std::string& what) {
@@ -64,18 +65,18 @@ struct program_report {
 
 namespace detail {
 
-/// Counts the work of operators whose kernels are their own.
+/// Counts the work of operators that are not fused.
 class work_counter {
  public:
   work_counter(const program_view& program, const report_options& run) : p_(program), run_(run) {}
 
-  /// Rows as a plan knows them.
+  /// The number of rows that an entry of a plan stands for.
   double rows(int known) const {
     if (known >= 0) return known;
     return static_cast<double>((domain_of_rows(known) == batch::domain ? run_.rows : run_.tokens) *
                                parts_of_rows(known));
   }
-  /// How often a block runs.
+  /// The number of runs of a block.
   double times(int block) const {
     double n = 1;
     for (; block > 0; block = p_.blocks[block].parent)
@@ -86,7 +87,7 @@ class work_counter {
     return n;
   }
 
-  /// Flops of an instruction that is a call, or a convolution with what rides on it.
+  /// Flops of an instruction that is a call or a convolution with fused statements.
   double flops(const instruction& i) const {
     const operator_desc& op = p_.operators[i.op];
     const bool part =
@@ -119,7 +120,8 @@ class work_counter {
       const int rank = p_.variables[x].rank;
       return 2 * products * size(out) * extent(x, turned && rank > 1 ? rank - 2 : rank - 1);
     }
-    // Every row meets the recurrent weights once; their gradient and that of the state too.
+    // Every row is multiplied once by the recurrent weights, and once each for their gradient and
+    // that of the state.
     if (rule != product_rule::recurrent) return 0;
     double weights = size(slot(op, "Weight"));
     if (const int projection = slot(op, "ProjWeight"); projection >= 0) weights += size(projection);
@@ -139,7 +141,7 @@ class work_counter {
       if (op.schema->outputs[i].name == name) return p_.arguments[op.outputs + i];
     return -1;
   }
-  // The columns of the matrix that Y of a mul is.
+  // The columns of Y of a mul as a matrix.
   double columns(const operator_desc& op, int y) const {
     double n = 1;
     const int first =
@@ -147,7 +149,7 @@ class work_counter {
     for (int d = 0; d < first; ++d) n *= extent(y, d);
     return n;
   }
-  // Of a gradient: those of inputs 0 and 1 are products.
+  // In a gradient operator, the gradients of inputs 0 and 1 are products.
   static bool is_gradient(const operator_desc& op) {
     return forward_type(op.schema->type) != op.schema->type;
   }
@@ -171,8 +173,8 @@ constexpr const char* space_name(memory_space space) {
 
 }  // namespace detail
 
-/// What every fused group of a program costs in a run with so many rows: flops of products, values
-/// of other functions, bytes of its arrays, and where these lie.
+/// The cost of every fused group of a program in a run: flops of products, values of other
+/// functions, bytes of its arrays, and their addresses.
 ///   std::cout << lamina::report(digits, {.rows = 64}).text();
 template <program_type P>
 program_report report(P, const report_options& run = {}) {
@@ -182,7 +184,7 @@ program_report report(P, const report_options& run = {}) {
   const auto operand_of = [](const instruction& i, int n) {
     return plan_type::lowered.operands[i.inputs + n].id;
   };
-  // Rows of X and dOut that one iteration puts aside are multiplied sooner or later.
+  // The rows of X and dOut that an iteration collects are multiplied later, so they count here.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };

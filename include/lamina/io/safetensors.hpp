@@ -2,8 +2,8 @@
 // lamina/io/safetensors.hpp - values by name in a safetensors file, by nlohmann_json.
 //
 // u64 size of the header; the header, JSON: {"NAME": {"dtype": "F32", "shape": [2, 3],
-// "data_offsets": [BEGIN, END]}, ..., "__metadata__": {TEXT: TEXT}}; the elements of all, without
-// holes, offsets counted from the header's end.
+// "data_offsets": [BEGIN, END]}, ..., "__metadata__": {TEXT: TEXT}}; the elements of all values
+// without gaps. Offsets count from the end of the header.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline constexpr safetensors_type safetensors_types[] = {
     {"F32", dtype::float32},  {"F64", dtype::float64}, {"U8", dtype::uint8},  {"I8", dtype::int8}};
 inline constexpr std::uint64_t safetensors_largest_header = 100'000'000;
 
-/// What the header says of one value.
+/// The entry of one value in the header.
 struct safetensors_entry {
   std::string name{};
   bool wanted = true;
@@ -42,8 +42,8 @@ struct safetensors_entry {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Takes values apart from the inside: the destructor of a list or object that is not empty
-/// allocates, and an allocation that fails there ends the program.
+/// Empties a value from the inside: the destructor of a list or object that is not empty allocates
+/// memory, and a failed allocation there terminates the program.
 inline void take_apart(nlohmann::json& value) {
   if (!value.is_structured()) return;
   for (nlohmann::json& inner : value) take_apart(inner);
@@ -54,8 +54,8 @@ struct safetensors_header {
   ~safetensors_header() { take_apart(json); }
 };
 
-/// The header as JSON. No format needs more than three levels; members named twice, which parsers
-/// pass over, are refused.
+/// Parses the header. The format needs at most three levels; deeper headers are refused, and so are
+/// duplicate members, which JSON parsers accept.
 inline nlohmann::json parse_safetensors_header(const binary_reader& from,
                                                const std::string& bytes) {
   using event = nlohmann::json::parse_event_t;
@@ -119,7 +119,7 @@ inline safetensors_entry read_safetensors_entry(const binary_reader& from, const
   return e;
 }
 
-/// What a file holds.
+/// Reads the values of a file.
 inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values& wanted = {}) {
   const std::uint64_t size = from.number<std::uint64_t>("the size of a header");
   if (size > safetensors_largest_header || size > from.left())
@@ -177,9 +177,9 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
 
 }  // namespace detail
 
-/// Writes named_tensors, a scope's variables or a model's parameters. Large elements come first, so
-/// that all lie at multiples of their size. A file that was there stays whole until the new one is.
-/// Throws lamina::error for a name that is no UTF-8. safetensors: save_file.
+/// Writes named_tensors, a scope's variables or a model's parameters. Values with larger elements
+/// come first, so that each is aligned to its element size. An existing file stays complete until
+/// the new one is. Throws lamina::error for a name that is not UTF-8. safetensors: save_file.
 template <class Parameters>
 void save_safetensors(const file_path& path, const Parameters& from) {
   const named_tensors& values = tensors_of(from);
@@ -200,7 +200,7 @@ void save_safetensors(const file_path& path, const Parameters& from) {
     std::string_view word;
     for (const detail::safetensors_type& t : detail::safetensors_types)
       if (t.type == value.type()) word = t.word;
-    try {  // a text alone, of which nlohmann_json knows what has to be escaped
+    try {  // a single string: nlohmann_json escapes it
       header += (header.size() > 1 ? "," : "") + nlohmann::json(entry->first).dump();
     } catch (const nlohmann::json::type_error&) {
       throw error("lamina: " + path.string() + ": expected names of values in UTF-8, found others");
@@ -228,16 +228,16 @@ void save_safetensors(const file_path& path, const Parameters& from) {
 template <program_type P>
 void save_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-/// Reads what save_safetensors or the safetensors library wrote. Throws format_error for damaged
-/// files, and for elements that lamina does not compute with (float16, bfloat16, unsigned ones of
-/// more than a byte).
+/// Reads a file that save_safetensors or the safetensors library wrote. Throws format_error for
+/// damaged files, and for element types that lamina does not compute with (float16, bfloat16,
+/// unsigned integers of more than one byte).
 inline named_tensors load_safetensors(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_safetensors(from).values;
 }
 /// The same into a scope, or into a model whose parameters have the values' names; further values
-/// are ignored. All or nothing: a parameter that is missing, or has another type or shape, is a
-/// format_error, and nothing has changed then.
+/// are ignored. Throws format_error for a parameter that is missing or has another type or shape;
+/// scope and model then stay unchanged.
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/place.hpp - CUDA devices as places, and how they multiply.
+// lamina/engine/cuda/place.hpp - CUDA devices as places, and their matrix arithmetic.
 #pragma once
 
 #include <type_traits>
@@ -8,22 +8,23 @@
 
 namespace lamina::cuda {
 
-/// How cuBLASLt multiplies matrices at a place. A part of the place's type. All arrays stay floats,
-/// weights too, and so does everything that is no product of matrices.
+/// The arithmetic in which cuBLASLt multiplies matrices at a place; it is part of the place's type.
+/// All arrays, weights included, and all operations other than matrix products stay in float.
 /// float32: in float.
 struct float32_type {};
 inline constexpr float32_type float32{};
-/// tf32: by tensor cores; operands are rounded to 10 bits behind the point (relative error at most
-/// 2^-11), products and sums are floats.
+/// tf32: by tensor cores; operands are rounded to 10 fraction bits (relative error at most 2^-11),
+/// products and sums are floats.
 struct tf32_type {};
 inline constexpr tf32_type tf32{};
-/// bfloat16: by tensor cores; operands are rounded to 7 bits behind the point (relative error at
-/// most 2^-8), products and sums are floats.
+/// bfloat16: by tensor cores; operands are rounded to 7 fraction bits (relative error at most
+/// 2^-8), products and sums are floats.
 struct bfloat16_type {};
 inline constexpr bfloat16_type bfloat16{};
 
 /// Device `number` of this machine: `adam.train(model, reader, {.place = lamina::cuda::place{0}})`.
-/// With another arithmetic than float32 it stands behind the options, for there its type is seen:
+/// With an arithmetic other than float32 the place follows the options, because only there its type
+/// is part of the call:
 /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
 template <class Arithmetic = float32_type>
 struct place {

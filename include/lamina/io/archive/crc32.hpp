@@ -11,7 +11,7 @@ namespace lamina {
 
 namespace detail {
 
-/// table[k][b]: what byte b does to the remainder when k further bytes follow it.
+/// table[k][b]: the contribution of byte b to the remainder if k further bytes follow it.
 inline const auto& crc32_tables() {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> t{};
@@ -29,8 +29,8 @@ inline const auto& crc32_tables() {
 
 }  // namespace detail
 
-/// The CRC-32 of bytes (IEEE 802.3, reflected), continued from that of the bytes before them.
-/// Eight bytes a step, by tables: Kounavis and Berry, 2005.
+/// The CRC-32 of bytes (IEEE 802.3, reflected), continued from `before`, the CRC-32 of the
+/// preceding bytes. Processes eight bytes per step by tables: Kounavis and Berry, 2005.
 inline std::uint32_t crc32_of(const void* bytes, std::size_t count, std::uint32_t before = 0) {
   const auto& t = detail::crc32_tables();
   const unsigned char* at = static_cast<const unsigned char*>(bytes);

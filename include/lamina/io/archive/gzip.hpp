@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/archive/gzip.hpp - whole files that were compressed with gzip (RFC 1952).
+// lamina/io/archive/gzip.hpp - decompresses whole files in gzip format (RFC 1952).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace lamina::detail {
 
-/// What is compressed in `packed`, all members of it. Throws format_error for a stream that ends
+/// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
 /// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
 inline std::string unpack_gzip(std::string_view packed, const std::string& path) {
 #if LAMINA_HAS_ZLIB

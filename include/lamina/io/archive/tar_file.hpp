@@ -21,15 +21,16 @@ struct tar_member {
   std::uint64_t size = 0;
 };
 
-/// Goes through the members of an archive, which may end without the two blocks of zeros that
-/// should end it. Throws format_error for wrong checksums, sizes beyond the file, and members that
-/// are links, devices or the like; folders are passed over.
+/// Reads the members of an archive in their order. The two blocks of zeros at the end may be
+/// missing. Throws format_error for wrong checksums, sizes beyond the file, and members that are
+/// links, devices or similar; directories are skipped.
 class tar_reader {
  public:
   /// `from` must outlive this reader.
   explicit tar_reader(binary_reader& from) : from_(from), file_size_(from.left()) {}
 
-  /// Finds the next member; false at the end. `from` is at its bytes then, and reads no others.
+  /// Finds the next member; returns false at the end. `from` is then at the bytes of the member and
+  /// limited to them.
   bool next(tar_member& m) {
     if (file_size_ == 0) from_.fail_at(0, "expected a tar archive, found an empty file");
     std::string long_name;
@@ -46,7 +47,7 @@ class tar_reader {
       if (m.size > from_.left())
         from_.fail_at(at_ + 124, text("expected at most ")
                                      << from_.left() << " bytes of a member, found " << m.size);
-      // The last member need not be filled up to a whole block.
+      // The last member need not be padded to a whole block.
       const std::uint64_t blocks = (m.size + 511) / 512 * 512;
       const std::uint64_t header = at_;
       at_ = blocks > from_.left() ? file_size_ : m.begin + blocks;
@@ -73,7 +74,7 @@ class tar_reader {
   }
 
  private:
-  /// After a block of zeros only zeros follow.
+  /// Whether the archive ends here: after a block of zeros only zeros may follow.
   bool end() {
     while (from_.left() > 0) {
       char piece[512] = {};
@@ -95,8 +96,8 @@ class tar_reader {
                                    << sum << " of a member's header, found "
                                    << number(block + 148, 8));
   }
-  /// Octal digits with spaces around and a zero behind, or, since that is GNU's way beyond 8 GiB,
-  /// the bytes of the number.
+  /// Octal digits with spaces around and a zero after them, or the big-endian bytes of the number,
+  /// which GNU tar uses for sizes above 8 GiB.
   std::uint64_t number(const char* field, std::size_t size) const {
     const auto fail = [&] {
       from_.fail_at(at_ + 124,
@@ -126,12 +127,12 @@ class tar_reader {
   }
   std::string name_in(const char* block) const {
     const std::string name = text_in(block, 100);
-    // GNU's own headers, "ustar ", have other fields where the prefix is.
+    // Headers of GNU tar, "ustar ", have other fields in place of the prefix.
     if (std::memcmp(block + 257, "ustar\0", 6) != 0) return name;
     const std::string prefix = text_in(block + 345, 155);
     return prefix.empty() ? name : prefix + "/" + name;
   }
-  /// "LENGTH KEY=VALUE\n" each; only the path matters.
+  /// Records of the form "LENGTH KEY=VALUE\n"; only the path is used.
   void read_pax(std::uint64_t begin, const std::string& all, std::string& name) const {
     for (std::size_t at = 0; at < all.size();) {
       std::size_t length = 0, i = at;
@@ -154,13 +155,13 @@ class tar_reader {
   std::uint64_t file_size_, at_ = 0;
 };
 
-/// Writes an archive member by member; finish() writes its end. Equal members make equal bytes: the
-/// time is the origin's.
+/// Writes an archive member by member; finish() writes its end. Equal members give equal bytes: the
+/// time is always 0.
 class tar_writer {
  public:
   explicit tar_writer(binary_writer& to) : to_(to) {}
 
-  /// The header of a member, whose `size` bytes the caller writes; then end_member().
+  /// Writes the header of a member. The caller then writes its `size` bytes and calls end_member().
   void begin_member(const std::string& name, std::uint64_t size) {
     if (name.empty() || name.find('\0') != std::string::npos)
       throw error("lamina: tar archive: expected a name, found '" + name + "'");
@@ -172,7 +173,7 @@ class tar_writer {
     }
     header(name.substr(0, 100), size, '0');
   }
-  /// Fills the last block up.
+  /// Pads the last block of the member.
   void end_member() { to_.write(std::string((512 - to_.offset() % 512) % 512, '\0')); }
   void finish() { to_.write(std::string(1024, '\0')); }
 
@@ -195,7 +196,7 @@ class tar_writer {
       for (int i = 0; i < 8; ++i) block[135 - i] = static_cast<char>(size >> (8 * i));
     }
     block[156] = kind;
-    std::memcpy(block + 257, "ustar  ", 8);  // GNU's, for the long names
+    std::memcpy(block + 257, "ustar  ", 8);  // the magic of GNU tar, which long names need
     unsigned sum = 8 * ' ';
     for (int i = 0; i < 512; ++i) sum += static_cast<unsigned char>(block[i]);
     octal(148, 6, sum);

@@ -25,15 +25,15 @@ struct zip_member {
   std::uint64_t size = 0;
   std::uint64_t header = 0;  // where its local header is
   std::uint64_t begin = 0;   // where its bytes are
-  std::uint64_t entry = 0;   // where the directory tells of it
+  std::uint64_t entry = 0;   // where its directory entry is
   std::string refused{};     // not empty: why its bytes cannot be read
 };
 
-/// Finds the members of an archive, Zip64 included. Strict: a format_error for archives of several
-/// parts, bytes before the first member
-/// or behind the archive, members that overlap or have one name, and directories that contradict
-/// themselves or the headers of members. Encrypted members and other methods are an error when
-/// their bytes are asked for, as others may be all that is wanted.
+/// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
+/// for archives of several parts, bytes before the first member or after the archive, members that
+/// overlap or have equal names, and directories that contradict themselves or the headers of
+/// members. Encrypted members and unknown methods are an error only when their bytes are read,
+/// because a caller may need other members only.
 class zip_reader {
  public:
   /// `from` must outlive this reader.
@@ -45,7 +45,7 @@ class zip_reader {
 
   const std::vector<zip_member>& members() const { return members_; }
 
-  /// Goes to the bytes of a member that is stored; only they can be read then.
+  /// Moves to the bytes of a stored member and limits reads to them.
   void open(const zip_member& m) {
     if (!m.refused.empty()) from_.fail_at(m.entry, m.refused);
     from_.window(m.begin, m.stored_size, "the member '" + m.name + "'");
@@ -64,10 +64,12 @@ class zip_reader {
     check(m, crc);
   }
 
-  /// The bytes of a deflated member, which `checked` have its checksum.
+  /// The decompressed bytes of a deflated member. With `checked`, throws format_error if the
+  /// checksum is wrong.
   std::string inflate(const zip_member& m, bool checked = true) {
 #if LAMINA_HAS_ZLIB
-    // No stream of deflate grows by more than 1032: a wrong size asks for no memory.
+    // Deflate expands by a factor of at most 1032, so a wrong size is refused before memory is
+    // allocated for it.
     if (m.size / 1040 > m.stored_size)
       from_.fail_at(m.begin, text("expected at most ") << m.stored_size << " * 1040 bytes in '"
                                                        << m.name << "', found the size " << m.size);
@@ -80,7 +82,7 @@ class zip_reader {
     constexpr std::uint64_t most = std::numeric_limits<uInt>::max();
     std::uint64_t in = 0, out = 0;
     int status = Z_OK;
-    unsigned char none = 0;  // where a stream of no bytes would begin
+    unsigned char none = 0;  // a valid address for a stream without bytes
     while (status == Z_OK) {
       stream.next_in =
           reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is only read
@@ -126,7 +128,7 @@ class zip_reader {
   std::uint32_t u32() { return from_.number<std::uint32_t>("a zip archive's record"); }
   std::uint64_t u64() { return from_.number<std::uint64_t>("a zip archive's record"); }
 
-  /// The last record: a comment that ends with the file follows it.
+  /// Finds the end record: only a comment that ends with the file may follow it.
   void find_directory() {
     constexpr std::uint64_t record = 22;
     const std::uint64_t n = std::min<std::uint64_t>(file_size_, record + 65535);
@@ -211,7 +213,7 @@ class zip_reader {
     }
     if (from_.left() != 0) from_.fail("expected the end of a zip archive's directory, found more");
   }
-  /// Extra field 1, Zip64: the numbers that the entry has no room for.
+  /// Reads extra field 1, Zip64: the numbers that are too large for the entry.
   void read_extra(std::uint64_t size, zip_member& m) {
     const std::uint64_t begin = from_.offset();
     const std::string all = from_.bytes(size, "a member's extra fields");
@@ -238,7 +240,8 @@ class zip_reader {
     }
   }
 
-  /// The headers before the members' bytes, which lie one behind the other.
+  /// Reads the local headers of the members; checks that names are distinct and that members do not
+  /// overlap.
   void read_headers() {
     std::vector<zip_member*> order;
     for (zip_member& m : members_) order.push_back(&m);
@@ -263,7 +266,7 @@ class zip_reader {
       u32();  // time
       const std::uint32_t crc = u32(), stored = u32(), size = u32();
       const std::uint16_t name = u16(), extra = u16();
-      const bool later = (flags & 8) != 0;  // crc and sizes behind the bytes
+      const bool later = (flags & 8) != 0;  // CRC and sizes follow the bytes
       if (from_.bytes(name, "a member's name") != m->name || (method == 8) != m->deflated ||
           (!later && (crc != m->crc || (stored != saturated && stored != m->stored_size) ||
                       (size != saturated && size != m->size))))

@@ -13,16 +13,17 @@
 
 namespace lamina {
 
-/// Writes members one after the other, uncompressed and at multiples of 64, so that they can be
-/// mapped into memory; finish() writes the directory. Sizes and places from `limit` on, which is
-/// 2^32 - 1 unless tests lower it, are written as Zip64. Equal members make equal bytes: the time
-/// is that of the format's origin.
+/// Writes members in the order of the calls, uncompressed and aligned to 64 bytes, so that they can
+/// be mapped into memory; finish() writes the directory. Sizes and offsets from `limit` on, which
+/// is 2^32 - 1 unless tests lower it, are written as Zip64. Equal members give equal bytes: the
+/// time is always 1980-01-01.
 class zip_writer {
  public:
   explicit zip_writer(binary_writer& to, std::uint64_t limit = 0xffffffffu)
       : to_(to), limit_(limit) {}
 
-  /// A member of two pieces. Throws lamina::error for a name that an archive cannot hold.
+  /// Adds a member whose bytes are given in two pieces. Throws lamina::error for a name that an
+  /// archive cannot hold.
   void add(const std::string& name, std::string_view head, const void* data, std::uint64_t size) {
     if (name.empty() || name.size() > 65535 || name.find('\0') != std::string::npos)
       throw error(text() << "lamina: zip archive: expected a name of 1 to 65535 bytes, found "
@@ -50,7 +51,7 @@ class zip_writer {
     entries_.push_back(std::move(e));
   }
 
-  /// Writes what comes behind the members.
+  /// Writes the central directory after the members.
   void finish() {
     const std::uint64_t directory = to_.offset();
     for (const entry& e : entries_) {
@@ -94,7 +95,8 @@ class zip_writer {
   void u16(std::uint64_t n) { to_.number(static_cast<std::uint16_t>(n)); }
   void u32(std::uint32_t n) { to_.number(n); }
   void u64(std::uint64_t n) { to_.number(n); }
-  /// What a header and an entry of the directory share: version needed to crc.
+  /// Writes the fields that a local header and a directory entry share: from the needed version to
+  /// the CRC.
   void common(const entry& e, bool large) {
     u16(large ? 45 : 20);
     u16(0x800);         // names are UTF-8

@@ -37,8 +37,9 @@ inline void write_lod_tensor(binary_writer& to, const lod_tensor& value) {
   to.write(value.data(), value.size() * static_cast<std::uint64_t>(size_of(value.type())));
 }
 
-/// Reads a value that `name` is for. Throws format_error for anything else than what the format
-/// says: another version, sizes beyond the file, descending offsets. Fluid: DeserializeFromStream.
+/// Reads the value of the variable `name`. Throws format_error for bytes that do not follow the
+/// format: another version, sizes beyond the file, descending offsets. Fluid:
+/// DeserializeFromStream.
 inline lod_tensor read_lod_tensor(binary_reader& from, const std::string& name) {
   const auto version = [&](const char* of) {
     const std::uint64_t at = from.offset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/named_tensors.hpp - values by name, as files of parameters hold them, from and
-// to scopes and models.
+// lamina/io/arrays/named_tensors.hpp - values by name, the content of parameter files, and their
+// copies from and to scopes and models.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class model;
 /// Values by name, in alphabetic order.
 using named_tensors = std::map<std::string, tensor, std::less<>>;
 
-/// What a file of parameters is made of: values by name themselves,
+/// The values that a writer of parameter files stores: from values by name,
 inline const named_tensors& tensors_of(const named_tensors& all) { return all; }
 
-/// variables of a scope, which must have a value without sequences (lamina::error otherwise),
+/// from variables of a scope, which must have values without sequences (lamina::error otherwise),
 inline named_tensors tensors_of(const scope& from, const std::vector<std::string>& names) {
   named_tensors all;
   for (const std::string& name : names) {
@@ -43,7 +43,7 @@ inline named_tensors tensors_of(const scope& from, const std::vector<std::string
 }
 inline named_tensors tensors_of(const scope& from) { return tensors_of(from, from.names()); }
 
-/// or the parameters of a model, row-major.
+/// or from the parameters of a model, row-major.
 template <program_type P>
 named_tensors tensors_of(const model<P>& from) {
   named_tensors all;
@@ -54,8 +54,8 @@ named_tensors tensors_of(const model<P>& from) {
 
 namespace detail {
 
-/// Which values of a file are asked for: all, or those of a list. Others are passed over before
-/// they are decoded, so that it does not matter what they are.
+/// The values of a file that the caller wants: all, or those of a list. Readers skip others before
+/// they decode them, so these may have any type.
 class wanted_values {
  public:
   wanted_values() = default;
@@ -79,12 +79,12 @@ wanted_values wanted_by(const model<P>&) {
   return wanted_values(std::move(names));
 }
 
-/// What a file of parameters held, and where.
+/// The values of a parameter file, and their offsets in it.
 struct tensors_of_file {
   std::string path;
   named_tensors values{};
   std::map<std::string, std::uint64_t, std::less<>> offsets{};
-  std::size_t others = 0;  // that nobody asked for
+  std::size_t others = 0;  // values that the caller did not ask for
 
   void add(std::string name, std::uint64_t offset, tensor value) {
     offsets.emplace(name, offset);
@@ -92,13 +92,13 @@ struct tensors_of_file {
   }
 };
 
-/// Every value becomes a variable of the scope.
+/// Stores every value as a variable of the scope.
 inline void put_tensors(tensors_of_file&& from, scope& to) {
   for (auto& [name, value] : from.values) to.var(name) = std::move(value);
 }
 
-/// The shape that a value has to have for a parameter, or, of a file whose vectors are rows, may
-/// have.
+/// Whether a value has the shape of a parameter. In formats that store vectors as rows, one row
+/// fits a vector too.
 inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool vectors_are_rows) {
   if (vectors_are_rows && wanted.size() == 1 && found.size() == 2 && found[0] == 1)
     found.erase(found.begin());
@@ -106,7 +106,8 @@ inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool 
 }
 
 /// Sets parameters of a model. Throws format_error for a parameter that is missing, unless `some`
-/// will do, or of another type or shape; the model is unchanged then. Further values are ignored.
+/// is true, or that has another type or shape; the model then stays unchanged. Further values are
+/// ignored.
 template <program_type P>
 void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = false,
                  bool some = false) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/arrays/tensor_bytes.hpp - the elements of a tensor from the bytes of a file.
+// lamina/io/arrays/tensor_bytes.hpp - reads the elements of a tensor from the bytes of a file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ template <class T>
 tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::string_view what) {
   xt::xarray<T> values = xt::xarray<T>::from_shape(shape);
   if constexpr (__is_same(T, bool)) {
-    // Any byte but 0 is true; as a bool it would be undefined.
+    // Every byte other than 0 is true; to read it as a bool would be undefined behaviour.
     std::vector<unsigned char> bytes(values.size());
     from.read(bytes.data(), bytes.size(), what);
     for (std::size_t i = 0; i < bytes.size(); ++i) values.flat(i) = bytes[i] != 0;
@@ -31,8 +31,8 @@ tensor read_elements_as(binary_reader& from, const tensor_shape& shape, std::str
 
 }  // namespace detail
 
-/// Reads the elements of a tensor, row by row. The file must hold as many bytes as dtype and dims
-/// ask for: sizes are checked, overflow too, before memory is asked for. float16 is refused.
+/// Reads the elements of a tensor, row by row. The file must hold the bytes that dtype and dims
+/// require: sizes are checked, also for overflow, before memory is allocated. float16 is refused.
 inline tensor read_elements(binary_reader& from, dtype type, const std::vector<std::uint64_t>& dims,
                             std::string_view what) {
   std::uint64_t size = static_cast<std::uint64_t>(size_of(type));
@@ -47,7 +47,7 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
       from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
     size *= d;
   }
-  // Arrays without elements ask for no memory, but their strides have to be numbers too.
+  // Arrays without elements need no memory, but their strides must not overflow either.
   std::uint64_t strides = 1;
   for (const std::uint64_t d : dims) {
     if (d != 0 && strides > (std::uint64_t{1} << 62) / d)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators that lamina's have only
-// one value of.
+// lamina/io/fluid/fluid_attributes.hpp - attributes of Fluid's operators for which lamina supports
+// only one value.
 //
-// Gradient operators of later versions look for them, so they are written; an operator that was
-// read with another value means something that lamina does not compute, and is refused.
+// Gradient operators of later versions look for these attributes, so they are written. An operator
+// that was read with another value has a meaning that lamina does not compute, and is refused.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ inline std::string_view forward_type(std::string_view type) {
   return gradient ? type.substr(0, type.size() - suffix.size()) : type;
 }
 
-/// Adds what the operator does not have yet.
+/// Adds the fixed attributes that the operator does not have yet.
 inline void add_fixed_attributes(operator_message& op) {
   const std::string_view type = forward_type(op.type);
   for (const fixed_attribute& f : fixed_attributes) {
@@ -86,7 +86,7 @@ inline void add_fixed_attributes(operator_message& op) {
   }
 }
 
-/// The attribute of a forward operator that has another value than lamina knows, or null.
+/// The first attribute of a forward operator whose value lamina does not support, or null.
 inline const char* unknown_meaning(const operator_message& op) {
   for (const fixed_attribute& f : fixed_attributes) {
     const attribute_message* a = f.type == op.type ? op.attribute(f.name) : nullptr;
@@ -104,15 +104,16 @@ inline const char* unknown_meaning(const operator_message& op) {
       same = a->integer == static_cast<std::int64_t>(f.number);
     else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
       same = a->integer == 0;
-    // Other truth values and flags of inference say how, not what; types may be named.
+    // Other booleans and flags of inference change how an operator is computed, not its result;
+    // types may be names.
     if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
     if (!same) return f.name;
   }
   return nullptr;
 }
 
-/// Operators of PaddlePaddle 2 that are those of Fluid under other names: their attributes' names
-/// here and there.
+/// Attributes of operators of PaddlePaddle 2 that equal operators of Fluid except for their names:
+/// the names in lamina and in PaddlePaddle 2.
 struct later_name {
   std::string_view later, type;
   const char *first, *first_here, *second, *second_here;
@@ -126,7 +127,7 @@ inline constexpr later_name later_names[] = {
 inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
   return type == "lars_momentum" && name == "lars_weight_decay";
 }
-/// A number as a list of it.
+/// Turns a number into a list of one number.
 inline void as_list(attribute_message& a) {
   a.reals = {a.real};
   a.real = 0;
@@ -140,8 +141,8 @@ inline void rename_slot(std::vector<slot_message>& slot_list, std::string_view f
     if (s.slot == from) s.slot = to;
 }
 
-/// The operator in the form that lamina knows, where it has other names there or a list of one
-/// number; empty where it is in that form.
+/// The operator in the form that lamina knows, if it has other names or a list of one number; empty
+/// if it is in that form already.
 inline std::optional<operator_message> translated(const operator_message& op) {
   if (op.type == "reorder_lod_tensor_by_rank_grad" && !op.output("Out").empty()) {
     operator_message made = op;

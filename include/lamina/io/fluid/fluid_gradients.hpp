@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/fluid_gradients.hpp - gradient operators as Fluid spells them.
+// lamina/io/fluid/fluid_gradients.hpp - converts gradient operators to Fluid's form.
 //
-// A gradient operator of lamina names only what its kernel reads. Fluid's name all inputs and
-// outputs of the operator whose gradient they are, and look at their shapes. The gradients of
-// reading and of writing an array are a write and a read there.
+// A gradient operator of lamina names only the variables that its kernel reads. Fluid's gradient
+// operators name all inputs and outputs of the forward operator and use their shapes. In Fluid the
+// gradients of reading and of writing an array are a write and a read.
 #pragma once
 
 #include <map>
@@ -19,10 +19,10 @@
 
 namespace lamina::detail {
 
-/// Turns gradients of array operators into Fluid's. lamina's add to a slot, and empty it where it
-/// was written: the same where every slot is a constant, read once, or all at once by
-/// tensor_array_to_tensor, written at most once, and nothing else touches the array's gradient.
-/// Other arrays keep lamina's form.
+/// Converts gradients of array operators to Fluid's form. lamina's add to a slot and clear it at
+/// the write. Both forms are equal if every slot is a constant, is read once, or all are read by
+/// one tensor_array_to_tensor, is written at most once, and no other operator uses the array's
+/// gradient. Other arrays keep lamina's form.
 class fluid_array_gradient_writer {
  public:
   explicit fluid_array_gradient_writer(program_message& program) {
@@ -41,8 +41,8 @@ class fluid_array_gradient_writer {
 
  private:
   struct gradient_array {
-    std::vector<operator_message*> reads{}, writes{};  // the operators whose gradients they are
-    operator_message* cut = nullptr;                   // what cuts the gradient of the joined array
+    std::vector<operator_message*> reads{}, writes{};  // the forward operators of the gradients
+    operator_message* cut = nullptr;  // the operator that splits the gradient of the joined array
     bool other = false;
   };
 
@@ -68,7 +68,7 @@ class fluid_array_gradient_writer {
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) writers_[name].push_back(&op);
   }
-  // The slot of an array that an operator names, where one fill_constant alone writes it.
+  // The array slot that an operator names, if a single fill_constant writes it.
   std::optional<float> slot_of(const operator_message& op) const {
     const auto found = writers_.find(op.input("I").at(0));
     if (found == writers_.end() || found->second.size() != 1) return {};
@@ -139,7 +139,7 @@ class fluid_gradient_writer {
     const std::string type(forward_type(op.type));
     if (type == op.type) return;
     if (type == "scale" || type == "sign") return as_scale(op);
-    if (type == "reorder_lod_tensor_by_rank") {  // it names what it orders as the operator does
+    if (type == "reorder_lod_tensor_by_rank") {  // its slots equal those of the forward operator
       rename_slot(op.inputs, "Out@GRAD", "X");
       rename_slot(op.outputs, "X@GRAD", "Out");
       return;
@@ -154,7 +154,7 @@ class fluid_gradient_writer {
     op.inputs = std::move(inputs);
   }
 
-  // Fluid has no such gradient operators: it scales, by 0 behind a sign.
+  // Fluid has no such gradient operators: it uses scale, with 0 for the gradient of sign.
   static void as_scale(operator_message& op) {
     const bool sign = op.type == "sign_grad";
     op.type = "scale";
@@ -171,7 +171,7 @@ class fluid_gradient_writer {
     factor.type = attribute_type::real;
   }
 
-  // The last operator of the type that has the variables whose gradients the operator names.
+  // The last operator of the type with the variables whose gradients this operator names.
   const operator_message* find(const operator_message& op, const std::string& type,
                                int block) const {
     for (; block >= 0; block = program_.blocks[static_cast<std::size_t>(block)].forward_block) {

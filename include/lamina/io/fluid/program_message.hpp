@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_message.hpp - a ProgramDesc as files keep it: Fluid's framework.proto as
-// plain structures.
+// lamina/io/fluid/program_message.hpp - a ProgramDesc as stored in files: Fluid's framework.proto
+// as plain structures.
 //
-// Each message keeps what it does not know: `unknown` holds the bytes of those fields as they were,
-// tags included, and writing puts them behind the known ones. `offset` is the byte of the file at
-// which a message began, for errors; 0 in a message that was not read.
+// Each message keeps unknown fields: `unknown` holds their unchanged bytes, tags included, and a
+// writer appends them after the known fields. `offset` is the position in the file where the
+// message began, for errors; it is 0 in a message that was not read.
 #pragma once
 
 #include <charconv>
@@ -23,7 +23,8 @@ namespace lamina {
 
 namespace detail {
 
-/// The number that a whole text is, in any locale; "inf" and "nan" too, for Fluid writes them.
+/// Parses a whole text as a number, independent of the locale. Accepts "inf" and "nan", because
+/// Fluid writes them.
 template <class T>
 bool read_number(std::string_view digits, T& value) {
   if (digits.size() > 1 && digits[0] == '+') digits.remove_prefix(1);
@@ -33,7 +34,8 @@ bool read_number(std::string_view digits, T& value) {
 
 }  // namespace detail
 
-/// What a variable of a file is: those numbers of Fluid's VarType.Type that are no element types.
+/// The class of a variable in a file: the values of Fluid's VarType.Type that are not element
+/// types.
 enum class variable_class : std::int32_t {
   lod_tensor = 7,
   selected_rows = 8,
@@ -48,16 +50,16 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
-/// A real attribute of a recorded program in all its digits: files keep floats. `needed` says that
-/// a float that rounds it would be wrong, as one of an operator on whole numbers.
+/// A real attribute of a recorded program in full precision, because files store floats. `needed`:
+/// a rounded float would be wrong, as for an operator on integers.
 struct recorded_real {
   double value = 0;
   bool known = false, needed = false;
 
-  bool operator==(const recorded_real&) const { return true; }  // no part of the message
+  bool operator==(const recorded_real&) const { return true; }  // not a part of the message
 };
 
-/// OpDesc.Attr. Which member holds the value is said by the type: integer (INT, LONG, BOOLEAN,
+/// OpDesc.Attr. The type determines the member that holds the value: integer (INT, LONG, BOOLEAN,
 /// BLOCK), real, text, integers (INTS, LONGS, BOOLEANS, BLOCKS), reals or texts.
 struct attribute_message {
   std::string name{};
@@ -69,12 +71,12 @@ struct attribute_message {
   std::vector<std::int64_t> integers{};
   std::vector<float> reals{};
   std::vector<std::string> texts{};
-  int later_type = 0;  // the number of a type that Fluid 1.8 had not; the value is in unknown
+  int later_type = 0;  // a type that is newer than Fluid 1.8; its value is in `unknown`
   std::string unknown{};
 
-  /// A real number, as exactly as it is known.
+  /// The real number in the best known precision.
   double number() const { return recorded.known ? recorded.value : double(real); }
-  /// Throws lamina::error when a file that keeps the number as a float would hold another one.
+  /// Throws lamina::error if a file, which stores a float, would change the number.
   void require_kept() const {
     if (recorded.needed && recorded.value != double(real))
       throw error((lamina::text("lamina: program file: attribute '")
@@ -136,7 +138,7 @@ struct variable_message {
   std::vector<std::int64_t> dims{};  // -1: known at run time
   std::int32_t lod_level = 0;
   bool persistable = false;
-  bool need_check_feed = false;  // of a variable that is fed; since 1.6
+  bool need_check_feed = false;  // the variable is fed; since 1.6
   bool is_parameter = false;     // since 2.3
   bool stop_gradient = false;    // since 2.3
   std::string unknown{}, unknown_of_type{}, unknown_of_lod{}, unknown_of_tensor{};
@@ -167,7 +169,7 @@ struct block_message {
   std::string unknown{};
   std::uint64_t offset = 0;
 
-  /// The variable of a name in this very block, or null.
+  /// The variable of a name in this block itself, or null.
   const variable_message* find(std::string_view name) const {
     for (const variable_message& v : variables)
       if (v.name == name) return &v;

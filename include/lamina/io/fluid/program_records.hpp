@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/program_records.hpp - the records of a program in memory of their own, made at
-// run time.
+// lamina/io/fluid/program_records.hpp - the records of a program in their own memory, made at run
+// time.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace lamina {
 
-/// The arrays of a program_desc, as long as they need to be.
+/// The arrays of a program_desc as vectors.
 struct program_records {
   std::vector<variable_desc> variables;
   std::vector<operator_desc> operators;
@@ -32,7 +32,7 @@ struct program_records {
   std::deque<std::string> suffixes;  // that variables point to
   std::uint64_t reading = next_reading();
 
-  /// 1, 2, ...: in all threads together.
+  /// A number for each program that is read: 1, 2, ... over all threads.
   static std::uint64_t next_reading() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;
@@ -42,7 +42,7 @@ struct program_records {
   static int count(const std::vector<T>& v) {
     return static_cast<int>(v.size());
   }
-  /// What executors run; valid until the records change.
+  /// The view that executors run; valid until the records change.
   program_view view() const {
     program_view v{};
     v.variables = variables.data();
@@ -79,8 +79,8 @@ struct program_records {
     return v;
   }
 
-  /// Takes the value of an attribute that is to be of a type: numbers and lists of them convert.
-  /// `wrong` says what was expected and found when the value does not fit.
+  /// Stores the value of an attribute as the wanted type; numbers and lists of numbers are
+  /// converted. If the value does not fit, `wrong` receives what was expected and found.
   attribute_value put(const attribute_message& a, attribute_type wanted, std::string& wrong) {
     const auto is_list = [](attribute_type t) {
       return t == attribute_type::integers || t == attribute_type::booleans ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/proto_fields.hpp - the fields of a protobuf message, read with their place in the
-// file and written, by protozero.
+// lamina/io/fluid/proto_fields.hpp - reads the fields of a protobuf message with their offsets in
+// the file, and writes them, by protozero.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Where the bytes of a message come from: errors tell the place in the whole file.
+/// The file from which a message comes: errors report offsets in the whole file.
 struct message_source {
   const std::string& file;
   const char* begin;
@@ -26,7 +26,8 @@ struct message_source {
   std::uint64_t offset(const char* at) const { return static_cast<std::uint64_t>(at - begin); }
 };
 
-/// The fields of one message, one after the other; those that nobody takes are kept.
+/// Reads the fields of one message in their order and keeps the fields that the caller does not
+/// take.
 class field_reader {
  public:
   field_reader(const message_source& source, protozero::data_view bytes, const char* message)
@@ -34,7 +35,7 @@ class field_reader {
 
   std::uint64_t offset() const { return source_.offset(begin_); }
 
-  /// Calls take(number of the field) for each field; it returns false for one it does not know.
+  /// Calls take(number of the field) for each field; `take` returns false for an unknown field.
   template <class F>
   void each(std::string& unknown, F take) {
     for (;;) {
@@ -60,7 +61,7 @@ class field_reader {
   }
   std::int64_t integer() { return wire(protozero::pbf_wire_type::varint, "a number").get_int64(); }
   std::int32_t integer32() {
-    return static_cast<std::int32_t>(integer());  // negative ones are written with ten bytes
+    return static_cast<std::int32_t>(integer());  // negative numbers have ten bytes
   }
   float real() { return wire(protozero::pbf_wire_type::fixed32, "a float").get_float(); }
   void integers(std::vector<std::int64_t>& to) {
@@ -75,7 +76,7 @@ class field_reader {
     else
       to.push_back(real());
   }
-  /// Throws unless a field that the message cannot do without was there.
+  /// Throws if a required field is missing.
   void require(bool found, const char* field) const {
     if (!found)
       throw format_error(source_.file, offset(),
@@ -87,8 +88,8 @@ class field_reader {
   }
 
  private:
-  // protozero cuts tags and lengths to 32 bits: a field of more than 4 GB would be one of what is
-  // left of its length, and what follows would be read as other fields.
+  // protozero truncates tags and lengths to 32 bits: it would read a field of more than 4 GB with
+  // the truncated length, and the rest as other fields.
   void check_numbers() const {
     const char* at = start_;
     const char* const end = reader_.data().data() + reader_.data().size();
@@ -115,11 +116,11 @@ class field_reader {
   const message_source& source_;
   protozero::pbf_reader reader_;
   const char* begin_;
-  const char* start_ = nullptr;  // of the field that is read
+  const char* start_ = nullptr;  // of the current field
   const char* message_;
 };
 
-/// Puts the fields of one message together.
+/// Collects the fields of one message.
 class message_writer {
  public:
   std::string take() { return std::move(bytes_); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/prune_message.hpp - from the message of a program to that of its inference
-// program.
+// lamina/io/fluid/prune_message.hpp - reduces the message of a program to its inference program.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ inline int sub_block_of(const program_message& p, const operator_message& op) {
              : static_cast<int>(a->integer);
 }
 
-/// Adds the names that an operator reads; those of the block that it runs too.
+/// Adds the names that an operator reads, and those that the block reads that it runs.
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
   for (const slot_message& s : op.inputs) names.insert(s.arguments.begin(), s.arguments.end());
@@ -65,7 +64,7 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
 /// variables; blocks get new numbers. An operator whose outputs are overwritten later stays. Throws
-/// lamina::error for a target that the program has not. Fluid: Program.prune.
+/// lamina::error for a target that is not in the program. Fluid: Program.prune.
 inline program_message pruned_message(const program_message& p,
                                       const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
@@ -110,7 +109,7 @@ inline program_message pruned_message(const program_message& p,
   return made;
 }
 
-/// Sets is_test of all operators that have it, in all blocks. Fluid: clone(for_test=True).
+/// Sets is_test of all operators with this attribute, in all blocks. Fluid: clone(for_test=True).
 inline void set_test_mode(program_message& p) {
   for (block_message& b : p.blocks)
     for (operator_message& op : b.operators)
@@ -118,22 +117,23 @@ inline void set_test_mode(program_message& p) {
         if (a.name == "is_test" && a.type == attribute_type::boolean) a.integer = 1;
 }
 
-/// Puts an operator feed before the others for each variable that is fed, and a fetch behind them
-/// for each target. Fluid: prepend_feed_ops, append_fetch_ops.
+/// Inserts a feed operator before all others for each variable that is fed, and appends a fetch
+/// operator for each target. Fluid: prepend_feed_ops, append_fetch_ops.
 inline void add_feed_and_fetch(program_message& p, const std::vector<std::string>& feeds,
                                const std::vector<std::string>& targets) {
   block_message& b = p.blocks.at(0);
   b.variables.push_back(detail::column_variable("feed", variable_class::feed_minibatch));
   b.variables.push_back(detail::column_variable("fetch", variable_class::fetch_list));
-  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before those of before
+  for (std::size_t i = 0; i < feeds.size(); ++i)  // each before the previous ones
     b.operators.insert(b.operators.begin(), detail::column_operator("feed", "feed", feeds[i], i));
   for (std::size_t i = 0; i < targets.size(); ++i)
     b.operators.push_back(detail::column_operator("fetch", targets[i], "fetch", i));
 }
 
-/// The program that computes `targets` from its feeds: pruned, in test mode, with an operator feed
-/// for each variable in `feeds` that is left, in their order, and a fetch for each target.
-/// Fluid: what save_inference_model writes.
+/// The program that computes `targets` from its feeds: pruned, in test mode, with a feed operator
+/// for each variable of `feeds` that is still used, in their order, and a fetch operator for each
+/// target.
+/// Fluid: the program that save_inference_model writes.
 inline program_message inference_message(const program_message& p,
                                          const std::vector<std::string>& feeds,
                                          const std::vector<std::string>& targets) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/row_domains.hpp - which variables of a program that was read have the same rows.
+// lamina/io/fluid/row_domains.hpp - finds the variables of a program from a file that share their
+// rows.
 //
-// Fluid does not say whose rows a variable has: at run time, results share the LoD of an input. So
-// an output is put into the row domain of the first input with as many levels of sequences; one
-// that has no such input, and everything that is fed, gets a domain of its own.
+// Fluid does not record which variables share their rows: at run time, results share the LoD of an
+// input. So an output gets the row domain of the first input with the same number of sequence
+// levels. An output without such an input, and every fed variable, gets a new domain.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,7 @@
 
 namespace lamina {
 
-/// Finds row domains. Before, `rows` of each variable holds its number of LoD levels.
+/// Finds row domains. On entry, `rows` of each variable holds its number of LoD levels.
 class row_domains {
  public:
   explicit row_domains(const program_view& program) : p_(program) {}
@@ -60,7 +61,7 @@ class row_domains {
 
   void join(const operator_desc& op) {
     const std::string_view type = op.schema->type;
-    // These give X the rows of Y.
+    // These operators give X the rows of Y.
     const bool last = type == "sequence_expand" || type == "sequence_expand_as";
     each(op, false, [&](int out) {
       int like = -1;
@@ -79,7 +80,7 @@ class row_domains {
   }
 
   program_view p_;
-  std::vector<int> like_;  // by variable: another of the same rows, itself at the end
+  std::vector<int> like_;  // by variable: another one with the same rows; the last one: itself
 };
 
 }  // namespace lamina

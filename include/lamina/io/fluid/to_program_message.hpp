@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/fluid/to_program_message.hpp - from a recorded program to the ProgramDesc that files
-// keep.
+// lamina/io/fluid/to_program_message.hpp - converts a recorded program to the ProgramDesc that
+// files store.
 //
-// A recorded program is a ProgramDesc already; what is spelled out here is what its records leave
-// to their readers: names, row domains as -1 and lod_level, default attributes, feeds.
+// A recorded program is a ProgramDesc already; the conversion adds what the record leaves implicit:
+// names, row domains as -1 and lod_level, default attributes, feeds.
 #pragma once
 
 #include <charconv>
@@ -24,7 +24,7 @@ namespace lamina {
 
 namespace detail {
 
-/// Turns the records of a program into messages.
+/// Converts the records of a program to messages.
 class message_maker {
  public:
   explicit message_maker(const program_view& program) : p_(program) { name_variables(); }
@@ -56,7 +56,7 @@ class message_maker {
     return m;
   }
 
-  /// The operators that give the parameters their first values.
+  /// The operators that initialise the parameters.
   program_message startup_program() const {
     program_message m;
     block_message& b = m.blocks.emplace_back();
@@ -70,8 +70,8 @@ class message_maker {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // In block 0 variables of one name are one variable. Fluid looks a name up from the inner block
-  // outwards: variables of inner blocks must have names of their own.
+  // In block 0, variables with equal names are one variable. Fluid looks a name up from the inner
+  // block outwards, so variables of inner blocks must have unique names.
   void name_variables() {
     names_.resize(at(p_.count.variables));
     declared_.resize(at(p_.count.variables), true);
@@ -92,7 +92,7 @@ class message_maker {
       }
   }
 
-  // Variables that Fluid has a type of its own for.
+  // The variables for which Fluid has the type of rank tables.
   std::set<int> rank_tables() const {
     std::set<int> tables;
     for (int k = 0; k < p_.count.operators; ++k)
@@ -180,7 +180,7 @@ class message_maker {
     m.real = static_cast<float>(value);
     m.recorded = {value, true, false};
   }
-  // Only the member that the type says holds something.
+  // Clears all members except the one that the type determines.
   static attribute_message settled(attribute_message m) {
     if (m.type != attribute_type::real) m.real = 0;
     if (m.type != attribute_type::string) m.text.clear();
@@ -200,8 +200,8 @@ class message_maker {
     return m;
   }
 
-  // Files keep real attributes as floats. Of constants there is a text beside the float, for whole
-  // numbers and doubles that it rounds.
+  // Files store real attributes as floats. For a constant that the float would round, an integer or
+  // a double, the message also gets the exact number as text.
   void keep_digits(const operator_desc& op, operator_message& m) const {
     bool whole = true, wide = false;
     for (int s = 0; s < op.schema->output_count && !op.schema->outputs[s].duplicable; ++s) {
@@ -232,9 +232,10 @@ class message_maker {
     return std::string(digits, end);
   }
 
-  // PaddlePaddle writes outputs that nothing reads, and ends where they have no name: the other
-  // half of a split, how many rows of a joined array each slot gave, and what a GPU keeps of a
-  // batch_norm that is trained, which Fluid 1 and lamina do not have.
+  // Gives names to unused outputs, because PaddlePaddle writes these outputs and terminates if they
+  // have no name: the other half of a split, the number of rows that each slot gave to a joined
+  // array, and the memory of a batch_norm in training on a GPU, which Fluid 1 and lamina do not
+  // have.
   static void name_unread_outputs(block_message& b) {
     for (operator_message& op : b.operators) {
       const auto holds = [&op](std::string_view name) {
@@ -263,7 +264,7 @@ class message_maker {
 
   const program_view& p_;
   std::vector<std::string> names_;  // by variable
-  std::vector<bool> declared_;      // by variable: the first of its name
+  std::vector<bool> declared_;      // by variable: whether it is the first with its name
 };
 
 }  // namespace detail
@@ -277,7 +278,7 @@ program_message to_program_message(P) {
   return to_program_message(P::view());
 }
 
-/// The program that gives the parameters their first values, as a message. Fluid: startup program.
+/// The program that initialises the parameters, as a message. Fluid: startup program.
 inline program_message to_startup_message(const program_view& program) {
   return detail::message_maker(program).startup_program();
 }

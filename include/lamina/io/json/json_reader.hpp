@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/json/json_reader.hpp - members of JSON objects, checked, with the path of each for
-// errors.
+// lamina/io/json/json_reader.hpp - checked reads of members of JSON objects, with the path of each
+// member for errors.
 #pragma once
 
 #include <charconv>
@@ -17,9 +17,9 @@
 
 namespace lamina::detail {
 
-/// Reads members of one JSON object, and says where it is when one is wrong. A template, as all
-/// that touches nlohmann's class is: who includes it and reads nothing has no such class
-/// instantiated.
+/// Reads members of one JSON object; errors name the path of the wrong member. It is a template, as
+/// is all code that uses nlohmann's class: a program that includes this header and reads no JSON
+/// does not instantiate the class.
 template <class Json>
 class json_reader {
  public:
@@ -103,7 +103,7 @@ class json_reader {
     expected("the name of an enumerator");
   }
   [[noreturn]] void expected(const std::string& what) const {
-    // What is nested a million deep cannot be dumped.
+    // A value that is nested a million levels deep cannot be printed.
     const bool nested = value_->is_structured() && !value_->empty();
     std::string found = nested ? (value_->is_array() ? "a list" : "an object")
                                : value_->dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_builder.hpp - an ONNX graph while it is put together: nodes, constants, and
-// the graphs of branches and loops inside of it.
+// lamina/io/onnx/onnx_builder.hpp - builds an ONNX graph: nodes, constants, and the inner graphs of
+// branches and loops.
 #pragma once
 
 #include <deque>
@@ -16,19 +16,19 @@
 
 namespace lamina {
 
-/// Puts a graph together. Every value of a model has one name, in inner graphs too; constants and
-/// parameters belong to the outermost graph, where all others see them.
+/// Builds a graph. The names of values are unique in a model, inner graphs included; constants and
+/// parameters belong to the outermost graph, which is visible in all others.
 class onnx_builder {
  public:
   onnx_builder() { graphs_.emplace_back(); }
   onnx_builder(const onnx_builder&) = delete;
   onnx_builder& operator=(const onnx_builder&) = delete;
 
-  /// Names that unique() leaves alone.
+  /// Reserves a name that unique() must not return.
   void reserve(const std::string& name) { reserved_.insert(name); }
   /// Takes a name; false if it is taken.
   bool take(const std::string& name) { return taken_.insert(name).second; }
-  /// A name that no other value has, like `wish`.
+  /// A unique name that resembles `wish`.
   std::string unique(const std::string& wish) {
     for (int i = 0;; ++i) {
       std::string name = i == 0 ? wish : wish + "_" + std::to_string(i);
@@ -46,7 +46,7 @@ class onnx_builder {
     if (!domain.empty()) domains_.insert(domain);
   }
 
-  /// A constant; equal ones are one.
+  /// Adds a constant; equal constants share one value.
   std::string constant(tensor value) {
     std::string key = std::to_string(static_cast<int>(value.type())) + to_string(value.shape());
     key.append(static_cast<const char*>(value.data()),
@@ -59,7 +59,7 @@ class onnx_builder {
     }
     return found->second;
   }
-  /// A parameter; its elements have to live until the model is written.
+  /// Adds a parameter; its elements must live until the model is written.
   void parameter(const std::string& name, const tensor& value) {
     graphs_.front().made.initializers.emplace_back(name, &value);
   }
@@ -69,8 +69,8 @@ class onnx_builder {
 
   /// Begins a graph inside of the one that is open.
   void open() { graphs_.emplace_back(); }
-  /// Ends the innermost graph. An output is a value of its own: one that comes from outside or
-  /// is an output already is copied.
+  /// Ends the innermost graph. Every output must be a separate value of the graph: a value from
+  /// outside, or one that is an output already, is copied.
   onnx_graph close(const std::string& name, std::vector<onnx_value> inputs,
                    std::vector<onnx_value> outputs) {
     std::set<std::string> seen;
@@ -92,9 +92,9 @@ class onnx_builder {
     return made;
   }
 
-  /// How many graphs lie around the one that is open.
+  /// The number of graphs around the open one.
   int depth() const { return static_cast<int>(graphs_.size()) - 1; }
-  /// The domains of operators outside of ONNX's own.
+  /// The domains of custom operators.
   const std::set<std::string>& domains() const { return domains_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_functions.hpp - functions of values that several ONNX nodes compute, right at
-// the edges of what numbers are.
+// lamina/io/onnx/onnx_functions.hpp - functions that several ONNX nodes compute, correct for NaN,
+// infinity and 0 too.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lamina {
 
 namespace onnx {
 
-/// y where X is a number, else X, where a node makes a number of NaN.
+/// y, and NaN where X is NaN: for nodes that do not return NaN for NaN.
 inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
   const std::string x = op.in("X");
   return op.node("Where", {op.node("Equal", {x, x}), y, x});
@@ -27,20 +27,20 @@ inline std::string limited(onnx_operator& op, const std::string& x, double low, 
   return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
 }
 
-/// X with the largest number in place of infinity, which divided by infinity is no number.
+/// X with infinity replaced by the largest finite number, because infinity / infinity is NaN.
 inline std::string finite(onnx_operator& op) {
   const double most = op.real_type() == dtype::float64 ? std::numeric_limits<double>::max()
                                                        : double(std::numeric_limits<float>::max());
   return limited(op, op.in("X"), -most, most, op.real_type());
 }
-/// factor * x, 0 where the factor is: infinity times 0 is no number.
+/// factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.
 inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
   const std::string zero = op.number(0);
   return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
 }
 
-/// The largest or smallest elements along axes. NaN is one where it is among them: nodes of ONNX
-/// Runtime pass over it, or not, as the dimensions are.
+/// The largest or smallest elements along axes; NaN if any element is NaN. Nodes of ONNX Runtime
+/// alone would skip NaN or not, depending on the dimensions.
 inline std::string extreme(onnx_operator& op, const char* type, std::vector<std::string> inputs,
                            bool keep, dtype of) {
   const std::string most = op.node(type, inputs, {{"keepdims", keep}});
@@ -51,7 +51,7 @@ inline std::string extreme(onnx_operator& op, const char* type, std::vector<std:
   return op.node("Where", {any, op.number(std::numeric_limits<double>::quiet_NaN(), of), most});
 }
 
-/// factor * x + bias, without what changes nothing.
+/// factor * x + bias, without a factor of 1 or a bias of 0.
 inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
                           dtype type) {
   if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});
@@ -64,8 +64,8 @@ inline std::string affine(onnx_operator& op, std::string x, double factor, doubl
 /// log(1 + e^x) without overflow.
 inline std::string softplus(onnx_operator& op, const std::string& x) {
   if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
-  // ONNX Runtime has it of floats alone. log(1 + u) = log(w) * u / (w - 1) with w = 1 + u, but for
-  // rounding, where w is not 1; then it is u.
+  // ONNX Runtime supports Softplus for float only. With w = 1 + u, log(1 + u) = log(w) * u / (w -
+  // 1) up to rounding; if w is 1, it is u.
   const std::string u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
   const std::string w = affine(op, u, 1, 1), one = op.number(1);
   const std::string is_one = op.node("Equal", {w, one});
@@ -79,9 +79,9 @@ inline std::string softplus(onnx_operator& op, const std::string& x) {
 struct length_and_direction {
   std::string length, direction;
 };
-/// The root of the sum of squares along axes, of all elements where there are none, and of epsilon;
-/// and x divided by it, 0 where it is 0. Numbers are divided by the largest first: squares of large
-/// ones, and the root itself, may be more than a float holds.
+/// The square root of epsilon plus the sum of squares along axes, or of all elements without axes;
+/// and x divided by it, or 0 where it is 0. Numbers are first divided by the largest one, because
+/// squares of large numbers, and the root itself, may overflow.
 inline length_and_direction direction_of(onnx_operator& op, const std::string& x,
                                          const std::vector<std::int64_t>& axes, double epsilon) {
   const std::int64_t keeps = axes.empty() ? 0 : 1;
@@ -96,7 +96,7 @@ inline length_and_direction direction_of(onnx_operator& op, const std::string& x
     return op.node("Where", {op.node("Equal", {divisor, zero}), one, divisor});
   };
   const std::string largest = reduced("ReduceMax", size);
-  // Small ones too, where nothing is added that would be too large then.
+  // Small numbers are scaled too if epsilon is 0; otherwise the scaled epsilon would overflow.
   const std::string most =
       epsilon != 0 ? op.node("Max", {largest, one})
                    : op.node("Where", {op.node("Greater", {largest, zero}), largest, one});
@@ -107,7 +107,7 @@ inline length_and_direction direction_of(onnx_operator& op, const std::string& x
     sum = op.node("Add", {sum, op.node("Div", {less, most})});
   }
   const std::string root = op.node("Sqrt", {sum});
-  // An infinite one by itself would be no number.
+  // Infinity divided by itself would be NaN.
   const std::string is_infinite = op.node("IsInf", {most}), whole = reduced("ReduceSum", size);
   return {op.node("Where", {is_infinite, whole, op.node("Mul", {root, most})}),
           op.node("Where", {is_infinite, op.node("Div", {x, or_one(whole)}),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/onnx/onnx_message.hpp - the messages of an ONNX file and their bytes, by protozero.
 //
-// The numbers are those of onnx.proto. A node is put into bytes as soon as it is made; a graph
-// collects them, so that a model with large parameters is written without further copies of them.
+// The numbers are those of onnx.proto. A node is serialised as soon as it is made, and a graph
+// collects the bytes. So a model with large parameters is written without further copies of them.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,11 @@ constexpr int onnx_type_of(dtype type) {
 }
 
 /// ValueInfoProto: a value with its element type and dimensions. A dimension is a number, or a name
-/// where it is known at run time only.
+/// if it is known only at run time.
 struct onnx_value {
   struct dimension {
     std::int64_t extent = 0;
-    std::string name{};  // not empty: instead of the extent
+    std::string name{};  // not empty: replaces the extent
   };
 
   std::string name{};
@@ -79,7 +79,7 @@ struct onnx_value {
 /// GraphProto: of a model, or of a branch or loop.
 struct onnx_graph {
   std::string name{};
-  std::vector<std::string> nodes{};  // their bytes, each after those that it reads
+  std::vector<std::string> nodes{};  // their bytes; each node follows those that it reads
   std::vector<std::pair<std::string, const tensor*>> initializers{};  // not owned
   std::vector<onnx_value> inputs{}, outputs{};
 
@@ -172,7 +172,7 @@ struct onnx_model {
   std::string producer{}, producer_version{};
 };
 
-/// The bytes of an ONNX file. Throws lamina::error for a model above the 2 GiB of a message.
+/// The bytes of an ONNX file. Throws lamina::error for a model above 2 GiB, the limit of a message.
 inline std::string to_onnx(const onnx_model& model) {
   std::uint64_t size = 0;
   for (const auto& [name, value] : model.graph.initializers)

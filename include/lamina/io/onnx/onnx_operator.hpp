@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_operator.hpp - one operator of a program on its way to ONNX nodes, and the
-// table that says how.
+// lamina/io/onnx/onnx_operator.hpp - one operator of a program during its conversion to ONNX nodes,
+// and the table of conversions.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class onnx_operator {
 
   /// Whether an input slot holds a variable.
   bool has(std::string_view slot) const { return !message_.input(slot).empty(); }
-  /// Whether anybody reads what an output slot gets.
+  /// Whether the graph reads the variable of an output slot.
   bool wants(std::string_view slot) const {
     const std::vector<std::string>& names = message_.output(slot);
     return !names.empty() && program_.is_read(names[0]);
@@ -72,7 +72,8 @@ class onnx_operator {
     return program_.variable(name(slot)).dims;
   }
   int rank(std::string_view slot) const { return static_cast<int>(dims(slot).size()); }
-  /// A dimension, counted from the end when negative, that has to be known.
+  /// A dimension; a negative axis counts from the end. Throws lamina::error if it is known only at
+  /// run time.
   std::int64_t extent(std::string_view slot, int axis) const {
     const std::vector<std::int64_t>& all = dims(slot);
     const int at = axis < 0 ? axis + static_cast<int>(all.size()) : axis;
@@ -83,7 +84,7 @@ class onnx_operator {
   }
   dtype type_of(std::string_view slot) const { return program_.variable(name(slot)).type; }
 
-  /// Attributes, or what Fluid takes where a file has none.
+  /// Attributes; `otherwise` is Fluid's default for files without the attribute.
   std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const {
     const attribute_message* a = message_.attribute(name);
     return a == nullptr ? otherwise : a->integer;
@@ -132,7 +133,7 @@ class onnx_operator {
            const std::vector<onnx_attribute>& attributes = {}) {
     assign(name_of_output(slot), type, inputs, attributes);
   }
-  /// A value that is there becomes that of the variable in an output slot.
+  /// Makes an existing value the value of the variable in an output slot.
   void out(std::string_view slot, const std::string& value) {
     program_.set(name_of_output(slot), value);
   }
@@ -146,8 +147,8 @@ class onnx_operator {
     return names[0];
   }
 
-  /// Constants: a list of whole numbers, one number without dimensions, one of the type that the
-  /// operator computes in or of another.
+  /// Constants: a list of integers, or one number without dimensions, of a given type or of the
+  /// type in which the operator computes.
   std::string list(const std::vector<std::int64_t>& values) {
     return program_.graph.constant(tensor({values.size()}, values));
   }
@@ -160,7 +161,7 @@ class onnx_operator {
     return program_.graph.constant(tensor::filled<double>({}, value).cast(type));
   }
 
-  /// Shorthands.
+  /// Shorthands for single nodes.
   std::string cast(const std::string& x, dtype type) {
     return node("Cast", {x}, {{"to", onnx_type_of(type)}});
   }
@@ -182,12 +183,12 @@ class onnx_operator {
 /// Adds the nodes of one operator to a graph.
 using onnx_lowering = std::function<void(onnx_operator&)>;
 
-/// How operators become ONNX nodes, by Fluid's name. Operators of one's own are added to a copy of
-/// known_onnx_operators(), or replace others.
+/// The conversions of operators to ONNX nodes, by Fluid's type name. To export custom operators, or
+/// to replace a conversion, add() them to a copy of known_onnx_operators().
 class onnx_operators {
  public:
   void add(const std::string& type, onnx_lowering lowering) { table_[type] = std::move(lowering); }
-  /// The way of a type, or null.
+  /// The conversion of a type, or null.
   const onnx_lowering* find(std::string_view type) const {
     const auto found = table_.find(type);
     return found == table_.end() ? nullptr : &found->second;

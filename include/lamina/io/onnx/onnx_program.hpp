@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_program.hpp - what is known of a program while it becomes an ONNX graph.
+// lamina/io/onnx/onnx_program.hpp - the state of the conversion of a program to an ONNX graph.
 //
-// A variable of Fluid may be written more than once, a value of ONNX once: each write makes a new
-// value, and what a variable holds is looked up at each read.
+// A variable of Fluid may be written more than once, a value of ONNX only once: each write makes a
+// new value, and each read looks up the current value of the variable.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,13 @@ namespace lamina {
 
 class onnx_operators;
 
-/// A program on its way.
+/// A program during its conversion.
 class onnx_program {
  public:
-  /// What the variables hold at one place of the program.
+  /// The values of the variables at one position of the program.
   struct state {
-    /// The values of a tensor array, empty where it has none, and the graph that it belongs to.
+    /// The values of a tensor array by slot, empty for slots without one, and the graph that the
+    /// array belongs to.
     struct array {
       int depth;
       std::vector<std::string> values;
@@ -51,7 +52,7 @@ class onnx_program {
     }
     read_.insert(targets.begin(), targets.end());
     for (const std::string& name : targets)
-      if (writes_[name] > 1) graph.take(name);  // the last value gets the name at the end
+      if (writes_[name] > 1) graph.take(name);  // the last value gets this name at the end
   }
 
   onnx_builder graph;
@@ -60,7 +61,7 @@ class onnx_program {
   const program_message& message() const { return program_; }
   const onnx_operators& operators() const { return operators_; }
 
-  /// What the program says of a variable. Throws lamina::error for one that no block declares.
+  /// The description of a variable. Throws lamina::error if no block declares it.
   const variable_message& variable(const std::string& name) const {
     const auto found = variables_.find(name);
     if (found == variables_.end())
@@ -73,10 +74,10 @@ class onnx_program {
     const auto found = variables_.find(name);
     return found == variables_.end() ? nullptr : found->second;
   }
-  /// Whether an operator reads a variable, or it is a target.
+  /// Whether an operator reads a variable or the variable is a target.
   bool is_read(const std::string& name) const { return read_.count(name) != 0; }
 
-  /// The value that a variable holds; empty while it holds none.
+  /// The current value of a variable; empty if it has none.
   std::string value(const std::string& name) {
     if (const auto found = now.values.find(name); found != now.values.end()) return found->second;
     const auto v = variables_.find(name);
@@ -85,23 +86,25 @@ class onnx_program {
     if (graph.take(name)) graph.parameter(name, elements);
     return name;
   }
-  /// The elements of a parameter; null for another variable, and for one that is written.
+  /// The elements of a parameter; null for other variables and for parameters that the program
+  /// writes.
   const tensor* parameter(const std::string& name) const {
     const auto v = variables_.find(name);
     if (v == variables_.end() || !v->second->persistable || now.values.count(name) != 0)
       return nullptr;
     return parameters_.find(name);
   }
-  /// A name for the next value of a variable, which holds it from now on.
+  /// Returns a name for the next value of a variable and makes it the current value.
   std::string write(const std::string& name) {
     const std::string made = graph.take(name) ? name : graph.unique(name + "/next");
     now.values[name] = made;
     return made;
   }
-  /// Lets a variable hold a value that is there.
+  /// Makes an existing value the current value of a variable.
   void set(const std::string& name, const std::string& value) { now.values[name] = value; }
 
-  /// A feed. Sequences come with a second input, their lengths, as soon as somebody asks for it.
+  /// Adds a feed as an input. The lengths of a sequence become a second input when an operator
+  /// first uses them.
   void feed(const std::string& name) {
     const variable_message& v = variable(name);
     graph.take(name);
@@ -124,8 +127,8 @@ class onnx_program {
     return made;
   }
 
-  /// The value that holds the lengths of the sequences that a variable's rows form, int64
-  /// [sequences]; empty where it forms none, or sequences of sequences.
+  /// The value with the lengths of the sequences of a variable's rows, int64 [sequences]; empty for
+  /// rows without sequences and for nested sequences.
   std::string lengths(const std::string& name) {
     const auto found = lengths_.find(name);
     if (found == lengths_.end()) return {};
@@ -135,10 +138,10 @@ class onnx_program {
     }
     return found->second;
   }
-  /// Says that a variable's rows form sequences of these lengths.
+  /// Sets the lengths of the sequences of a variable's rows.
   void set_lengths(const std::string& name, const std::string& value) { lengths_[name] = value; }
-  /// Says that the outputs of an operator have the sequences of its first input with as many
-  /// levels, unless it said which they have.
+  /// Gives the outputs of an operator the sequences of its first input with the same number of
+  /// levels, unless the operator has set them.
   void pass_lengths(const operator_message& op) {
     std::string from;
     for (const slot_message& s : op.inputs)
@@ -152,7 +155,7 @@ class onnx_program {
           lengths_.emplace(name, from);
   }
 
-  /// Whole numbers and truth values of one element that are known before the model runs, by value.
+  /// By name of a value: integers and booleans of one element that are known before the model runs.
   std::map<std::string, std::int64_t> known;
 
  private:
@@ -163,7 +166,7 @@ class onnx_program {
   std::set<std::string> read_;
   std::map<std::string, int> writes_;
   std::map<std::string, std::string> lengths_;  // by variable
-  std::set<std::string> lengths_of_feeds_;      // those that are no inputs yet
+  std::set<std::string> lengths_of_feeds_;      // lengths that are not inputs yet
 };
 
 }  // namespace lamina

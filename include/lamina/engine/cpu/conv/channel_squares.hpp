@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/channel_squares.hpp - images with their channels apart, and rows of them
-// with the channels of a vector side by side.
+// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images with separate channels
+// and rows in which the channels of a vector are adjacent.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace lamina::engine::cpu {
 
-/// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which `channels` are
-/// there; the others become 0. The last square may repeat columns of the one before.
+/// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which the first `channels`
+/// exist; the others become 0. The last square may repeat columns of the previous one.
 LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
                                          int columns, float* to) {
   const int some = columns < lanes ? columns : lanes;
@@ -23,7 +23,8 @@ LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t strid
   }
 }
 
-/// to[c * stride + x] = from[x * lanes + c]: back again, `channels` of the vector.
+/// The inverse: to[c * stride + x] = from[x * lanes + c] for the first `channels` channels of the
+/// vector.
 LAMINA_NOINLINE inline void scatter_lanes(const float* from, int channels, int columns, float* to,
                                           std::ptrdiff_t stride) {
   const int some = columns < lanes ? columns : lanes;

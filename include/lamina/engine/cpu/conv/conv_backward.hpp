@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_backward.hpp - what filters spread over the larger image: the
-// gradient of a convolution's input, or the forward pass of a transposed convolution.
+// lamina/engine/cpu/conv/conv_backward.hpp - adds the products of filters and the smaller image to
+// the larger image: the gradient of a convolution's input, or the forward pass of a transposed
+// convolution.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,15 @@
 
 namespace lamina::engine::cpu {
 
-/// large[n] = bias + what each element of small[n] adds to its window, filter by filter.
+/// large[n] = bias + the sum over filters and elements of small[n] of element * filter, added to
+/// the window of the element.
 ///
-/// Where both images are nearly as large, this is a convolution of the smaller one with the filters
-/// turned round. Otherwise, for each vector of neighbouring windows, the products with each tap of
-/// each channel are summed over the filters in registers and added to a spread image.
+/// If both images are nearly equal in size, this is a convolution of the smaller one with the
+/// reversed filters. Otherwise, per vector of neighbouring windows and per tap of a channel, the
+/// kernel sums the products over the filters in registers and adds them to a spread image.
 class conv_backward {
  public:
-  /// With no `methods` in the general way.
+  /// Without `methods` it uses the general algorithm.
   explicit conv_backward(const conv_shape& s, const conv_methods* methods = nullptr)
       : shape_(s),
         forward_(s),
@@ -102,7 +104,8 @@ class conv_backward {
     const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-    // Lines of a tile are channels at one tap: their sums go to places that are far apart.
+    // The lines of a tile are the channels at one tap: their sums go to addresses that are far
+    // apart.
     order_taps(p.taps);
     rows_.fill(p.rows, p.where);
     if (!rows_.whole()) rows_.clear(p.slope);

@@ -12,14 +12,14 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Rows and taps of the register tile of sums: with one vector of each row and one of a tap they
-/// fill the registers.
+/// Rows and taps of the register tile of sums. With one vector per row and one vector of a tap, the
+/// sums fill the registers.
 inline constexpr int gradient_rows = vector_registers == 32 ? 4 : 3;
 inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
 
-/// Some filters by some taps, over some samples.
+/// A tile of filters by taps, summed over some samples.
 struct gradient_tile {
-  int samples, vectors;  // vectors of windows in a sample
+  int samples, vectors;  // vectors of windows per sample
   const float* slope;    // of the tile's first filter
   std::ptrdiff_t slope_row, slope_sample;
   const float* image;
@@ -58,7 +58,7 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
       }
     }
   }
-  // The sums of as many vectors as one has lanes are made together.
+  // The lane sums of `lanes` vectors are computed together.
   constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
   vector all[sums];
   LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
@@ -91,11 +91,12 @@ struct filter_gradient_table<std::integer_sequence<int, R...>> {
 
 }  // namespace detail
 
-/// filter gradient[o][c][tap] = sum over samples and windows of the gradient of the smaller image
-/// times what the tap sees of the larger one. Sums run along the windows in vectors.
+/// filter gradient[o][c][tap] = the sum over samples and windows of the gradient of the smaller
+/// image times the element of the larger image under the tap. The sums are vectors along the
+/// windows.
 class conv_filter_gradient {
  public:
-  /// With no `methods` in the general way.
+  /// Without `methods` it uses the general algorithm.
   explicit conv_filter_gradient(const conv_shape& s, const conv_methods* methods = nullptr)
       : shape_(s),
         forward_(s),
@@ -109,7 +110,7 @@ class conv_filter_gradient {
     return parts.used();
   }
 
-  /// `filter` must have been cleared.
+  /// The caller must have cleared `filter`.
   void run(int samples, const image_rows& large, const image_rows& slope, float* filter,
            std::ptrdiff_t filter_stride, float* scratch) const {
     if (method_ != nullptr)
@@ -170,8 +171,8 @@ class conv_filter_gradient {
     p.at = parts.integers(rows_.vectors());
     return p;
   }
-  /// The sums of more samples cost less at their ends, as long as what a tile reads of them stays
-  /// in the first level of the cache.
+  /// Sums over more samples have less overhead at their ends, as long as the data that a tile reads
+  /// stay in the first-level cache.
   int samples_together(int samples) const {
     const std::ptrdiff_t read =
         static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +

@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
  public:
-  /// With no `methods` in the general way.
+  /// Without `methods` it uses the general algorithm.
   explicit conv_forward(const conv_shape& s, const conv_methods* methods = nullptr)
       : shape_(s), method_(methods == nullptr ? nullptr : find_conv_method(methods->forward, s)) {
     seen_.channels = s.large_channels;
@@ -78,7 +78,8 @@ class conv_forward {
     }
   }
 
-  /// What filters see of the larger image, and where; the gradient of the filters looks there too.
+  /// The layout of the larger image as the filters read it; the gradient of the filters uses it
+  /// too.
   const spread_image& seen() const { return seen_; }
   void fill_taps(int* taps) const {
     for (int c = 0; c < shape_.large_channels; ++c)
@@ -90,7 +91,7 @@ class conv_forward {
             *taps++ = c * seen_.channel_size() + seen_.offset(position);
           }
   }
-  /// Where each row of windows begins; returns how many there are.
+  /// Stores the offset of each row of windows; returns their number.
   int fill_rows(int* rows) const {
     int n = 0;
     for (int z = 0; z < shape_.side[0].small; ++z)
@@ -99,7 +100,7 @@ class conv_forward {
     return n;
   }
 
-  /// Where the last row of windows begins.
+  /// The offset of the last row of windows.
   int last_row() const {
     return ((shape_.side[0].small - 1) * seen_.side[1].span + shape_.side[1].small - 1) *
            seen_.side[2].span;

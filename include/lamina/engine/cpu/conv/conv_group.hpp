@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution, or the gradient of
-// one's input: the statements run over each image as soon as it is finished, while it is in the
-// cache.
+// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution or the gradient of its
+// input: the statements run over each image as soon as it is finished, while it is in the cache.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ namespace detail {
 
 inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 
-/// The convolution that is the head of a group: of its first argument with its second.
+/// The head of a group: the convolution of its first argument with its second one.
 struct conv_head {
   operand from, filter, to;
   conv_shape shape;
@@ -28,7 +27,8 @@ struct conv_head {
     to.data = result;
     to.columns = g.columns;
     to.stride = padded(g.columns);
-    // A group has no argument for a result that is not stored: its dimensions are given by place.
+    // A group has no argument for a result that is not stored, so its dimensions are given by their
+    // position in the program.
     to.dims = c.program().dims + g.depth;
     shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
                         : conv_shape(c, from, to, filter, conv_attributes);
@@ -62,14 +62,15 @@ LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* 
   return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 
-/// What the statements of a group need.
+/// The data that the statements of a group need.
 struct statement_arguments {
   float* const* of;
   const argument_info* info;
   const group_info* group;
 };
 
-/// The statements of a group over one finished image. The sums lie where the last value is stored.
+/// Runs the statements of a group over one finished image. The sums are in the memory of the last
+/// stored value.
 template <class S>
 void finish_image(const void* context, int row) {
   using runner = statement_runner<S>;
@@ -80,7 +81,7 @@ void finish_image(const void* context, int row) {
       a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
 }
 
-/// Whether there is nothing to do but to store the head.
+/// Whether the group only stores its head.
 template <class S>
 inline constexpr bool only_keeps = false;
 template <int K, int Store>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_methods.hpp - the special ways to compute convolutions that a program
+// lamina/engine/cpu/conv/conv_methods.hpp - the special convolution algorithms that a program
 // needs.
 //
-// The shapes of a program's convolutions are known to the compiler, so it is spared the code of
-// ways that suit none of them: kernels call what they find in a table of the program.
+// The compiler knows the shapes of a program's convolutions, so it compiles only the algorithms
+// that suit one of them: kernels call the functions in a table of the program.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +18,22 @@
 
 namespace lamina::engine::cpu {
 
-/// A way to compute the images that a convolution, or what gradients of images are, results in, and
-/// the floats of scratch memory for it. `kept` is what it may keep for the next run, or null.
+/// An algorithm that computes the result image of a convolution or the gradient of an image, and
+/// its scratch memory in floats. `kept` holds transformed filters for the next run, or is null.
 struct image_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
   void (*run)(const conv_shape&, int samples, const image_rows& from, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& to, float* scratch,
               const image_epilogue& done, filter_memory* kept);
 };
-/// The same for the gradient of filters.
+/// An algorithm that computes the gradient of the filters.
 struct filter_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
   void (*run)(const conv_shape&, int samples, const image_rows& large, const image_rows& slope,
               float* filter, std::ptrdiff_t filter_stride, float* scratch);
 };
 
-/// The shapes that a special way suits.
+/// The special algorithms, and the general one.
 enum class conv_kind { winograd_3, winograd_5, depthwise, general };
 inline constexpr int special_conv_kinds = 3;
 constexpr conv_kind kind_of(const conv_shape& s) {
@@ -103,13 +103,13 @@ struct depthwise_calls {
 
 }  // namespace detail
 
-/// The special ways by kind; those that a program has no use for are null.
+/// The special algorithms by kind; those that a program does not use are null.
 struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];
 
-  /// Whether the larger image is computed as a convolution of the smaller one with the filters
-  /// turned round: where both are nearly as large.
+  /// Whether the larger image is computed as a convolution of the smaller one with the reversed
+  /// filters: if both are nearly equal in size.
   static constexpr bool gathers(const conv_shape& s) {
     for (const conv_side& a : s.side)
       if (a.stride != 1) return false;
@@ -157,7 +157,7 @@ struct conv_methods {
       filter_gradient[2] = {&detail::depthwise_calls::scratch,
                             &detail::depthwise_calls::filter_gradient};
   }
-  /// What both gradients of a convolution need.
+  /// Adds the algorithms that both gradients of a convolution need.
   constexpr void add_gradients(const conv_shape& s) {
     add_filter_gradient(kind_of(s));
     if (gathers(s))
@@ -167,7 +167,7 @@ struct conv_methods {
   }
 };
 
-/// The way in a table that suits a shape; null for the general one.
+/// The algorithm in a table that suits a shape; null for the general one.
 template <class Method>
 const Method* find_conv_method(const Method (&methods)[special_conv_kinds], const conv_shape& s) {
   const conv_kind kind = kind_of(s);
@@ -188,8 +188,8 @@ constexpr conv_methods make_all_conv_methods() {
   return all;
 }
 
-/// The shape of a conv2d, or of the one whose gradient an operator is: both have the image and the
-/// filter first.
+/// The shape of a conv2d or of its gradient: the first two inputs of both are the image and the
+/// filter.
 constexpr conv_shape shape_of_conv2d(const program_desc& p, const operator_desc& op) {
   const variable_desc& x = p.variables[p.arguments[op.inputs]];
   const variable_desc& w = p.variables[p.arguments[op.inputs + 1]];
@@ -232,7 +232,7 @@ constexpr conv_methods make_conv_methods() {
 
 inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods();
 
-/// What the convolutions of a program need.
+/// The algorithms that the convolutions of a program need.
 template <class P>
 inline constexpr conv_methods conv_methods_of = detail::make_conv_methods<P>();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image,
-// without a copy of the windows where rows of windows are whole vectors.
+// without a copy of the windows if a row of them is a whole number of vectors.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Windows of an image: `count` rows of `width` neighbouring ones. Window (r, x) begins at row[r] +
-/// x, and meets tap k of a filter taps[k] further on.
+/// Windows of an image: `count` rows of `width` neighbouring windows. Window (r, x) begins at
+/// row[r] + x; tap k of a filter reads the element taps[k] after that.
 struct window_grid {
   int count, width;
   const int* row;
@@ -28,14 +28,14 @@ namespace detail {
 /// A tile of filters by windows.
 struct correlation_tile {
   int depth;
-  const float* filters;  // for each tap as many as the tile has rows
+  const float* filters;  // per tap, one element for each row of the tile
   const int* taps;
   const float* const* at;  // where each vector of windows begins
-  const float* initial;    // a number for each row; null: zeros
+  const float* initial;    // one number per row; null: zeros
   float* to;
   std::ptrdiff_t stride;     // from row to row there
   const int* positions;      // of each vector in a row
-  const int* row_positions;  // instead of the stride, where sums are added to an image; else null
+  const int* row_positions;  // in place of the stride if sums are added to an image; else null
 };
 
 template <int Rows, int Vectors>
@@ -96,7 +96,7 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   }
 }
 
-/// Vectors of windows in a tile. One filter alone gets its independent sums from many windows.
+/// Vectors of windows in a tile of one filter, which gets its independent sums from many windows.
 inline constexpr int lone_vectors = 8;
 constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
 
@@ -120,7 +120,7 @@ struct correlation_table<std::integer_sequence<int, V...>> {
   }
 };
 
-/// The products of one filter: eight vectors at a time, and what is left over in fours, twos, one.
+/// The products of one filter: eight vectors at a time, then four, two and one for the rest.
 inline void correlate_lone_filter(int vectors, correlation_tile t) {
   while (vectors > 0) {
     const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
@@ -143,7 +143,8 @@ LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile&
 
 }  // namespace detail
 
-/// Filters as `correlate` reads them: for each tile of rows, tap by tap. `filter(row, tap)`.
+/// Packs filters for `correlate`: tile of rows by tile, tap by tap. `filter(row, tap)` returns an
+/// element.
 template <class Filter>
 void pack_filters(int rows, int depth, Filter filter, float* to) {
   const even_parts tiles(rows, tile_rows);
@@ -153,9 +154,9 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
 }
 
 /// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
-/// Windows are read where they lie if a row of them is a whole number of vectors, or nearly so: the
-/// last vector of a row may repeat windows of the one before. Otherwise a panel of windows at a
-/// time is copied, and behind the image there must be a vector's room.
+/// Windows are read in place if a row of them is a whole number of vectors, or nearly so: the last
+/// vector of a row may repeat windows of the previous one. Otherwise one panel of windows at a time
+/// is copied, and the memory of one vector after the image must be readable.
 class correlation {
  public:
   /// Floats of scratch memory.
@@ -175,7 +176,7 @@ class correlation {
   }
 
   static bool reads_in_place(const window_grid& g, int rows) {
-    // To copy windows costs as much as a few rows of products with them.
+    // Copying windows costs as much as a few rows of products with them.
     const int repeated = (lanes - g.width % lanes) % lanes;
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
@@ -185,7 +186,7 @@ class correlation {
                            float* to, std::ptrdiff_t stride) const {
     const int panels =
         ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
-    // What is larger is read once: the filters, tile by tile, or the image, panel by panel.
+    // The larger operand is read once: the filters, tile by tile, or the image, panel by panel.
     const std::ptrdiff_t filter_floats =
         static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
     const bool by_tile = filter_floats > 4096;
@@ -214,7 +215,7 @@ class correlation {
       : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
     in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
     row_vectors_ = (grid.width + lanes - 1) / lanes;
-    // As many panels as stay in the cache while all filters pass by.
+    // The number of panels that stay in the cache while all filters are read.
     const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
     const int fitting = floats > 0 ? resident_floats / floats : 1;
     const int all = (grid.windows() + width_ - 1) / width_;
@@ -226,8 +227,8 @@ class correlation {
   }
   float* panel(int i) const { return panels_ + i * panel_floats(); }
 
-  /// The windows of a panel, tap by tap: a run of windows in one row of the grid is contiguous in
-  /// the image. Runs are copied in whole vectors; what is too much is overwritten by the next.
+  /// Copies the windows of a panel, tap by tap: a run of windows in one row of the grid is
+  /// contiguous in the image. Runs are copied in whole vectors; the next run overwrites the excess.
   void copy_windows(const float* image, int p, float* to) const {
     struct run_of_windows {
       int from, to, count;
@@ -250,7 +251,7 @@ class correlation {
     }
   }
 
-  /// The vectors of windows of a panel: where they begin, and where their products go.
+  /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
     int count;
     int begin, windows;  // of a copy: its first window, how many it has

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
-// a group of its own, and their gradients.
+// a separate group, and their gradients.
 //
-// A product of matrices would have one row here. Instead a vector holds channels: images are
-// turned so that the channels of a vector lie side by side, and strides, dilations and paddings
-// are nothing but places.
+// As a matrix product each group would have one row. Instead a vector holds channels: images are
+// transposed so that the channels of a vector are adjacent, and strides, dilations and paddings
+// only change addresses.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Windows, and taps, that a kernel has sums of in registers.
+/// The numbers of windows and of taps whose sums a kernel keeps in registers.
 inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 
-/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + place[tap]], for a vector of
-/// channels each; `count` is a multiple of depthwise_windows.
+/// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]]. Each element is
+/// a vector of channels; `count` is a multiple of depthwise_windows.
 LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const float* image,
                                                int taps, const int* position, const float* filter,
                                                const float* first, float* to) {
@@ -48,7 +48,7 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
   }
 }
 
-/// image[at[i] + place[tap]] += filter[tap] * slope[i].
+/// image[at[i] + position[tap]] += filter[tap] * slope[i].
 LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
                                              const int* position, const float* filter,
                                              float* image) {
@@ -62,7 +62,7 @@ LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const flo
   }
 }
 
-/// sums[tap] += the sum over windows of slope[i] * image[at[i] + place[tap]], for depthwise_taps
+/// sums[tap] += the sum over windows of slope[i] * image[at[i] + position[tap]], for depthwise_taps
 /// taps.
 LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const float* image,
                                                const float* slope, const int* position,
@@ -88,7 +88,8 @@ LAMINA_NOINLINE inline void depthwise_gradient(int count, const int* at, const f
 
 }  // namespace detail
 
-/// A convolution whose shape suits() it, or one of its gradients. Any number of filters a channel.
+/// A convolution with a shape for which suits() is true, or one of its gradients; any number of
+/// filters per channel.
 class depthwise {
  public:
   static constexpr bool suits(const conv_shape& s) {
@@ -103,7 +104,7 @@ class depthwise {
       side_[d] = s.side[d + 1];
       seen_[d] =
           (side_[d].small - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
-      // All of the image has a place, whether it is seen or not.
+      // The copy holds the whole image, whether a window covers it or not.
       const int image = side_[d].padding + side_[d].large;
       if (seen_[d] < image) seen_[d] = image;
     }
@@ -140,7 +141,8 @@ class depthwise {
     }
   }
 
-  /// large = bias + what the filters spread of each element of small over its window.
+  /// large = bias + the sum of each element of small times its filter, added to the window of the
+  /// element.
   void backward(int samples, const image_rows& small, const float* filter,
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
@@ -156,7 +158,8 @@ class depthwise {
         for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
         for (int m = 0; m < filters_; ++m) {
           turn_slope(small.data + n * small.stride, c, m, p);
-          // Row by row: what the taps of one add to stays in the cache.
+          // Works row by row, so that the elements to which the taps of a row add stay in the
+          // cache.
           const int width = side_[1].small;
           for (int i = 0; i < windows(); i += width)
             detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,
@@ -173,8 +176,8 @@ class depthwise {
     }
   }
 
-  /// filter = the sums over samples and windows of the gradient of the smaller image times what a
-  /// tap sees of the larger one.
+  /// filter = the sums over samples and windows of the gradient of the smaller image times the
+  /// element of the larger image under a tap.
   void filter_gradient(int samples, const image_rows& large, const image_rows& slope, float* filter,
                        std::ptrdiff_t filter_stride, float* scratch) const {
     scratch_parts parts(scratch);
@@ -204,12 +207,12 @@ class depthwise {
   static int rounded(int n, int to) { return (n + to - 1) / to * to; }
   int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
   int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
-  /// Where row y of the larger image begins in its copy.
+  /// The offset of row y of the larger image in its copy.
   std::ptrdiff_t position_of(int y) const {
     return (static_cast<std::ptrdiff_t>(y + side_[0].padding) * seen_[1] + side_[1].padding) *
            lanes;
   }
-  /// Whether windows see the larger image and nothing else.
+  /// Whether windows cover the larger image without padding.
   bool is_image() const {
     return seen_[0] == side_[0].large && seen_[1] == side_[1].large && side_[0].padding == 0 &&
            side_[1].padding == 0;
@@ -219,8 +222,9 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// A copy of a vector of channels of the larger image with what is around it, one without; the
-  /// smaller image; the filters, each with its bias; where windows and taps are.
+  /// Divides the scratch memory into: a copy of a vector of channels of the larger image with its
+  /// padding, a copy without padding, the smaller image, the filters, each with its bias, and the
+  /// positions of windows and taps.
   LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const {
     const int blocks = (channels_ + lanes - 1) / lanes;
     addresses p;
@@ -237,8 +241,8 @@ class depthwise {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
   }
 
-  /// Fills the places, and what is around images; windows and taps that only round a number up are
-  /// those before them.
+  /// Fills the positions and the padding of images. Windows and taps that only round a count up
+  /// repeat the last real one.
   LAMINA_NOINLINE void fill(const addresses& p) const {
     std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
     int n = 0;
@@ -264,7 +268,7 @@ class depthwise {
               bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
       }
   }
-  /// Channels c to c + lanes of a larger image as windows see them.
+  /// Channels c to c + lanes of a larger image in the layout that windows read.
   LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const {
     const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
     const int height = side_[0].large, width = side_[1].large;
@@ -286,7 +290,7 @@ class depthwise {
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }
 
-  int channels_, filters_;  // filters of a channel
+  int channels_, filters_;  // filters per channel
   int taps_;
   conv_side side_[2];  // height, width
   int seen_[2];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/filter_memory.hpp - transformed filters that outlive a run.
 //
-// Who runs a program without training it finds the filters of before nearly always. Nobody tells it
-// when they are other ones: parameters are plain memory, which a trainer of another thread, a file
-// or the user writes. So the filters are kept beside what was made of them, and compared bit by
-// bit, which costs little beside transforming them.
+// During inference the transformed filters of the previous run can nearly always be reused. The
+// machine gets no notice when filters change: parameters are plain memory, which a trainer in
+// another thread, a file reader or the user writes. So a copy of the filters is kept with the
+// transformed ones and compared bit by bit, which costs little compared with transforming them.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,16 @@
 
 namespace lamina::engine::cpu {
 
-/// What a machine made of filters, as long as not a bit of them changes. For one thread at a time.
+/// The transformed filters of a machine, valid as long as the filters are equal bit for bit. For
+/// one thread at a time.
 class filter_memory {
  public:
-  /// All that is kept of the filters of a machine, copies included: 16 MiB.
+  /// Upper bound of the memory for the filters of a machine, copies included: 16 MiB.
   static constexpr std::size_t most_floats = std::size_t{4} << 20;
 
-  /// The place of what is made of `floats` floats from `filter` on, and whether it was made of
-  /// these very numbers; else the caller makes it now. Null where there is no more room. Allocates
-  /// when it sees filters for the first time.
+  /// The memory for the transform of the `floats` floats at `filter`, and whether it holds the
+  /// transform of these exact numbers; if not, the caller computes it now. Null if the memory is
+  /// full. Allocates only for filters that it has not seen before.
   struct entry {
     float* made;
     bool is_current;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, what happens to one that is
-// finished, and the parts of the memory that a convolution needs.
+// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, the function that processes a
+// finished image, and the parts of the memory that a convolution needs.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ struct image_rows {
   std::ptrdiff_t stride;
 };
 
-/// What happens to an image of a result as soon as it is finished: `run` gets its number.
+/// A function that processes each image of a result as soon as it is finished; `run` gets the
+/// number of the image.
 struct image_epilogue {
   void (*run)(const void* context, int row) = nullptr;
   const void* context = nullptr;
@@ -25,7 +26,7 @@ struct image_epilogue {
   }
 };
 
-/// Hands out parts of scratch memory, each aligned to 64 bytes; without memory it counts.
+/// Divides scratch memory into parts, each aligned to 64 bytes; without memory it only counts.
 class scratch_parts {
  public:
   explicit scratch_parts(float* at = nullptr) : begin_(at), at_(0) {}

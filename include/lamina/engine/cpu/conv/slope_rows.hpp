@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution in whole vectors of
-// windows.
+// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution, or its gradient, as
+// whole vectors of windows.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace lamina::engine::cpu {
 
-/// How the smaller image is cut into vectors, each of which belongs to neighbouring windows of the
-/// larger one. Where its rows are no whole vectors it is copied, with zeros: each row becomes whole
-/// vectors, or rows lie as far apart as those of the windows, whichever is shorter.
+/// Divides the smaller image into vectors; each belongs to neighbouring windows of the larger
+/// image. If a row is not a whole number of vectors, the image is copied and padded with zeros:
+/// either each row to whole vectors, or to the row distance of the windows, whichever is shorter.
 class slope_rows {
  public:
   slope_rows(const conv_shape& s, const conv_forward& forward)
@@ -37,17 +37,17 @@ class slope_rows {
     vectors_ = flat_ ? flat : by_row;
   }
 
-  /// Whether the image is read where it lies.
+  /// Whether the image is read in place, without a copy.
   bool whole() const { return whole_; }
   int vectors() const { return vectors_; }
-  /// Numbers that `fill` needs for the rows.
+  /// The number of row offsets that `fill` writes.
   int row_count() const { return row_count_; }
   /// Floats of a copy.
   std::ptrdiff_t floats() const {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
 
-  /// Where each row and each vector of windows begins in the larger image.
+  /// Stores the offset of each row and of each vector of windows in the larger image.
   void fill(int* rows, int* where) const {
     (void)forward_.fill_rows(rows);
     for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {
@@ -59,7 +59,7 @@ class slope_rows {
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
-  /// Copies an image; what lies between its rows must have been cleared.
+  /// Copies an image. The caller must have cleared the gaps between its rows.
   LAMINA_NOINLINE void copy(const float* from, const int* rows, float* to) const {
     const int step = (width_ + lanes - 1) / lanes * lanes;
     for (int o = 0; o < channels_; ++o, to += vectors_ * lanes)

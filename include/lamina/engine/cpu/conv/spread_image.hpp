@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/spread_image.hpp - copies of images in which every tap of a filter is a
-// constant distance away.
+// lamina/engine/cpu/conv/spread_image.hpp - copies of images in which each tap of a filter has a
+// constant offset.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace lamina::engine::cpu {
 struct spread_side {
   int image = 1, phases = 1, before = 0;
   int span = 1;        // elements of a phase
-  unsigned met = ~0u;  // the phases that a filter meets, a bit each; the others are not copied
+  unsigned met = ~0u;  // the phases that a filter reads, one bit each; the others are not copied
 
   void meet(int position) { met |= phases <= 32 ? 1u << position % phases : ~0u; }
   bool meets(int phase) const { return phases > 32 || (met >> phase & 1u) != 0; }
 };
 
 /// A copy of the channels of an image with zeros around it, cut into phases, so that the elements
-/// that one tap of a filter meets at neighbouring places lie side by side whatever the stride:
+/// that one tap of a filter reads in neighbouring windows are adjacent for every stride:
 /// [channels][phases of depth, height, width][span of depth, height, width].
 struct spread_image {
   int channels = 1;
@@ -35,7 +35,7 @@ struct spread_image {
   int channel_size() const {
     return phase_size() * side[0].phases * side[1].phases * side[2].phases;
   }
-  /// Room for whole vectors behind the last element included.
+  /// Floats of the copy, including padding for whole vectors after the last element.
   std::ptrdiff_t floats() const {
     const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(channels) * channel_size() + 2 * lanes;
     return (all + alignment_floats - 1) / alignment_floats * alignment_floats;
@@ -46,7 +46,8 @@ struct spread_image {
       if (s.phases != 1 || s.before != 0 || s.span != s.image) return false;
     return true;
   }
-  /// Where element (z, y, x) of phase (0, 0, 0) + `t` positions of the padded image lies.
+  /// The offset of element (z, y, x) of phase (0, 0, 0), moved by `t` positions of the padded
+  /// image.
   int offset(const int (&position)[3]) const {
     int phase = 0, at = 0;
     for (int d = 0; d < 3; ++d) {
@@ -59,7 +60,7 @@ struct spread_image {
   void clear(float* to) const {
     std::memset(to, 0, static_cast<std::size_t>(floats()) * sizeof(float));
   }
-  /// Copies the image; what lies around it must have been cleared.
+  /// Copies the image. The caller must have cleared the padding around it.
   void copy(const float* from, float* to) const {
     for_each_line([=](int, std::ptrdiff_t image, int step, std::ptrdiff_t in_copy, int count) {
       const float* const source = from + image;
@@ -83,7 +84,8 @@ struct spread_image {
         for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
     });
   }
-  /// The image from its copy, plus a number for each channel; what the copy lacks is that number.
+  /// Copies back: image = copy + bias[channel]; elements that the copy does not hold become the
+  /// bias.
   void copy_back(const float* from, const float* bias, float* to) const {
     const bool all = holds_image();
     if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
@@ -114,10 +116,10 @@ struct spread_image {
   }
 
  private:
-  /// copy_back() where the columns of an image lie in two phases, and all of it has a place.
+  /// copy_back() for images whose columns are in two phases and that the copy holds as a whole.
   void copy_pairs_back(const float* from, const float* bias, float* to) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];
-    // Column 0 of the image is one of the first phase, or of the second.
+    // Column 0 of the image belongs to the first phase or to the second.
     const int odd = width.before % 2;
     for (int c = 0; c < channels; ++c, from += channel_size()) {
       const float more = bias == nullptr ? 0.0F : bias[c];
@@ -146,7 +148,7 @@ struct spread_image {
         }
     }
   }
-  /// Whether every element of the image has a place.
+  /// Whether the copy holds every element of the image.
   bool holds_image() const {
     for (const spread_side& s : side)
       for (int f = 0; f < s.phases; ++f)
@@ -154,8 +156,8 @@ struct spread_image {
           return false;
     return true;
   }
-  /// Calls f(channel, place in the image, step there, place in the copy, count) for each row of
-  /// each phase, the part of it that lies in the image.
+  /// Calls f(channel, index in the image, stride there, index in the copy, count) for the part of
+  /// each row of each phase that is inside of the image.
   template <class F>
   LAMINA_INLINE void for_each_line(F f) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];

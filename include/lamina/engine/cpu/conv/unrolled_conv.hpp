@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary products: the windows of an
-// image are written side by side. For numbers that the faster ways, which are all of floats, do not
-// know.
+// lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary matrix products of filters
+// and copied windows (im2col). For element types other than float, which the faster algorithms do
+// not support.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 namespace lamina::engine::cpu {
 
 /// small = filter * windows(large) of each image and group, and the two gradients, where `windows`
-/// has a row for each element of a filter and a column for each place of the small image.
+/// has one row per element of a filter and one column per position of the small image.
 template <class Real>
 class unrolled_conv {
  public:
   explicit unrolled_conv(const conv_shape& s)
       : shape_(s), depth_(s.large_channels * s.taps()), positions_(s.small_size()) {}
 
-  /// Floats of scratch memory for any of the three.
+  /// Floats of scratch memory, enough for each of the three.
   std::ptrdiff_t scratch() const {
     const int channels = shape_.small_channels;
     return in_floats<Real>(
@@ -46,8 +46,8 @@ class unrolled_conv {
                    bias[g * shape_.small_channels + o];
          });
   }
-  /// large[n] = bias + what each element of small[n] spreads through its filter: the gradient of
-  /// forward's input, or a transposed convolution.
+  /// large[n] = bias + the sum of each element of small[n] times its filter, added to the window of
+  /// the element: the gradient of forward's input, or a transposed convolution.
   void backward(const operand& small, const operand& filter, const Real* bias, const operand& large,
                 float* scratch) const {
     each(large, small, scratch,
@@ -97,7 +97,7 @@ class unrolled_conv {
           small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
-  /// Calls f(place in the windows, place in the image or, beside it, -1).
+  /// Calls f(index in the windows, index in the image, or -1 for padding).
   template <class F>
   void each_tap(F f) const {
     const conv_side &z = shape_.side[0], &y = shape_.side[1], &x = shape_.side[2];

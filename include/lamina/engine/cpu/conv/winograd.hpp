@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd.hpp - convolutions with filters of 3 by 3 in 36 products for
-// sixteen results instead of 144, with filters of 5 by 5 in 64 instead of 400; their gradients in
-// as many.
+// lamina/engine/cpu/conv/winograd.hpp - convolutions that compute 16 results of a 3 by 3 filter
+// with 36 products in place of 144, and of a 5 by 5 filter with 64 in place of 400; their gradients
+// in the same number.
 //
-// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, of the
-// image that they see (winograd_transforms.hpp). The element by element products, summed over
+// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, part of
+// the image that they cover (winograd_transforms.hpp). The element by element products, summed over
 // channels, are 36 or 64 products of matrices: tiles by channels times channels by filters.
-// Gradients are the transposes of these maps. Inside, channels lie side by side, so that a vector
-// holds channels and every transform is the same for all of its elements.
+// Gradients are the transposes of these maps. Inside, channels are adjacent in memory, so that a
+// vector holds channels and its elements share one transform.
 //
 // The error is a few times that of the plain sum with six points, ten times that with eight: below
 // 2e-6 and 1e-5 of the largest result.
@@ -24,7 +24,7 @@
 
 namespace lamina::engine::cpu {
 
-/// A convolution of images whose shape suits() it, or one of its gradients.
+/// A convolution of images with a shape for which suits() is true, or one of its gradients.
 class winograd {
  public:
   /// Whether the transforms cost less than the products that they save.
@@ -52,7 +52,8 @@ class winograd {
         tile_rows_((small_[0] + step - 1) / step),
         tiles_((small_[1] + step - 1) / step),
         samples_(samples) {
-    // As many tiles as stay in the cache, but enough that filters are worth reading.
+    // The number of tiles that stay in the cache, but enough of them to be worth reading the
+    // filters.
     const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
     const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
     const int wanted = fitting > enough ? fitting : enough;
@@ -60,7 +61,7 @@ class winograd {
     const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
     together_ = static_cast<int>((all + chunks - 1) / chunks);
     if (together_ < 1) together_ = 1;
-    // Memory for fewer samples is never more.
+    // Fewer samples never need more memory.
     most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
@@ -103,7 +104,8 @@ class winograd {
     }
   }
 
-  /// large = bias + what the filters spread of each element of small over its window.
+  /// large = bias + the sum of each element of small times its filter, added to the window of the
+  /// element.
   void backward(const detail::backward_transforms& by, const image_rows& small, const float* filter,
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
@@ -127,8 +129,8 @@ class winograd {
     }
   }
 
-  /// filter = the sums over samples and windows of the gradient of the smaller image times what a
-  /// tap sees of the larger one.
+  /// filter = the sums over samples and windows of the gradient of the smaller image times the
+  /// element of the larger image under a tap.
   void filter_gradient(const detail::filter_gradient_transforms& by, const image_rows& large,
                        const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
                        float* scratch) const {
@@ -166,7 +168,8 @@ class winograd {
             columns,   depth,
             filter_,   p.lines + line_floats()};
   }
-  /// Moves the place of transformed filters to where they are kept; whether they are there already.
+  /// Sets the address of the transformed filters to the memory that keeps them; returns whether
+  /// they are already computed.
   LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                      std::ptrdiff_t filter_stride, addresses& p) const {
     if (kept == nullptr) return false;
@@ -176,8 +179,8 @@ class winograd {
     if (found.made != nullptr) p.filters = found.made;
     return found.is_current;
   }
-  /// Memory for filters, for what the tiles of a chunk are transformed to, for sums of as many
-  /// tiles in `columns` columns, and for lines of channels.
+  /// Divides the scratch memory into filters, the transformed tiles of a chunk, their sums in
+  /// `columns` columns, and lines of channels.
   LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats, int columns) const {
     addresses p;
     p.filters = parts.floats(square_points() *
@@ -190,7 +193,7 @@ class winograd {
     p.slopes = parts.floats(slope_floats());
     return p;
   }
-  /// From place to place: not a multiple of the size of a way of the cache.
+  /// Floats between the matrices of neighbouring points: not a multiple of the size of a cache way.
   std::ptrdiff_t left_point_stride(int columns) const {
     const int rows = most_ * tiles_;
     return static_cast<std::ptrdiff_t>(std::max(rows, detail::least_tile_rows)) * whole(columns) +
@@ -200,9 +203,9 @@ class winograd {
   static std::ptrdiff_t filter_point_stride(int columns, int depth) {
     return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
   }
-  /// Elements of a line of channels: what a row of tiles sees.
+  /// Elements of a line of channels: the columns that a row of tiles covers.
   int line() const { return tiles_ * step + filter_ - 1; }
-  /// As many lines as all rows of tiles of a chunk in one image see.
+  /// Floats of the lines that all rows of tiles of a chunk cover in one image.
   std::ptrdiff_t line_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step + filter_ - 1) * line() * lanes;
@@ -210,12 +213,12 @@ class winograd {
   std::ptrdiff_t sum_floats() const {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
-  /// The same for what a row of tiles is of the smaller image.
+  /// The same for the smaller image.
   std::ptrdiff_t slope_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// What lies beside images is never written again.
+  /// Clears the lines once: the padding beside images is never written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
     std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
@@ -231,12 +234,12 @@ class winograd {
       done += count;
     }
   }
-  /// Rows from `top` on of a vector of channels, `columns` of them from column `left` on of the
-  /// lines; rows that the image has not are zeros.
+  /// Copies rows from `top` on of a vector of channels, `columns` elements each, to the lines from
+  /// column `left` on; rows outside of the image are zeros.
   LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
                                   int rows, int left, int pitch, float* lines) const {
     const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
-    // Rows without anything between them are one.
+    // Rows without gaps are treated as one row.
     if (pitch == size[1] && top >= 0 && top + rows <= size[0])
       return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
                           rows * size[1], lines);
@@ -250,7 +253,7 @@ class winograd {
     }
   }
 
-  /// Rows of `columns` elements of an image from lines of a vector of channels.
+  /// Writes rows of `columns` elements of an image from lines of a vector of channels.
   static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
                           float* image, std::ptrdiff_t channel) {
     // Rows without anything between them are one.
@@ -278,7 +281,8 @@ class winograd {
     });
   }
 
-  /// Where the values of slopes go: row by row, `tile` floats apart, or in panels of `depth` rows.
+  /// How the transformed gradients are stored: in rows `tile` floats apart, or in panels of `depth`
+  /// rows.
   struct slope_positions {
     std::ptrdiff_t tile, point_stride;
     int depth;
@@ -366,7 +370,7 @@ class winograd {
   int points_;  // along a side
   int large_[2], small_[2], padding_[2];
   int tile_rows_, tiles_;          // rows of tiles, tiles in a row
-  int samples_, together_, most_;  // rows of tiles at a time, and what there is memory for
+  int samples_, together_, most_;  // rows of tiles at a time, and the number that the memory holds
 };
 
 }  // namespace lamina::engine::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd_products.hpp - the products of matrices in a convolution by
-// points, one at each place of a transformed tile, and the transformed filters that they read.
+// lamina/engine/cpu/conv/winograd_products.hpp - the matrix products of a convolution by points,
+// one per element of a transformed tile, and the transformed filters that they read.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace lamina::engine::cpu::detail {
 /// n rounded up to whole vectors.
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
 
-/// Columns of a matrix of `columns` columns and `depth` rows lie in panels, row by row, and what is
-/// left over in panels of a vector. A vector of columns begins at `offset`, its rows are `width`
-/// apart.
+/// A matrix of `columns` columns and `depth` rows is stored in panels, row by row; the remaining
+/// columns are in panels of one vector. A vector of columns begins at `offset`; its rows are
+/// `width` apart.
 struct winograd_panel_vector {
   std::ptrdiff_t offset;
   int width;
@@ -29,26 +29,29 @@ struct winograd_panel_vector {
   }
 };
 
-/// What is multiplied at each of so many places, and whether the products are added to the sums.
+/// The sizes of the product at each of `positions` elements of a tile, and whether the products are
+/// added to the sums.
 struct winograd_product_size {
   int positions, rows, depth, columns;
   bool adds;
 };
 
-/// With as many rows the sums of a tile of so many vectors are made in the same order as with more:
-/// a result must not depend on which samples are computed together.
+/// The smallest number of rows whose sums, in a tile of `vectors` vectors, are added in the same
+/// order as those of a whole tile: a result must not depend on which samples are computed together.
 constexpr int find_least_tile_rows(int vectors) {
   int rows = tile_rows;
   while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
   return rows;
 }
-/// Of tiles as wide as a panel, and of those of a vector, which need no fewer.
+/// These numbers for tiles as wide as a panel and for tiles of one vector; the latter is never
+/// smaller.
 inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
 inline constexpr int least_tile_rows = find_least_tile_rows(1);
 static_assert(least_whole_rows <= least_tile_rows);
 
-/// sums = left * panels at each place: `*_place` floats are from one to the next. Sums lie as the
-/// panels do, with `rows` rows. Left and sums have room for `least_tile_rows`.
+/// sums = left * panels at each position; the matrices of neighbouring positions are
+/// `*_point_stride` floats apart. The sums are stored in panels of `rows` rows. Left and sums have
+/// memory for at least `least_tile_rows` rows.
 LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
                                               std::ptrdiff_t left_point_stride, const float* panels,
                                               std::ptrdiff_t panel_point_stride, float* sums,
@@ -68,7 +71,7 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
         if (rows < least && !s.adds) {
-          // Some rows a second time, or some that nobody reads.
+          // Computes some rows a second time, or some padding rows whose results are not read.
           first = first + rows > least ? first + rows - least : 0;
           rows = least;
         }
@@ -82,15 +85,15 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
   }
 }
 
-/// Filters, or their gradients, as products read and write them: at each place panels of `columns`
-/// columns and `depth` rows. Memory for one vector of filters is at `lines`.
+/// Filters, or their gradients, in the layout of the products: at each point panels of `columns`
+/// columns and `depth` rows. `lines` is memory for one vector of filters.
 struct winograd_filters {
   float* data;
   std::ptrdiff_t point_stride;
   int columns, depth, size;  // size: of a filter along a side
   float* lines;
 
-  /// Transforms filters that lie so far apart from column to column and from row to row.
+  /// Transforms filters with the given distances between columns and between rows.
   LAMINA_NOINLINE void pack(square_transform run, const float* filter, std::ptrdiff_t column_stride,
                             std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);
@@ -101,7 +104,7 @@ struct winograd_filters {
           nullptr);
     });
   }
-  /// The gradients of filters from those of what they were transformed to.
+  /// Computes the gradients of filters from the gradients of the transformed filters.
   LAMINA_NOINLINE void unpack(square_transform run, float* filter, std::ptrdiff_t column_stride,
                               std::ptrdiff_t row_stride) const {
     const int points = winograd_points(size);

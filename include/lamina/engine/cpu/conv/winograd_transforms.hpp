@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/winograd_transforms.hpp - the transforms of convolutions by six or eight
-// points, and the transposes of them that gradients need. Each works on a vector of channels at a
-// time.
+// points, and their transposes for gradients. Each transforms one vector of channels at a time.
 //
-// Filters of R and results of 4 numbers are polynomials; their product is known by its values at
-// R + 3 points (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray 2015): at 0,
-// at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2, which have
-// smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
+// Filters of R numbers and results of 4 numbers are polynomials; the values at R + 3 points
+// determine their product (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray
+// 2015): at 0, at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2,
+// which have smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +35,8 @@ struct point_pairs<8> {
   static constexpr double root[] = {0.5, 1, 2};
 };
 
-/// The numbers of a transform by point 0, the pairs, and infinity: a table, for the compiler does
-/// not evaluate functions of the counters of loops that it unrolls.
+/// The constants of a transform by point 0, the pairs, and infinity. They are a table because the
+/// compiler does not evaluate functions of the counters of unrolled loops.
 template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
@@ -45,7 +44,7 @@ struct point_table {
   float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
   float factor[count + 1][count + 1];  // [i][k]: of x^(2 k) in the product of all x^2 - square but
                                        // that of pair i
-  float share[Points];                 // what the value of a filter at a point is multiplied by
+  float share[Points];                 // factor of the value of a filter at each point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;
@@ -73,7 +72,8 @@ struct point_table {
 template <int Points>
 inline constexpr point_table<Points> points_of{};
 
-/// The values of the polynomial with these coefficients at the points, a filter's times the shares.
+/// The values at the points of the polynomial with these coefficients; for filters multiplied by
+/// the shares.
 template <int Points, int Count>
 struct evaluate {
   static constexpr const auto& set = points_of<Points>;
@@ -127,7 +127,7 @@ struct combine {
   }
 };
 
-/// What the points see of as many neighbouring elements of an image.
+/// The transform of neighbouring elements of an image, one value per point.
 template <int Points>
 struct see {
   static constexpr const auto& set = points_of<Points>;
@@ -154,7 +154,7 @@ struct see {
   }
 };
 
-/// The transpose of see.
+/// The transpose of the transform of elements of an image.
 template <int Points>
 struct show {
   static constexpr const auto& set = points_of<Points>;
@@ -178,7 +178,7 @@ struct show {
   }
 };
 
-/// Where the vectors of a square, row by row, lie: floats between rows and between columns.
+/// The layout of a square of vectors: floats between rows and between columns.
 struct square_positions {
   std::ptrdiff_t row, column;
 };
@@ -203,7 +203,7 @@ LAMINA_INLINE void transform_square(const float* from, square_positions in, floa
   }
 }
 
-/// How many squares, and how far apart.
+/// The number of squares, and the distances between them.
 struct square_series {
   int count;
   std::ptrdiff_t from, to;
@@ -221,7 +221,7 @@ LAMINA_NOINLINE void transform_squares(square_series s, const float* from, squar
           (v + sum).store_unaligned(at);
         });
 }
-/// The same, added to what is there.
+/// The same, added to the stored values.
 template <class T>
 LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
                                              square_positions in, float* to, square_positions out) {
@@ -238,7 +238,7 @@ using square_transform = void (*)(square_series, const float* from, square_posit
 using square_addition = void (*)(square_series, const float* from, square_positions in, float* to,
                                  square_positions out);
 
-/// What a convolution with filters of this size needs, and what its gradients do.
+/// The transforms that a convolution with filters of this size needs, and those of its gradients.
 struct forward_transforms {
   square_transform filters, image, result;
 };

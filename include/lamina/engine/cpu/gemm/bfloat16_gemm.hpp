@@ -3,9 +3,9 @@
 // half of the bytes to read, sums in float.
 //
 // Two rows of a panel share its words: row 2p is the lower half of each word, row 2p + 1 the upper
-// one, and after an odd number of rows zeros follow. So the panels of K rows take as many words as
-// those of (K + 1) / 2 rows of floats, a shift or a mask makes a vector of either row, and what
-// AVX-512 calls a dot product of pairs finds its pairs.
+// one, and after an odd number of rows zeros follow. So the panels of K rows have the size of
+// panels of (K + 1) / 2 rows of floats, a shift or a mask extracts either row, and the words are
+// the pairs that the AVX-512 dot product of bfloat16 pairs expects.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
 
 namespace detail {
 
-// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is
-// where the first of them stands, their rows `stride` floats apart.
+// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is the
+// address of the first of them; their rows are `stride` floats apart.
 LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
                                             std::ptrdiff_t stride, float* panels) {
   const int width = width_of_panel(n_size, first);
@@ -86,8 +86,8 @@ inline constexpr bool has_pair_products = lanes == 16;
 inline constexpr bool has_pair_products = false;
 #endif
 
-/// A number as the sum of two bfloat16, exact but for 2^-17 of it; the second of what is infinite
-/// or not a number is 0.
+/// A number as the sum of two bfloat16, with a relative error of at most 2^-17. For infinity and
+/// NaN the second one is 0.
 struct split_number {
   std::uint16_t high, low;
 };
@@ -143,7 +143,8 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
     panel += width;
     LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += step;
   };
-  // The words are loaded anew for the second row: held, they would need the registers of sums.
+  // The words are loaded again for the second row: keeping them would take registers that hold
+  // sums.
   const auto add_row = [&]<int Half>(auto& chain, std::integral_constant<int, Half>)
       __attribute__((always_inline)) {
     vector b[Vectors];
@@ -213,7 +214,7 @@ inline bfloat16_kernel find_bfloat16_kernel(int rows, int width) {
   return bfloat16_kernels<narrow_width / lanes, row_counts>::table[rows - 1];
 }
 
-// The left operand as the kernels read it: as it is, or its pairs in `scratch`.
+// The left operand for the kernels: unchanged, or split into pairs in `scratch`.
 inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptrdiff_t a_stride,
                                   [[maybe_unused]] float* scratch) {
   if constexpr (!has_pair_products) return {a, a_stride, 1};
@@ -234,10 +235,10 @@ constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   return std::min(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
-/// What `gemm` computes (gemm.hpp), from bfloat16 panels: exactly the product with the rounded
-/// weights, in float. With AVX-512 BF16 the machine's dot products take A as the sum of two
-/// bfloat16, which is exact but for 2^-17 of each element; weights must be finite there. `scratch`
-/// holds `gemm_bfloat16_scratch_floats(M, K)`.
+/// The same product as `gemm` (gemm.hpp), from bfloat16 panels: exactly the product with the
+/// rounded weights, in float. With AVX-512 BF16 the dot product instructions take A as the sum of
+/// two bfloat16, with a relative error of at most 2^-17 per element; weights must be finite there.
+/// `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,

@@ -16,8 +16,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-// A long sum is made in parts, so that a panel's part stays in the first two levels of the cache;
-// one that is hardly too long is not, for the unfinished sums cost time too.
+// A long sum is computed in parts, so that a panel's part stays in the first two cache levels. A
+// sum that is only slightly too long is not divided, because storing partial sums costs time too.
 template <class Real>
 inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
 template <class Real>
@@ -25,20 +25,20 @@ constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
-// Whether the parts of a sum are added up by themselves.
+// Whether each part of a sum is accumulated separately.
 template <class Real>
 constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;
 }
 
-// Rows of the left operand that are worked on together.
+// Rows of the left operand in one block.
 template <class Real>
 constexpr even_parts parts_of_rows(int m_size, int depth) {
   return {m_size, resident_rows<Real>(depth)};
 }
 
-// The same where the right operand's panels are made as the product needs them: a panel's part
-// should not leave the first level before it was used.
+// The same if the panels of the right operand are made during the product: a panel's part should be
+// used before it leaves the first-level cache.
 template <class Real>
 inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
 template <class Real>
@@ -46,8 +46,8 @@ constexpr even_parts parts_of_turned_depth(int k_size) {
   return {k_size, most_turned_depth<Real>};
 }
 
-// Rows a multiple of 4 KiB apart compete for the same few lines of the first-level cache: eight or
-// twelve, so that it matters where a tile has more rows.
+// Rows a multiple of 4 KiB apart compete for the same eight or twelve lines of the first-level
+// cache, which matters for tiles with more rows.
 template <class Real>
 constexpr bool rows_collide(std::ptrdiff_t stride) {
   return tile_rows > 8 && stride % (4096 / static_cast<int>(sizeof(Real))) == 0;
@@ -59,17 +59,17 @@ LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, 
     std::memcpy(to, from, Size * sizeof(Real));
 }
 
-// The tiles of a left operand whose rows are contiguous along the product's rows: for each tile
-// `depth` rows of its height.
+// Copies the tiles of a left operand that is contiguous along the rows of the product: for each
+// tile, `depth` rows of its height.
 template <class Real>
 inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
-  // Some lines at a time: they are read once for all tiles, and a tile gets all of them at once.
-  // Not more than the first-level cache has ways: lines of 4 KiB all compete for the same place.
+  // Several lines at a time: each is read once for all tiles, and a tile gets all of them together.
+  // Not more lines than the first-level cache has ways: lines 4 KiB apart compete for the same set.
   constexpr int together = 8;
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {
     const int count = depth - k < together ? depth - k : together;
-    // Lines far from each other: the processor does not see where this walk goes.
+    // The lines are far from each other, so the hardware prefetcher does not find the next ones.
     for (int i = k + together; i < k + together + count && i < depth; ++i)
       for (int j = 0; j < rows; j += 16) __builtin_prefetch(left.data + i * left.step + j);
     for (int t = 0; t < tiles.count(); ++t) {
@@ -88,7 +88,7 @@ inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real*
   }
 }
 
-// total += part, or total = part where it is the first.
+// total += part, or total = part for the first part.
 template <class Real>
 LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first, Real* total) {
   for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
@@ -108,8 +108,8 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
       turns ? parts_of_turned_depth<Real>(k_size) : parts_of_depth<Real>(k_size);
   const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
   const int count = panel_count<Real>(n_size);
-  // A copy of the left operand has to pay: by several panels that read it, and by sparing the
-  // first-level cache, where a short sum's lines would stay anyway unless they collide.
+  // A copy of the left operand pays only if several panels read it and if it relieves the
+  // first-level cache: the lines of a short sum would stay there anyway unless they collide.
   const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
                      (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
   const bool copies =
@@ -157,17 +157,17 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
   }
 }
 
-// Whether the transpose of a right operand is made panel by panel: where at most two blocks of rows
-// need it, for it is made for each of them.
+// Whether the right operand is transposed panel by panel: only if at most two blocks of rows need
+// it, because the transpose is repeated for each block.
 template <class Real = float>
 constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
-// Copies of a block of the left operand, and unfinished sums, where parts of a sum have up to
-// `most_depth` elements. Never more for fewer rows or a shorter sum, though their blocks may be
-// larger: a thread computes some rows with memory that was made for all, and so does a machine
-// after a larger mini-batch.
+// Scratch memory for copies of a block of the left operand and for partial sums of parts of up to
+// `most_depth` elements. Fewer rows or a shorter sum never need more, although their blocks may be
+// larger: a thread computes some of the rows with memory that was sized for all, and so does a
+// machine after a larger mini-batch.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
                                       int n_size) {
@@ -254,8 +254,8 @@ constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_si
   return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
 }
 
-/// `gemm_dw` (below) of a dY in panels, of which there are `panel_rows` rows or more, M of them in
-/// use. `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
+/// `gemm_dw` (below) for a dY in panels of at least `panel_rows` rows, of which M are used.
+/// `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
 template <class Real>
 inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
@@ -271,8 +271,8 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
 /// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
 /// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
 /// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
-/// M may be 0; then all sums are 0. Some rows at a time: `sums` has memory for panels_floats(K, N)
-/// floats, and `run` is called with the last of them.
+/// M may be 0; then all sums are 0. To compute some rows at a time, pass `sums` with memory for
+/// panels_floats(K, N) floats; `run` is then called with the last rows.
 template <class Real>
 inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
                     const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,

@@ -12,12 +12,12 @@
 
 namespace lamina::engine::cpu {
 
-/// Numbers of a left operand that stay in the second-level cache while panels stream past them: 128
-/// KiB.
+/// Elements of a left operand that stay in the second-level cache while the product reads panels:
+/// 128 KiB.
 template <class Real>
 inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
 inline constexpr int resident_floats = resident_numbers<float>;
-/// The rows of such an operand, each `depth` numbers: whole tiles, and four of them at least.
+/// The number of rows of such an operand, with `depth` elements each: whole tiles, at least four.
 inline constexpr int least_resident_rows = 4 * tile_rows;
 template <class Real = float>
 constexpr int resident_rows(int depth) {
@@ -25,8 +25,8 @@ constexpr int resident_rows(int depth) {
   return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
-/// A length cut into parts of nearly equal size, none above `most`, for a short last part is slow.
-/// There is always one part at least.
+/// A length cut into parts of nearly equal size, none above `most`: a short last part would be
+/// slow. There is always at least one part.
 class even_parts {
  public:
   constexpr even_parts(int length, int most)
@@ -45,18 +45,18 @@ class even_parts {
   int longer_;
 };
 
-/// Where a product of M rows is stored: element (row, column) of a tile that starts at column c
-/// stands at `c * column_scale + row * stride + column - c`. A row-major matrix has `column_scale`
-/// 1; panels have their number of rows, and no stride of their own (0), for it is the panel's
+/// How a product of M rows is stored: element (row, column) of a tile that starts at column c has
+/// the offset `c * column_scale + row * stride + column - c`. `column_scale` is 1 for a row-major
+/// matrix and the number of rows for panels. Panels set `stride` to 0, which stands for the panel's
 /// width.
 struct product_layout {
   std::ptrdiff_t column_scale;
   std::ptrdiff_t stride;
 };
 
-/// Which panel of the right operand a product reads first. Sums are the same to the last bit. Where
-/// a cache cannot hold all panels, those that were read last are still in it when the next product
-/// with them begins: so it begins there.
+/// The order in which a product reads the panels of the right operand; the results are equal bit
+/// for bit. If a cache cannot hold all panels, it still holds those read last when the next product
+/// begins, so the next product reads them first.
 enum class panel_order { ascending, descending };
 
 /// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
@@ -86,10 +86,10 @@ struct basic_product_block {
 
 namespace detail {
 
-/// A sum of more floats than this would lose digits if each of them were added to all before it.
+/// A longer sum of floats in one chain of additions would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
-/// The panels of a block of one row from column `first` up to `end`, `Panels` at a time.
+/// Multiplies a block of one row with the panels in columns [first, end), `Panels` at a time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
   constexpr int panel_width = panel_width_in<Real>;
@@ -115,7 +115,7 @@ LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int firs
   }
 }
 
-/// All tiles of a block by one panel.
+/// Multiplies all tiles of a block with one panel.
 template <class Real>
 LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const even_parts& tiles,
                                     int column, Real* sums) {
@@ -150,15 +150,14 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 
 }  // namespace detail
 
-/// Computes the tiles of a block: the sums go to its epilogue, or to `partial` where they are
-/// unfinished.
+/// Computes the tiles of a block. Finished sums go to its epilogue, partial sums to `partial`.
 template <class Real>
 inline void gemm_block(const basic_product_block<Real>& b) {
   constexpr int panel_width = panel_width_in<Real>;
   alignas(64) Real sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
-  // One row is multiplied with several panels at once, as far as there are so many.
+  // One row is multiplied with several panels together as long as enough panels are left.
   constexpr int most = detail::panels_of_one_row * panel_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
@@ -171,7 +170,7 @@ inline void gemm_block(const basic_product_block<Real>& b) {
       detail::gemm_block_row<detail::panels_of_one_row / 2>(b, whole, halves);
     } else {
       // A panel's part stays in the first-level cache while tiles of the left operand come from the
-      // second, and what lies in panels is written from its beginning to its end.
+      // second level, and a result in panels is written sequentially.
       const int last = (end - halves + panel_width - 1) / panel_width - 1;
       for (int i = 0; i <= last; ++i)
         detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/gemm/gemm_row_major.hpp - the product of two ordinary row-major matrices, each
-// perhaps transposed.
+// optionally transposed.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace lamina::engine::cpu {
 
-/// A row-major matrix as it stands in memory, and whether a product takes its transpose.
+/// A row-major matrix in memory, and whether a product uses its transpose.
 template <class Real>
 struct basic_matrix_operand {
   const Real* data;
@@ -60,9 +60,9 @@ using plain_store = basic_plain_store<float>;
 }  // namespace detail
 
 /// C[M,N] = alpha * op(A)[M,K] op(B)[K,N], or C += that if `accumulate`, where op is the identity
-/// or the transpose. All three are row-major with strides of their own; only the N real columns of
-/// C are written, and C must not overlap A or B. `scratch` holds `gemm_row_major_scratch_floats(M,
-/// K, N)`, aligned to 64 bytes. (Operator matmul and its gradients, one call for each matrix of a
+/// or the transpose. All three are row-major with separate strides; only the N real columns of C
+/// are written, and C must not overlap A or B. `scratch` holds `gemm_row_major_scratch_floats(M, K,
+/// N)`, aligned to 64 bytes. (Operator matmul and its gradients, one call for each matrix of a
 /// batch.)
 template <class Real>
 inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identity_t<Real> alpha,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of weights of a loop: products of the
-// rows of many iterations.
+// lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of the weights that a loop uses: one
+// product for the rows of many iterations.
 //
 // A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
-// dY are put aside until there are enough.
+// dY are collected until there are enough.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Rows that are put aside at most.
+/// Upper bound of the collected rows.
 inline constexpr int collected_rows = 256;
 
 template <class Real>
@@ -31,17 +31,17 @@ inline void add_tile(const basic_tile<Real>& t, const void* context) {
   });
 }
 
-/// The rows that an array has in its only slot.
+/// The number of rows in the only slot of an array.
 inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
 
-/// Memory for rows of an array that are put aside; those there are stay.
+/// Reserves memory for the collected rows of an array and keeps the existing rows.
 template <class Real>
 inline Real* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
   return numbers_at<Real>(
       a.write(0, rows, static_cast<std::size_t>(in_floats<Real>(collected_rows * stride))));
 }
 
-/// Puts rows of X aside as they are, and of dY in the panels that the product reads.
+/// Collects rows of X unchanged, and rows of dY in the panels that the product reads.
 template <class Real>
 inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, tensor_array& dys) {
   const std::ptrdiff_t stride = padded(x.columns);
@@ -55,7 +55,7 @@ inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, 
             dy.stride, put_aside<Real>(dys, rows, padded(dy.columns)));
 }
 
-/// Adds the products of what was put aside to sum[K,N], which is in panels.
+/// Adds the product of the collected rows to sum[K,N], which is in panels.
 template <class Real>
 inline void add_aside(const operand& xs, const operand& dys, const operand& sum, float* scratch) {
   tensor_array &x = array_of(xs), &dy = array_of(dys);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/micro_kernel.hpp - the products of one register tile, one function for
-// each number of rows.
+// lamina/engine/cpu/gemm/micro_kernel.hpp - computes one register tile of a product, by one
+// function per number of rows.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,9 @@ using left_operand = basic_left_operand<float>;
 
 /// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
 /// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. No
-/// `initial`, nullptr, means zeros; it may be `sums` itself. (`left` by reference: a copy on the
-/// stack is read in wider words than it was just written in, which stalls every call.)
+/// `initial`, nullptr, means zeros; it may be `sums` itself. (`left` is passed by reference: the
+/// compiler would read a copy on the stack in wider words than it was written in, which stalls
+/// every call.)
 template <class Real>
 using basic_micro_kernel = void (*)(int depth, const basic_left_operand<Real>& left,
                                     const Real* panel, const Real* initial, Real* sums);
@@ -94,12 +95,13 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
   }
 }
 
-/// Panels that one row is multiplied with at once.
+/// Panels that one row is multiplied with together.
 inline constexpr int panels_of_one_row = 8 / tile_vectors;
 
 /// The sums of one row over `depth` rows of several panels, which begin `panel_step` floats apart;
-/// otherwise as `micro_kernel`. One row waits for its panels: an element of it is read once for
-/// all of them, and as many sums as hide the latency of a multiply-add need no further chains.
+/// otherwise as `micro_kernel`. An element of the row is read once for all panels, and the panels
+/// give enough independent sums to hide the latency of a multiply-add, so no further chains are
+/// needed.
 template <int Panels, class Real>
 LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& operand,
                                   const Real* panels, std::ptrdiff_t panel_step,
@@ -153,7 +155,7 @@ struct micro_kernels<Vectors, std::integer_sequence<int, Index...>, Real> {
 
 }  // namespace detail
 
-/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (that of a panel).
+/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (the width of a panel).
 template <class Real = float>
 inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;

@@ -11,9 +11,9 @@
 namespace lamina::engine::cpu {
 
 /// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
-/// rows of its width, without gaps, so that a product streams through it. The last panel may be
-/// narrower, and its columns beyond N are padding that holds 0. `k * padded(N)` numbers in all;
-/// panels of doubles are narrower than those of floats.
+/// rows of its width, without gaps, so that a product reads it sequentially. The last panel may be
+/// narrower, and its columns beyond N are padding that holds 0. All panels together hold `K *
+/// padded(N)` numbers. Panels of doubles are narrower than panels of floats.
 constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
   return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
 }
@@ -37,7 +37,7 @@ constexpr std::ptrdiff_t offset_of_panel(int k_size, int first) {
   return static_cast<std::ptrdiff_t>(k_size) * first;
 }
 
-/// Where element (k, n) of W[k_size][n_size] stands in its panels.
+/// The offset of element (k, n) of W[k_size][n_size] in its panels.
 template <class Real = float>
 constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
   const int first = n / panel_width_in<Real> * panel_width_in<Real>;
@@ -46,8 +46,8 @@ constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
 }
 
 /// Calls `visit(offset, count, k, n)` for each run of real, contiguous elements of the panels, in
-/// the order of memory: `offset` is where W[k][n] stands, and `count` elements of row k follow from
-/// there. Padding is never visited; so norms, comparisons and exports go this way.
+/// the order of memory: `offset` is the position of W[k][n], the first of `count` elements of row
+/// k. Padding is never visited, so norms, comparisons and exports use this function.
 template <class Real = float, class Visit>
 constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
   for (int first = 0; first < n_size; first += panel_width_in<Real>) {
@@ -94,7 +94,8 @@ LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   constexpr int panel_width = panel_width_in<Real>;
-  // A few rows at a time: their reads are as many streams, and a panel gets some lines at once.
+  // A few rows at a time: each row is one sequential read stream, and a panel gets several lines
+  // together.
   constexpr int together = 8;
   const int columns = padded(n_size);
   for (int k = 0; k < rows; k += together) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of few rows of input: dot products
-// instead of a transposed W.
+// lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input of few rows: dot products
+// in place of a transposed W.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace lamina::engine::cpu {
 
-/// At most so many rows are better off with dot products: transposing W costs more than they do.
+/// Up to this number of rows dot products are faster, because transposing W costs more than they
+/// do.
 inline constexpr int small_batch_rows = 3;
 
 namespace detail {
 
-// to[0, lanes) = the products of W[k] and dy, not yet added up. `dy` is padded with zeros.
+// to[0, lanes) = partial sums of W[k] . dy; their sum is the product. `dy` is padded with zeros.
 template <class Real>
 inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                         Real* to) {
@@ -60,7 +61,7 @@ inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, c
   LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(to + r * lanes);
 }
 
-// sums[r] = W[k + r] . dy for r < lanes, rows beyond `rows` giving 0.
+// sums[r] = W[k + r] . dy for r < lanes; 0 for rows after the last of `rows`.
 template <class Real>
 inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels, const Real* dy,
                      Real* sums) {
@@ -87,8 +88,8 @@ constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_si
   return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
 }
 
-/// What `gemm_dx` computes, for M from 1 to `small_batch_rows`: reads W once, in the order of its
-/// rows.
+/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W once, in the order of
+/// its rows.
 template <class Real>
 inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
                                 std::ptrdiff_t dy_stride, const Real* panels,

@@ -25,9 +25,9 @@ struct basic_tile {
 };
 using tile = basic_tile<float>;
 
-/// What happens to the sums: adding a bias, an activation, an optimizer's update ... `context` is
-/// what the caller gave to the product. An epilogue is called once for each tile, in no promised
-/// order.
+/// A function that consumes the sums: it adds a bias, applies an activation or an optimizer's
+/// update, and so on. `context` is the pointer that the caller passed to the product. An epilogue
+/// is called once for each tile, in unspecified order.
 template <class Real>
 using basic_epilogue = void (*)(const basic_tile<Real>&, const void* context);
 using epilogue = basic_epilogue<float>;
@@ -52,8 +52,8 @@ LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit& visit) {
 
 }  // namespace detail
 
-/// Calls `visit(sums, offset, column)` for each vector of a tile: `sums` is the vector, `offset`
-/// where it belongs in the stored product, `column` the column of its first lane.
+/// Calls `visit(sums, offset, column)` for each vector of a tile: `sums` is the address of the
+/// vector, `offset` its position in the stored product, `column` the column of its first lane.
 template <class Real, class Visit>
 LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
   if (t.width == panel_width_in<Real>) {

@@ -116,7 +116,8 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
-  // What a mask hides is not read, but places that are no memory would cost hundreds of cycles.
+  // A masked load does not read the hidden elements, but at an address that is not mapped it would
+  // cost hundreds of cycles.
   LAMINA_UNROLL for (int i = 0; i < 16; ++i) {
     row[i] = i < rows ? _mm512_maskz_loadu_ps(read, from + i * from_stride) : _mm512_setzero_ps();
   }
@@ -203,7 +204,7 @@ inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::
 
 namespace detail {
 
-// As many rows of a panel as it is wide: all places are known, which saves half of the time.
+// A square part of a panel: all addresses are constants, which saves half of the time.
 template <class Real>
 LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
   constexpr int lanes = lanes_in<Real>;
@@ -235,7 +236,7 @@ inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
     const int next = panel + from_width < end ? panel + from_width : end;
     const Real* from = panels + offset_of_panel(k_size, panel) +
                        static_cast<std::ptrdiff_t>(first) * from_width + (n - panel);
-    // The next panel is too far away for the processor to see where this walk goes.
+    // The next panel is too far away for the hardware prefetcher.
     if (next < end) {
       const Real* later = from + static_cast<std::ptrdiff_t>(k_size) * panel_width;
       for (int i = 0; i < rows; ++i) __builtin_prefetch(later + i * panel_width);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed; in
-// large pages where it is large and the system has them.
+// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed,
+// and in huge pages if it is large and the system has them.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class aligned_buffer {
   aligned_buffer& operator=(const aligned_buffer&) = delete;
   ~aligned_buffer() { release(); }
 
-  /// Makes room for `floats`; the old contents are lost.
+  /// Reserves memory for `floats` floats; the old contents are lost.
   void resize(std::size_t floats) {
     if (floats == size_) return;
     release();
@@ -40,7 +40,7 @@ class aligned_buffer {
     data_ = static_cast<float*>(::operator new(bytes, alignment_of(floats)));
     size_ = floats;
 #if defined(MADV_HUGEPAGE)
-    // Advice: what becomes of it does not matter.
+    // This is advice only, so a failure does not matter.
     if (bytes >= large_bytes) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
     std::memset(data_, 0, bytes);
@@ -51,8 +51,8 @@ class aligned_buffer {
   std::size_t size() const noexcept { return size_; }
 
  private:
-  // A processor finds the address of each page that it touches in a table, of which it remembers
-  // some hundred lines: what streams through many megabytes asks for less in pages of 2 MiB.
+  // The TLB of a processor holds a few hundred pages: streams through many megabytes miss it less
+  // often with pages of 2 MiB.
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
   static constexpr std::size_t large_bytes = 2 * page_bytes;
   static constexpr std::align_val_t alignment_of(std::size_t floats) {

@@ -36,7 +36,8 @@ void with_type(dtype type, F&& f) {
   }
 }
 
-/// Calls f with an unsigned number as wide as a dtype: for copies, which need no more.
+/// Calls f with a value of the unsigned type that is as wide as a dtype; copies need only the
+/// width.
 template <class F>
 void with_word(dtype type, F&& f) {
   switch (size_of(type)) {
@@ -60,7 +61,7 @@ LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   return value;
 }
 
-/// Assigns an element of an array of any type; to bool, whatever is not 0 is true.
+/// Assigns an element of an array of any type. For bool, every value other than 0 becomes true.
 template <class T>
 LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value) {
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });

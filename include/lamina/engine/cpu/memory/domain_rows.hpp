@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/domain_rows.hpp - how many rows a run has, and where its sequences lie.
+// lamina/engine/cpu/memory/domain_rows.hpp - the numbers of rows of a run, and the offsets of its
+// sequences.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ template <int Domains>
 struct domain_rows {
   int count[Domains] = {};
   const int* offsets[Domains] = {};  // null for a domain without sequences
-  std::int64_t first[Domains] = {};  // the row of the whole mini-batch that this run begins with
+  std::int64_t first[Domains] = {};  // the first row of this run in the whole mini-batch
 
   constexpr domain_rows() = default;
   /// A batch of dense samples.

@@ -9,20 +9,20 @@
 
 namespace lamina::engine::cpu {
 
-/// Throws lamina::error: a number that chooses one of `count` does not.
+/// Throws lamina::error: a number is not an index below `count`.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, std::int64_t row,
                                                 std::int64_t count) {
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
-/// Reads one label a line.
+/// Reads one label per line.
 class label_reader {
  public:
   label_reader(const call_context& c, const operand& label, int ignored)
       : c_(c), label_(label), ignored_(ignored) {}
 
-  /// The label of line `outer` of a row, or -1 where it is to be ignored.
+  /// The label of line `outer` of a row, or -1 for a label to ignore.
   LAMINA_NOINLINE std::int64_t at(int row, int outer, int classes) const {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);
@@ -32,7 +32,7 @@ class label_reader {
   }
 
  private:
-  /// Of these rows in the whole mini-batch.
+  /// The index of the first of these rows in the whole mini-batch.
   std::int64_t first_row() const {
     return label_.rank > 0 && label_.dims[0] < 0 ? c_.run().first_row[label_.domain] : 0;
   }

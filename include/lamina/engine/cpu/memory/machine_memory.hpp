@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/machine_memory.hpp - the arrays of a machine, and what its kernels are
-// given.
+// lamina/engine/cpu/memory/machine_memory.hpp - the arrays of a machine, and the arguments of its
+// kernels.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class machine_memory {
     for (float*& begin : arena_begin_) begin = nowhere();
   }
 
-  /// Floats a row, by domain: the part of the memory plan that is needed at run time.
+  /// Floats per row, by domain: the part of the memory plan that is needed at run time.
   struct by_domain {
     int of[domains];
   };
@@ -78,17 +78,18 @@ class machine_memory {
   }
 
   const void* fed_data(int data) const { return feeds_[data]; }
-  /// Gets ready for other rows of the domains that are fed, which rows() has already.
+  /// Binds the memory again after the rows of fed domains have changed in rows().
   void bind_rows() { bind_anew(); }
 
-  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  /// Sets the rows of a domain that is not fed; allocates only if the number exceeds all earlier
+  /// ones.
   void make_rows(int domain, int rows) {
     if (rows > capacity_[domain]) reserve_rows(domain, rows);
     rows_.count[domain] = rows;
     constants_[inverse_rows(domain)] = inverse_of(rows);
   }
-  /// Memory for the offsets of so many sequences of a domain. One that is fed has its sequences,
-  /// and gets the same ones again from an array that holds rows of it.
+  /// Memory for the offsets of `sequences` sequences of a domain. A fed domain already has its
+  /// sequences; an array that holds rows of it writes the same offsets again.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& offsets = offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -104,7 +105,7 @@ class machine_memory {
     c.is_odd_run = is_odd_run_;
     return c;
   }
-  /// To be called before each run.
+  /// The caller calls it before each run.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }
@@ -147,8 +148,8 @@ class machine_memory {
  private:
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
-  // An array without rows has no memory, but an address: no kernel may calculate with none, and one
-  // that is null stands for an argument that is absent.
+  // The address of arrays without rows, which have no memory: null would mean that the argument is
+  // absent, and kernels must not compute with it.
   static float* nowhere() {
     static float nothing[1] = {};
     return nothing;
@@ -158,15 +159,16 @@ class machine_memory {
   }
   float* constant(int i) { return reinterpret_cast<float*>(constants_ + i); }
 
-  /// A domain without rows: its arguments lie nowhere, as what has no memory may not be read.
+  /// Sets a domain to no rows and its arguments to nowhere(), so that no kernel reads memory that
+  /// does not exist.
   void forget_rows(int domain) {
     static constexpr int no_sequences[2] = {};
     rows_.count[domain] = capacity_[domain] = 0;
     rows_.offsets[domain] = no_sequences;
     arena_begin_[domain] = nowhere();
   }
-  /// Leaves a machine without rows, which the next bind() finds different from any, unless all
-  /// memory was there.
+  /// Unless all allocations succeed, leaves the machine without rows, so that the next bind()
+  /// always binds again.
   struct all_or_nothing {
     machine_memory* memory;
     int first, end;  // domains
@@ -182,7 +184,7 @@ class machine_memory {
 
   LAMINA_COLD void reserve_rows(int domain, int rows) {
     all_or_nothing guard{this, domain, domain + 1, false};
-    // Rows of another run are a little more or less.
+    // Reserve slack: the number of rows varies between runs.
     const int capacity = rows <= 1 << 30 ? rows + rows / 4 : rows;
     made_[domain].resize(static_cast<std::size_t>(width.of[domain]) *
                          static_cast<std::size_t>(capacity));
@@ -220,8 +222,8 @@ class machine_memory {
                       schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
-  // The scratch memory of kernels depends on the numbers of rows alone: those that are made are
-  // never more than there is memory for.
+  // The scratch memory of kernels depends on the numbers of rows alone; for dynamic rows the
+  // capacity is the upper bound.
   LAMINA_COLD void find_scratch() {
     run_context c = context(0, 0, nullptr);
     c.rows = capacity_;
@@ -234,7 +236,7 @@ class machine_memory {
       if (n > most) most = n;
     }
     if (static_cast<std::size_t>(most) <= scratch_.size()) return;
-    // A kernel that makes rows goes on with what it has.
+    // A kernel that makes rows continues with the contents of its scratch memory.
     aligned_buffer larger(static_cast<std::size_t>(most));
     if (scratch_.size() > 0)
       std::memcpy(larger.data(), scratch_.data(), scratch_.size() * sizeof(float));
@@ -244,7 +246,7 @@ class machine_memory {
   static constexpr int made_count = all_fed ? 1 : domains;
   // Only programs with blocks read arrays.
   static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
-  // A program that trains has other filters in each step.
+  // In training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/part_copy.hpp - copies and sums between parts of arrays with any steps.
+// lamina/engine/cpu/memory/part_copy.hpp - copies and sums between parts of arrays with arbitrary
+// strides.
 #pragma once
 
 #include <cstring>
@@ -18,7 +19,8 @@ inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_
 }
 }  // namespace detail
 
-/// to = from, for `extent` elements along each dimension. A step of 0 in `from` repeats.
+/// to = from, for `extent` elements along each dimension. A stride of 0 in `from` repeats the
+/// element.
 inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                       const array_part& to) {
   const loop_nest<2> loops = detail::nest_of(rank, extent, from, to);
@@ -37,7 +39,7 @@ inline void copy_part(dtype type, int rank, const std::ptrdiff_t* extent, const 
   });
 }
 
-/// to += from, in `Real`. A step of 0 in `to` sums, in double.
+/// to += from, in `Real`. With a stride of 0 in `to` the elements are summed in double.
 template <class Real>
 inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& from,
                      const array_part& to) {

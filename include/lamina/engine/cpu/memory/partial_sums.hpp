@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/partial_sums.hpp - sums over the rows of a batch that are made a part
-// at a time.
+// lamina/engine/cpu/memory/partial_sums.hpp - sums over the rows of a batch that are computed in
+// parts.
 #pragma once
 
 namespace lamina::engine::cpu {
 
-/// Sums of which a kernel adds up one part, some rows, with the memory in which they wait for the
-/// next part. Without memory the part is all there is.
+/// Sums over rows that a kernel computes in parts, with the memory that holds them between parts.
+/// Without memory there is only one part.
 template <class Real>
 struct basic_partial_sums {
   Real* of = nullptr;

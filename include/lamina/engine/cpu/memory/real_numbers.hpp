@@ -2,8 +2,8 @@
 // lamina/engine/cpu/memory/real_numbers.hpp - memory that is measured in floats, as floats or as
 // doubles.
 //
-// Why in floats: the memory plan, scratch memory and arguments are the same for all programs. What
-// is an array of doubles, and twice as long, its kernel knows when it is compiled.
+// Sizes are in floats so that the memory plan, scratch memory and arguments are the same for all
+// programs. An array of doubles is twice as long; its kernel knows this at compile time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lamina::engine::cpu {
 
-/// The real numbers that begin at an address.
+/// The address as a pointer to real numbers.
 template <class Real>
 LAMINA_INLINE Real* numbers_at(float* memory) {
   return reinterpret_cast<Real*>(memory);
@@ -22,7 +22,7 @@ LAMINA_INLINE const Real* numbers_at(const float* memory) {
   return reinterpret_cast<const Real*>(memory);
 }
 
-/// As many bytes as so many real numbers, in floats.
+/// The size of `n` real numbers in floats.
 template <class Real>
 constexpr std::ptrdiff_t in_floats(std::ptrdiff_t numbers) {
   return numbers * static_cast<std::ptrdiff_t>(sizeof(Real) / sizeof(float));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/row_parts.hpp - blocks of rows, and arrays in parts: rows, or all
-// sequences that lie below a row.
+// lamina/engine/cpu/memory/row_parts.hpp - copies of blocks of rows, and of parts of arrays: rows,
+// or all sequences below a row.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace lamina::engine::cpu {
 
-/// Rows [to, to + n) of an array become rows [from, from + n) of another of the same type and
+/// Copies rows [from, from + n) of `x` to rows [to, to + n) of `out`, which has the same type and
 /// columns.
 inline void copy_block(const operand& x, int from, const operand& out, int to, int n) {
   if (n <= 0) return;
@@ -32,7 +32,8 @@ inline void copy_block(const operand& x, int from, const operand& out, int to, i
 }
 
 /// Copies single rows of an array to rows of another of the same type and columns. Padded rows are
-/// copied as they lie, cache line by cache line: they are too short for a call each.
+/// copied with their padding, cache line by cache line: they are too short for one call of memcpy
+/// each.
 class row_copier {
  public:
   row_copier(const operand& x, const operand& out)
@@ -62,14 +63,15 @@ class row_copier {
   std::ptrdiff_t source_step_, target_step_, bytes_;
 };
 
-/// Rows [from, from + n) become zeros, padding included.
+/// Sets rows [from, from + n) to zero, padding included.
 inline void clear_block(const operand& out, int from, int n) {
   if (n <= 0) return;
   const std::ptrdiff_t step = out.stride * size_of(out.type);
   std::memset(static_cast<char*>(out.data) + from * step, 0, static_cast<std::size_t>(n * step));
 }
 
-/// A number of a row, a step or a slot: the one value of an operand, which is not negative.
+/// The index of a row, a step or a slot: the only value of an operand. Throws lamina::error if it
+/// is negative.
 inline int index_in(const call_context& c, const operand& i) {
   const std::int64_t n = integer_in(i, 0, 0);
   if (n < 0 || n >= std::numeric_limits<int>::max())
@@ -77,16 +79,16 @@ inline int index_in(const call_context& c, const operand& i) {
   return static_cast<int>(n);
 }
 
-/// Output `out_slot` becomes some parts of input `x_slot`: a part is a row that lies `levels`
-/// levels above the rows of X, with all that is below it. `each(f)` calls f with the numbers of the
-/// parts in their order, each time it is called. Makes rows and sequences of the output.
+/// Copies some parts of input `x_slot` to output `out_slot`. A part is a row `levels` levels above
+/// the rows of X, with all rows below it. Each call of `each(f)` calls f with the numbers of the
+/// parts in their order. Sets the rows and sequences of the output.
 template <class Each>
 void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, const Each& each) {
   const int from = c.input(x_slot).domain, to = c.output(out_slot).domain;
   make_parts(c, from, to, levels, each);
   const operand x = c.input(x_slot), out = c.output(out_slot);
   if (!out) return;
-  // Parts that follow each other are one block.
+  // Consecutive parts are copied as one block.
   int begin = 0, end = 0, at = 0;
   each([&](int part) {
     const int first = first_below(c, from, levels, 0, part);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/selected_rows.hpp - a gradient of which only some rows are there.
+// lamina/engine/cpu/memory/selected_rows.hpp - a sparse gradient: only some rows are stored.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Adds n numbers to sums; `rest` carries on what each sum rounds off.
+/// Adds n numbers to sums; `rest` carries the rounding error of each sum to the next addition
+/// (Kahan).
 template <class Real>
 inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* rest) {
   for (std::ptrdiff_t j = 0; j < n; ++j) {
@@ -27,21 +28,23 @@ inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* r
   }
 }
 
-/// Rows of a table by their numbers, each once, in the order in which they were first added: what
-/// they are does not depend on threads or memory. All it does costs what its rows cost; memory only
-/// grows, so a run with no more rows than one before allocates nothing. Fluid: SelectedRows.
+/// A sparse gradient: rows of a table by their numbers, each once, in the order in which they were
+/// first added. The result does not depend on threads or memory. The cost of every operation is
+/// proportional to the stored rows. Memory only grows, so a run with no more rows than an earlier
+/// one allocates nothing. Fluid: SelectedRows.
 template <class Real>
 class basic_selected_rows {
  public:
-  /// No rows, of this many columns.
+  /// Removes all rows and sets the number of columns.
   void begin(int columns) {
     columns_ = columns;
     numbers_.clear();
     std::fill(position_.begin(), position_.end(), 0);
   }
 
-  /// Memory for so many rows, of this many columns: adding them, and sorted(), allocates nothing
-  /// then. Asked for before a run, for one that fails halfway has changed some parameters.
+  /// Reserves memory for `rows` rows of `columns` columns; then add() and sorted() allocate
+  /// nothing. Call it before a run: an allocation that fails during a run would leave some
+  /// parameters changed.
   LAMINA_COLD void reserve(std::size_t rows, int columns) {
     const std::size_t wanted = static_cast<std::size_t>(
         in_floats<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns)));
@@ -50,7 +53,7 @@ class basic_selected_rows {
     order_.reserve(rows);
     while (position_.size() < 2 * (rows + 1)) rehash();
   }
-  /// How many rows there is memory for.
+  /// The number of rows that the memory holds.
   std::size_t capacity() const { return numbers_.capacity(); }
 
   int size() const { return static_cast<int>(numbers_.size()); }
@@ -60,7 +63,8 @@ class basic_selected_rows {
   Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
   const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
 
-  /// Adds `weight * from` to the row of this number; it counts from 0.
+  /// Adds `weight * from` to row `number` of the table, counted from 0; a row that is not stored
+  /// yet is all zeros.
   void add(int number, const Real* from, Real weight = 1) {
     const int before = size();
     Real* const to = row(find_or_make(number));
@@ -69,8 +73,8 @@ class basic_selected_rows {
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
   }
-  /// The same with weight 1, of very many rows: `rest`, which has memory for all rows, carries on
-  /// what each sum rounds off.
+  /// The same with weight 1, for sums of very many rows: `rest`, which has memory for all rows,
+  /// carries the rounding errors.
   void add_carrying(int number, const Real* from, Real* rest) {
     const int before = size();
     const int position = find_or_make(number);
@@ -83,18 +87,18 @@ class basic_selected_rows {
   }
   /// Adds `weight` times each row of another.
   void add(const basic_selected_rows& other, Real weight = 1) {
-    // What no kernel has filled yet does not know how wide its rows are.
+    // An object that no kernel has filled yet does not know its number of columns.
     if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }
-  /// Multiplies all elements; by 0 or less: no rows are left.
+  /// Multiplies all elements; a weight of 0 or less removes all rows.
   void scale(Real weight) {
     if (weight == 0) return begin(columns_);
     for (int i = 0; i < size(); ++i)
       for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
   }
 
-  /// Places of the rows in the order of their numbers; valid until the next call.
+  /// The positions of the rows in the order of their numbers; valid until the next call.
   const std::vector<int>& sorted() {
     order_.resize(numbers_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
@@ -104,14 +108,15 @@ class basic_selected_rows {
 
  private:
   std::ptrdiff_t first_of(int i) const { return static_cast<std::ptrdiff_t>(i) * padded(columns_); }
-  // Open addressing: 0 is free, else one more than a row's place; at most half of it is in use.
+  // Open addressing: 0 marks a free entry, n + 1 the row at position n; at most half of the table
+  // is in use.
   int find_or_make(int number) {
     if (2 * (numbers_.size() + 1) > position_.size()) rehash();
     const std::size_t mask = position_.size() - 1;
     std::size_t at = slot_of(number);
     for (; position_[at] != 0; at = (at + 1) & mask)
       if (numbers_[static_cast<std::size_t>(position_[at] - 1)] == number) return position_[at] - 1;
-    // Memory first: a row that is counted is there.
+    // Reserves memory first: a row that is counted must exist.
     const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
     if (wanted > values_.size()) grow(2 * wanted);
     numbers_.push_back(number);
@@ -125,7 +130,7 @@ class basic_selected_rows {
     values_ = std::move(larger);
   }
   std::size_t slot_of(int number) const {
-    // Fibonacci hashing: numbers that follow each other are spread.
+    // Fibonacci hashing spreads consecutive numbers.
     const std::uint64_t mixed = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>(mixed >> 32) & (position_.size() - 1);
   }
@@ -149,7 +154,7 @@ template <class Real>
 basic_selected_rows<Real>& rows_of(const operand& o) {
   return *static_cast<basic_selected_rows<Real>*>(o.data);
 }
-/// Whether it stands for any.
+/// Whether an operand stands for selected rows.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
 }  // namespace lamina::engine::cpu

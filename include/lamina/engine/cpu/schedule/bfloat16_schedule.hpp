@@ -2,7 +2,7 @@
 // lamina/engine/cpu/schedule/bfloat16_schedule.hpp - the schedule of a program whose weights are
 // stored as bfloat16.
 //
-// It is the program's own schedule but for the groups that multiply by a parameter: they have
+// It equals the schedule of the program except for groups that multiply by a parameter: these have
 // other functions and read other memory.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lamina {
 
-/// Program P for machines that keep weights as bfloat16: a plan of its own it has not.
+/// Tag for program P on machines that store weights as bfloat16. It uses the plan of P.
 template <program_type P>
 struct with_bfloat16_weights : program_base<with_bfloat16_weights<P>> {
   using result = typename P::result;
@@ -25,7 +25,7 @@ struct plan<with_bfloat16_weights<P>> : plan<P> {};
 
 namespace engine::cpu {
 
-/// A weight of the steps of a recurrent operator that lies in bfloat16 panels (step_product).
+/// The weight of the steps of a recurrent operator, in bfloat16 panels (step_product).
 struct bfloat16_step_product {
   int depth, width;
   const float* panels = nullptr;
@@ -49,12 +49,12 @@ inline void take_gru_weight(const operand& weight, const float*, bfloat16_step_p
   of_candidate.panels = of_gates.panels + bfloat16_panels_floats(of_gates.depth, of_gates.width);
 }
 
-/// How a parameter becomes bfloat16 panels: not at all, as the matrix that it is, or, for gru, as
-/// two: from its elements [D, 3D] those of a matrix [D, 2D] and those of a matrix [D, D].
+/// How a parameter is converted to bfloat16 panels: not at all, as one matrix, or, for gru, as two:
+/// its elements [D, 3D] become a matrix [D, 2D] and a matrix [D, D].
 enum class bfloat16_layout : std::uint8_t { none, matrix, gru };
 inline constexpr int bfloat16_layouts = 3;
 
-/// Where machines find a parameter in this layout: of a list with a pointer for each layout of each
+/// The index of a parameter in this layout in the list of pointers, which has one per layout and
 /// parameter. (The layout `none` is the model's own memory.)
 constexpr int bfloat16_pointer(int parameters, bfloat16_layout layout, int parameter) {
   return static_cast<int>(layout) * parameters + parameter;
@@ -79,8 +79,8 @@ LAMINA_COLD inline void store_bfloat16(bfloat16_layout layout, int rows, int col
 
 namespace detail {
 
-/// The functions of a distinct group that multiplies by weights in bfloat16 panels, and which of
-/// its arguments these are, a bit each.
+/// The functions of a distinct group that multiplies by weights in bfloat16 panels, and its
+/// arguments with such weights, one bit each.
 template <class Group>
 struct bfloat16_group {
   static constexpr unsigned weights = 0;
@@ -125,14 +125,15 @@ struct bfloat16_group<expression::call_expression<Op>> {
   }
 };
 
-// For the copies of a weight that nobody reads any more.
+// Replaces the groups that copy a weight, because no group reads their results any more.
 inline void run_nothing(const program_view&, float* const*, const argument_info*, const group_info&,
                         const run_context&) {}
 
 }  // namespace detail
 
-/// A product reads bfloat16 where its right side is a parameter, or a copy of one that the plan
-/// made for a kernel that knows no panels. A parameter that others read too is there twice.
+/// A product reads bfloat16 if its right operand is a parameter, or a copy of one that the plan
+/// made for a kernel without support for panels. A parameter that other operators read too is
+/// stored twice.
 template <program_type P>
 struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using in_float = schedule_table<P>;

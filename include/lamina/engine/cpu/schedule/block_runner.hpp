@@ -9,7 +9,7 @@
 
 namespace lamina::engine::cpu {
 
-/// How blocks are run over the memory of a machine of the CPU.
+/// Runs blocks over the memory of a CPU machine.
 template <class P>
 struct block_engine {
   using memory_type = machine_memory<P>;

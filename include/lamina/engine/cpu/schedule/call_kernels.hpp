@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/call_kernels.hpp - the kernels of operators that are not fused: a
-// list.
+// lamina/engine/cpu/schedule/call_kernels.hpp - includes the kernels of all operators that are not
+// fused.
 #pragma once
 
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>

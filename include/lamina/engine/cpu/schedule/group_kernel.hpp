@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/group_kernel.hpp - a distinct group of a plan as a function.
-// The loop nest comes from the head; the statements ride on it, one vector at a time. Dimensions
-// are read at run time, so groups that differ only in size are one function.
+// The head determines the loop nest; the statements run in it, one vector at a time. Dimensions are
+// read at run time, so groups that differ only in size are one function.
 #pragma once
 
 #include <type_traits>
@@ -42,7 +42,7 @@ void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments)
         runner.run(sums, {offset, 0, column}, how);
       });
     };
-    // Most updates have neither clip nor decay, and a loop of their own.
+    // Most updates have neither clip nor decay; they get a separate loop.
     if (Runner::numbers > 0 && runner.step != update_step::plain) return walk(runner.step);
     walk(update_step::plain);
   }
@@ -68,17 +68,17 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
   return in_floats<Real>(gemm_dw_scratch_floats<Real>(c.rows_of(g.depth), g.rows, g.columns));
 }
 
-// Whether so many floats, which a pointwise group writes, go past the caches: they are more than
-// any is to keep until somebody reads them.
+// Whether a pointwise group writes this many floats past the caches: so many that no cache keeps
+// them until they are read.
 constexpr bool is_streamed(std::ptrdiff_t floats) {
   return has_streams && floats >= std::ptrdiff_t{1} << 21;
 }
 
-// The doubles that lie in memory of floats, or of doubles.
+// The doubles stored in memory of floats, or of doubles.
 LAMINA_INLINE double* doubles_in(float* memory) { return numbers_at<double>(memory); }
 LAMINA_INLINE double* doubles_in(double* memory) { return memory; }
 
-// The sums over rows of `columns` columns, a vector at a time, into `runner`.
+// Sums the rows of `columns` columns, one vector at a time, into `runner`.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
                                std::ptrdiff_t stride, int columns,
@@ -90,7 +90,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    // Unfinished sums have room for doubles.
+    // The memory of partial sums has the size of doubles.
     double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : own_sums;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
@@ -113,7 +113,7 @@ LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_con
   return {numbers_at<Real>(a[0]), numbers_at<Real>(a[1]), numbers_at<Real>(c.scratch)};
 }
 
-// The sums over rows that a run goes on with; in double none does (machine.hpp).
+// The sums over rows that continue from tile to tile; programs in double have none (machine.hpp).
 template <class Real>
 LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
   if constexpr (std::is_same_v<Real, float>)
@@ -225,8 +225,8 @@ constexpr bool computes_in_double() {
 
 template <class Op, class Real>
 struct group_kernel<expression::call_expression<Op>, Real> {
-  // Of a program that a machine refuses (machine.hpp) there is a kernel too, or there would be two
-  // errors.
+  // A program that a machine refuses (machine.hpp) has a kernel too; otherwise the compiler would
+  // report two errors.
   using number = std::conditional_t<computes_in_double<Op>(), Real, float>;
   static constexpr bool in_float = std::is_same_v<number, float>;
   static void run(const program_view& p, float* const* a, const argument_info* info,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be run a part at a
-// time.
+// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be divided into
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace lamina::engine::cpu {
 
-/// How a group can be cut: by rows of the batch, of which a row's results depend on this row alone;
-/// so, but a product, whose sums depend on how many rows there are where these are few; by the
-/// elements of its only row; as a sum in parts; or not at all.
+/// How a group can be divided among threads. `none`: not at all. `rows`: by rows of the batch,
+/// because the results of a row depend on this row alone. `product_rows`: the same for a product,
+/// where the order of a sum depends on the number of rows if these are few. `elements`: by the
+/// elements of its only row. `sums`: as a sum in parts.
 enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
 
-/// How a group can be cut, whose arguments are `info`.
+/// How a group with the arguments `info` can be divided.
 constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
                              const argument_info* info) {
   const bool is_batch = domain_of_rows(d.rows) == batch::domain;
@@ -36,7 +37,7 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
     case group_head::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
-      // Every argument has rows of the batch, or none has a part in the rows.
+      // Either every argument has rows of the batch, or none has.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;

@@ -18,8 +18,8 @@ struct no_blocks {};
 }  // namespace detail
 
 /// Runs program P on the CPU, in float or in double (plan/real_type.hpp). Owns activations and
-/// gradients, never parameters. Not for two threads at once; any number of machines may share
-/// parameters that none of them writes.
+/// gradients, never parameters. Only one thread at a time may use a machine; several machines may
+/// share parameters that none of them writes.
 template <class P>
 class machine {
  public:
@@ -29,34 +29,35 @@ class machine {
   using memory_type = machine_memory<P>;
   static constexpr int domains = P::desc.count.domains;
   static constexpr int constants_count = memory_type::constants_count;
-  /// Whether it has loops or branches, or makes rows itself: everything else is one pass.
+  /// Whether the program has loops or branches, or sets rows itself. All other programs run in one
+  /// pass over the groups.
   static constexpr bool has_blocks = P::desc.count.blocks > 1 || !memory_type::all_fed;
 
-  /// The operator of a program in double that computes in float alone; void where there is none.
+  /// An operator of a program in double that supports float only; void if there is none.
   using refused = typename schedule::template called<schedule::in_float_alone>::type;
 
   LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
-  /// Gets ready for these rows; allocates only when there was never need for as much memory. The
+  /// Prepares for these rows; allocates only if they need more memory than any earlier rows. The
   /// offsets of sequences are read in place and must outlive the run.
   void bind(const domain_rows<domains>& rows) {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
   }
-  /// The same for samples without sequences; `first_row` is the place of the first one in the whole
-  /// mini-batch.
+  /// The same for samples without sequences; `first_row` is the index of the first sample in the
+  /// whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
   /// Sets the array of the n-th data; it is read in place and must outlive the run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
 
-  /// The most iterations of one while; one more throws lamina::error.
+  /// Sets the upper bound of the iterations of one while loop; one more throws lamina::error.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
-  /// Where layer::read_minibatch gets its data.
+  /// Sets the source of the data for layer::read_minibatch.
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
 
-  /// Runs every group whose data are among `given` (a bit each). Throws lamina::error for a loop
+  /// Runs every group whose data are in `given` (one bit each). Throws lamina::error for a loop
   /// that does not end, a label or index out of range, rows that do not fit.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.begin_run();
@@ -74,11 +75,11 @@ class machine {
     }
   }
 
-  /// Whether the last run, which threw, may have updated a parameter before. Runs without blocks
-  /// allocate nothing and check what they are fed before they update anything.
+  /// Whether the last run may have updated a parameter before it threw. Runs without blocks
+  /// allocate nothing and check the fed data before they update anything.
   bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
 
-  /// Who runs the schedule instead, if anybody.
+  /// A function that runs the schedule in place of the machine; null if there is none.
   struct other_run {
     void* self;
     void (*run)(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step);
@@ -88,7 +89,7 @@ class machine {
 
   /// Rows of the batch, or of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
-  /// Where variable V of the program lies.
+  /// The layout of variable V of the program in memory.
   template <int V>
   static constexpr const variable_layout& layout() {
     return layout_of_variable<P, V>;
@@ -109,18 +110,20 @@ class machine {
   }
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
-  /// The rows of parameter i's gradient where it has some rows only; null for any other.
+  /// The rows of parameter i's gradient if it is sparse; otherwise null.
   basic_selected_rows<real_of<P>>* gradient_rows(int i) {
     const int found = rows_gradient_table<P>::table.of[i];
     return found < 0 ? nullptr : &memory_.selected_rows(found);
   }
-  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  /// The numbers that statements read: attributes, and the numbers that an optimizer sets before a
+  /// step.
   auto* constants() { return memory_.constants(); }
 
  private:
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
-  // Programs with loops make no tiles: what they run is known iteration by iteration.
+  // Programs with loops are not tiled: the groups that they run are known only iteration by
+  // iteration.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 

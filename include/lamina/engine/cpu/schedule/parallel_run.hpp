@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads, which
-// walk it in step: each takes a part of the rows, or of the elements, of every group that is worth
-// it.
+// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads that
+// execute it in step: each computes a part of the rows, or of the elements, of every group that is
+// large enough.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What threads that walk a schedule meet at.
+/// A barrier for the threads that walk a schedule.
 class meeting {
  public:
   explicit meeting(int threads) : threads_(threads) {}
 
-  /// Waits until all have come; false when one of them failed and will not come.
+  /// Waits until all threads have arrived. Returns false if one of them failed and will not arrive.
   bool wait() {
     const unsigned phase = __atomic_load_n(&phase_, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&here_, 1, __ATOMIC_ACQ_REL) == threads_) {
@@ -36,7 +36,7 @@ class meeting {
     }
     return true;
   }
-  /// Parts of a sum that all make.
+  /// The parts of a sum that all threads compute.
   double sums[shared_sums::parts];
 
   void fail() { __atomic_store_n(&failed_, true, __ATOMIC_RELEASE); }
@@ -57,8 +57,8 @@ struct schedule_view {
   int groups;
 };
 
-/// In how many parts a group is cut where the batch has so many rows: one, if the whole is hardly
-/// worth two meetings.
+/// The number of parts of a group for a batch of `batch_rows` rows: one if the group is too small
+/// to be worth two barriers.
 inline int parts_of(slicing how, const group_info& g, const argument_info* info, int batch_rows,
                     int threads) {
   std::int64_t elements = 0;
@@ -74,7 +74,7 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
   return std::clamp(batch_rows / least, 1, threads);
 }
 
-/// Runs the groups of thread t, and the part of each that is its own.
+/// Runs the groups of thread t, each only for this thread's part.
 LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int threads, meeting& meet,
                                          unsigned long long given, float* const* arguments,
                                          run_context c, int domains, float** own, int* rows,
@@ -145,8 +145,8 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
 
 }  // namespace detail
 
-/// The threads of a machine of program P, which has neither loops nor branches. Results are, bit by
-/// bit, those of one thread.
+/// The threads of a machine of program P, which has neither loops nor branches. Results are equal,
+/// bit for bit, to those of one thread.
 template <class P>
 class parallel_run {
  public:

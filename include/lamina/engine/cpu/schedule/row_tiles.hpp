@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/row_tiles.hpp - runs of groups behind each other that go over a large
-// batch some rows at a time.
+// lamina/engine/cpu/schedule/row_tiles.hpp - sequences of consecutive groups that process a large
+// batch one tile of rows at a time.
 //
 // A perceptron of narrow layers writes an activation of a hundred thousand rows to memory, and its
-// next layer reads it from there. Rows do not depend on each other, so all layers, and their
-// gradients, can go over a tile of rows that the second-level cache holds, then over the next one.
-// What only these groups need has memory for one tile; sums over the rows, which gradients of
-// weights are, go on from tile to tile.
+// next layer reads it from there. Rows do not depend on each other, so all layers and their
+// gradients can process a tile of rows that fits in the second-level cache, then the next tile.
+// Arrays that only these groups use have memory for one tile; sums over the rows, such as gradients
+// of weights, continue from tile to tile.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 
 namespace lamina::engine::cpu {
 
-/// What a group does in a run that goes over tiles of rows.
+/// The part of a group in a run over tiles of rows.
 enum class tiling : std::uint8_t {
-  none,   // it stands in no such run
+  none,   // not in such a run
   rows,   // computes each row by itself
   sums,   // sums over the rows
   before  // has no rows: runs with the first tile
@@ -29,21 +29,21 @@ enum class tiling : std::uint8_t {
 
 namespace detail {
 
-/// Floats of activations and of unfinished sums that stay in the second-level cache: 256 KiB each.
+/// Floats of activations, and of partial sums, that stay in the second-level cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// Tiles have fewer rows than batches that are worth it have tiles.
+/// A batch that would fill fewer tiles is not tiled.
 inline constexpr int least_tiles = 4;
-/// Products of fewer rows are slower.
+/// Products of tiles with fewer rows would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
 
 constexpr int rows_of_tile(int width) {
   return std::clamp(tile_floats / (width > 0 ? width : 1), 1, 1024);
 }
-/// Tiles begin at rows that sums over rows do not take together with those before, so that results
-/// are, bit by bit, those of the whole batch.
+/// Sums over rows add this many rows together. Tiles begin at multiples of it, so that results are
+/// equal, bit for bit, to those of the whole batch.
 inline constexpr int summed_together = 8;
 
-/// A batch cut into nearly equal tiles of up to `rows_of_tile` rows, and `summed_together` more.
+/// A batch cut into nearly equal tiles of at most `rows_of_tile` + `summed_together` rows.
 struct tiles_of_rows {
   int rows, count;
   constexpr tiles_of_rows(int batch_rows, int most)
@@ -56,8 +56,8 @@ struct tiles_of_rows {
   constexpr int size(int t) const { return first(t + 1) - first(t); }
 };
 
-/// Whether each sum of a product of so many rows is one chain of additions, which may be cut
-/// anywhere: tiles of few rows have several chains.
+/// Whether each sum of a product of `rows` rows is one chain of additions, which may be cut
+/// anywhere; register tiles of few rows use several chains.
 constexpr bool sums_in_order(int rows, int columns) {
   const int least = rows / even_parts(rows, tile_rows).count();
   const int vectors = padded(columns) % panel_width == 0 ? tile_vectors : narrow_width / lanes;
@@ -66,20 +66,20 @@ constexpr bool sums_in_order(int rows, int columns) {
 
 struct tiled_group {
   tiling how;
-  int sums;  // where its unfinished sums begin
-  int end;   // behind the run that begins with it; 0: none does
+  int sums;  // where its partial sums begin
+  int end;   // end of the run that begins with this group; 0: no run does
 };
 
-/// A schedule with such runs, for code that is compiled once for all programs.
+/// A schedule with such runs, as plain data for code that is compiled once for all programs.
 struct tiled_schedule {
   const program_view* program;
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
   const tiled_group* tiled;
-  const bool* is_local;  // by argument: needed by groups of its run alone
+  const bool* is_local;  // by argument: only groups of its run use it
   int groups;
-  int width;  // floats of a row of all activations
+  int width;  // floats per row of all activations
 };
 
 /// The memory of one tile.
@@ -88,7 +88,7 @@ struct tile_memory {
   int rows = 0;
 };
 
-/// Some rows of a batch, as kernels are told of them.
+/// The run context of kernels that compute a part of the rows of a batch.
 struct rows_of_run {
   run_context context;
   int* rows;
@@ -123,7 +123,8 @@ LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_m
   e.run(*s.program, own, s.info + e.first_argument, e.group, part);
 }
 
-/// Runs a schedule. `own` has room for the arguments of a group, `part` is of this batch.
+/// Runs a schedule. `own` has memory for the arguments of one group; `part` is the context of this
+/// batch.
 LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memory,
                                       unsigned long long given, float* const* arguments,
                                       const run_context& c, float** own, rows_of_run part) {
@@ -162,14 +163,14 @@ LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memo
 
 }  // namespace detail
 
-/// The runs of program P, which has neither loops nor branches, that go over tiles.
+/// The runs over tiles of program P, which has neither loops nor branches.
 template <class P>
 struct tiled_groups {
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int width = plan_type::memory.arena_width[batch::domain];
-  /// Rows that are too wide for a tile of enough of them gain nothing.
+  /// If rows are so wide that a tile would hold too few of them, tiling gains nothing.
   static constexpr bool is_narrow = P::desc.count.blocks == 1 && P::desc.count.domains <= 2 &&
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
@@ -178,10 +179,10 @@ struct tiled_groups {
     bool is_local[at_least_one(schedule::arguments)];
     int tiled_groups, sums, most_arguments;
   };
-  /// A run of fewer groups than these hands nothing on that would be worth it.
+  /// A run of fewer groups passes too little data from group to group to be worth tiling.
   static constexpr int least_groups = 3;
 
-  /// What a group may do in a run.
+  /// The part that a group may have in a run.
   static constexpr tiling tiling_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const schedule_entry& e = schedule::table.entries[g];
@@ -202,19 +203,19 @@ struct tiled_groups {
     const slicing how = slicing_of(d, e, info);
     return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
   }
-  /// Floats of unfinished sums of a group; sums over rows are doubles.
+  /// Floats of the partial sums of a group; sums over rows are doubles.
   static constexpr int sums_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
-  /// The parameter that sums change there, or -1.
+  /// The parameter that sums in this slot change, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {
     return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
   }
 
   static constexpr table_type make() {
     table_type t{};
-    // By parameter and by plan variable: sums of the run change it.
+    // By parameter and by plan variable: whether sums of the run change it.
     bool* const changed = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1]{};
     bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
     for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
@@ -231,7 +232,7 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
-          // Weights of bfloat16 have numbers of their own, and nobody changes them.
+          // Weights in bfloat16 have other slots and never change.
           if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
               changed[s.offset])
             reads_sums = true;
@@ -287,10 +288,10 @@ struct tiled_groups {
   static constexpr bool is_local(int v, int first, int end) {
     return is_made_in(v, first, end) && plan_type::same.last[owner(v)] < end;
   }
-  /// Whether what the run leaves behind lies where something lay that it reads, but not row by row:
-  /// rows of one tile could then lie over rows of the other that a later tile reads.
+  /// Whether an output of the run shares memory with an input whose rows have other addresses: a
+  /// tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    constexpr int most = 1 << 17;  // of more the compiler would search for seconds: no tiles then
+    constexpr int most = 1 << 17;  // with more the search would take seconds: no tiles then
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slot_of[v];
@@ -326,17 +327,17 @@ struct tiled_groups {
                                                   width};
 };
 
-/// Runs the schedule of program P on tiles where a batch is large enough.
+/// Runs the schedule of program P on tiles if a batch is large enough.
 template <class P, bool Narrow = tiled_groups<P>::is_narrow>
 class row_tiles {
  public:
   static constexpr bool found = tiled_groups<P>::table.tiled_groups > 0;
 
-  /// Gets ready for a batch of so many rows.
+  /// Prepares for a batch of `rows` rows.
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      // The sums of a longer batch are not continued from tile to tile: they would lose digits.
+      // The sums of a longer batch must not be continued from tile to tile: they would lose digits.
       const bool applies = rows <= detail::longest_chain &&
                            static_cast<std::int64_t>(rows) * tiled::width >=
                                std::int64_t{detail::least_tiles} * detail::tile_floats;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/schedule/schedule_table.hpp - a plan as a constexpr table of groups: their
-// functions, and what and where each argument is.
+// functions, and the layout and memory slot of each argument.
 #pragma once
 
 #include <type_traits>
@@ -15,8 +15,8 @@
 
 namespace lamina::engine::cpu {
 
-/// An entry of the table. One that runs a block has no function: its group's `rows` are its number
-/// among those (block_schedule.hpp).
+/// An entry of the table. An entry that runs a block has no function: `rows` of its group is its
+/// number among the block entries (block_schedule.hpp).
 struct schedule_entry {
   group_function run;
   scratch_function scratch;
@@ -25,8 +25,8 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
-/// The kernel of a group that computes in `Real`; `Counts`: whose arguments are single whole
-/// numbers and truth values.
+/// The kernel of a group that computes in `Real`. `Counts`: its arguments are single integers and
+/// booleans.
 template <class Group, bool Counts, class Real>
 struct scheduled_kernel : group_kernel<Group, Real> {};
 template <class Op, class Real>
@@ -40,7 +40,7 @@ requires(
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// The table of a program: groups, what each argument is, and where it lies.
+/// The table of a program: its groups, and the layout and memory slot of each argument.
 template <class P>
 struct schedule_table {
   using plan_type = plan<P>;
@@ -52,7 +52,7 @@ struct schedule_table {
     group_function run[at_least_one(plan_type::kernels)];
     scratch_function scratch[at_least_one(plan_type::kernels)];
   };
-  /// Whether a group calls a pointwise operator on single whole numbers and truth values.
+  /// Whether a group calls a pointwise operator on single integers and booleans.
   static constexpr bool counts(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
@@ -72,7 +72,7 @@ struct schedule_table {
     }
     return true;
   }
-  /// By kernel: whether that holds for all groups that it runs.
+  /// By kernel: whether this holds for all groups of the kernel.
   struct kernel_flags {
     bool of[at_least_one(plan_type::kernels)];
   };
@@ -102,7 +102,7 @@ struct schedule_table {
   using kernel =
       scheduled_kernel<expression::group_of<plan_type, plan_type::distinct.first[K]>,
                        counting.of[K], std::conditional_t<in_double.of[K], double, float>>;
-  /// The operator that kernel K calls, and whether it can in double; void where there is none.
+  /// The operator that kernel K calls, and whether it supports double; void if it calls none.
   template <class Group>
   struct called_operator {
     using type = void;
@@ -118,10 +118,11 @@ struct schedule_table {
   template <int K>
   struct called<K, true>
       : called_operator<expression::group_of<plan_type, plan_type::distinct.first[K]>> {};
-  /// The first kernel of a program in double that would have to compute in it and cannot, or -1.
+  /// The first kernel of a program in double that must compute in double but does not support it,
+  /// or -1.
   static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
     if constexpr (!computes_in_float<P>) {
-      // A list and no fold: clang folds at most 256 operands.
+      // A list, not a fold: clang folds at most 256 operands.
       const bool can[] = {called<K>::in_double..., true};
       for (int k = 0; k < plan_type::kernels; ++k)
         if (in_double.of[k] && !can[k]) return k;
@@ -139,7 +140,7 @@ struct schedule_table {
     return Kernel::scratch;
   }
 
-  /// The special ways of convolutions that kernels of this program may take; null without any.
+  /// The special convolution algorithms of this program; null if it has none.
   static constexpr const conv_methods* convolutions() {
     return find_convolutions(std::make_integer_sequence<int, plan_type::kernels>{});
   }
@@ -151,7 +152,7 @@ struct schedule_table {
       return nullptr;
   }
 
-  /// Whether some of these ways transform filters that may be kept.
+  /// Whether some of these algorithms transform filters that may be kept.
   static constexpr bool transforms_filters() {
     if constexpr (convolutions() != nullptr)
       return convolutions()->forward[0].run != nullptr || convolutions()->forward[1].run != nullptr;

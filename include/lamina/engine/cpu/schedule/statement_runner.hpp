@@ -13,23 +13,22 @@
 
 namespace lamina::engine::cpu {
 
-/// Where a vector stands: the offset of its first element in every array of the group's shape, its
-/// row and its column; where it is a part of images its channel, or, if its elements are of
-/// several, the channel of each.
+/// The position of a vector: the offset of its first element in arrays of the group's shape, its
+/// row and its column. For images also its channel, or the channel of each element if they differ.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
   int column;
   int channel = 0;
   const int* channels = nullptr;
-  bool streams = false;  // what is stored goes past the caches
+  bool streams = false;  // stores bypass the caches
 };
 
 namespace detail {
 
 namespace ex = lamina::expression;
 
-/// How an operand is read, a vector at a time.
+/// Reads an operand, one vector at a time.
 template <class Operand, class Real>
 struct operand_reader;
 template <class Real>
@@ -124,11 +123,12 @@ struct operand_reader<ex::value<J>, Real> {
   }
 };
 
-/// What becomes of a gradient where an update stands: it is stored, for the update is somebody
-/// else's; or the parameter is updated, after clip and decay or without.
+/// How an update statement is executed. `elsewhere`: it only stores the gradient, because the
+/// trainer updates later; `prepared`: it updates the parameter after clip and decay; `plain`: it
+/// updates without them.
 enum class update_step { elsewhere, prepared, plain };
 
-/// The argument that holds a number a channel, or -1.
+/// The argument with one number per channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
   if constexpr (requires { operand_reader<Operand, float>::channels; })
@@ -220,8 +220,8 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
 template <class Statements, class Real = float>
 struct statement_runner;
 
-/// Runs statements in order. The numbers that are the same everywhere (attributes, learning rates)
-/// are loaded once, before the loop: a store could otherwise make the compiler load them again.
+/// Runs statements in order. Numbers that are constant in the loop (attributes, learning rates) are
+/// loaded once before it: otherwise the compiler would load them again after each store.
 template <class... S, class Real>
 struct statement_runner<expression::statements<S...>, Real> {
   using real = Real;
@@ -232,9 +232,9 @@ struct statement_runner<expression::statements<S...>, Real> {
   static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
 
   static constexpr int numbers = (0 + ... + detail::one_statement<S, Real>::numbers);
-  /// How many arrays are written, updates apart.
+  /// The number of arrays that are written, without updates.
   static constexpr int stores = (0 + ... + (detail::one_statement<S, Real>::stored >= 0 ? 1 : 0));
-  /// Whether these begin with a whole vector.
+  /// Whether these arrays are aligned to a vector.
   bool stores_are_aligned() const {
     return ((detail::one_statement<S, Real>::stored < 0 ||
              reinterpret_cast<std::uintptr_t>(
@@ -243,9 +243,9 @@ struct statement_runner<expression::statements<S...>, Real> {
                  0) &&
             ...);
   }
-  /// An argument that holds one number a channel, or -1.
+  /// The argument with one number per channel, or -1.
   static constexpr int channels = std::max({-1, detail::one_statement<S, Real>::channels...});
-  /// The argument that the last value that is stored goes to.
+  /// The argument that receives the last stored value.
   static constexpr int last_store() {
     int to = -1;
     ((to = detail::one_statement<S, Real>::stored >= 0 ? detail::one_statement<S, Real>::stored
@@ -269,7 +269,8 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE void operator()(vector head, const element_position& at) const {
     run(head, at, step);
   }
-  /// The same for a `how` that is this runner's `step`: a constant leaves the other ways out.
+  /// The same for a `how` that equals this runner's `step`: as a constant it removes the code of
+  /// the other steps.
   LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;

@@ -12,13 +12,14 @@
 
 namespace lamina::engine::cpu {
 
-/// Parameters that are right sides of products lie in bfloat16 panels; others read floats.
+/// Parameters that are right operands of products are stored in bfloat16 panels; all others are
+/// floats.
 struct bfloat16_weights {
   static constexpr bool own_panels = true;
   static constexpr std::ptrdiff_t panels_floats(int rows, int columns) {
     return bfloat16_panels_floats(rows, columns);
   }
-  /// What is no parameter is multiplied as panels of floats.
+  /// A right operand that is not a parameter is multiplied as panels of floats.
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return std::max(gemm_scratch_floats(rows, depth, columns),
                     gemm_bfloat16_scratch_floats(rows, depth));
@@ -30,7 +31,8 @@ struct bfloat16_weights {
     pack_bfloat16_panels(rows, columns, of_floats, to);
   }
 
-  /// What `gemm_bfloat16` computes, to the bit; few rows need one or two of its kernels.
+  /// The same product as `gemm_bfloat16`, bit for bit; few rows need only one or two of its
+  /// kernels.
   template <class Group, class Runner>
   static void multiply(float* const* a, float* scratch) {
     constexpr int rows = Group::rows, depth = Group::depth, columns = Group::columns;

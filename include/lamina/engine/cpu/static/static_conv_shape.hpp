@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program, for the
-// compiler.
+// lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program as constants.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +15,10 @@ struct static_conv_side {
   constexpr int padded() const { return in + 2 * padding; }
 };
 
-/// The conv2d that an instruction of the plan of a program is: its first operand is the image, its
+/// The shape of an instruction of a plan that is a conv2d: its first operand is the image, its
 /// second one the filter.
 struct static_conv_shape {
-  int groups, channels, filters;  // channels that a filter sees; filters of one group
+  int groups, channels, filters;  // channels per filter; filters per group
   static_conv_side height, width;
 
   constexpr static_conv_shape(const auto& program, const instruction& i) : static_conv_shape() {
@@ -39,7 +38,7 @@ struct static_conv_shape {
     width = side(1);
   }
 
-  /// Floats of a copy of the image with zeros around it; none where it needs none.
+  /// Floats of a copy of the image with zeros around it; 0 if the image needs no padding.
   constexpr std::ptrdiff_t padded_floats() const {
     if (height.padding == 0 && width.padding == 0) return 0;
     return static_cast<std::ptrdiff_t>(groups) * channels * height.padded() * width.padded();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d whose sizes the compiler
-// knows: small code, no copies of filters.
+// lamina/engine/cpu/static/static_image_kernels.hpp - conv2d and pool2d of constant size: small
+// code, no copies of filters.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
   static constexpr int wide = (out + lanes - 1) / lanes;
-  /// Vectors of a row, and filters, whose sums are in registers.
+  /// The vectors of a row, and the filters, whose sums are in registers.
   static constexpr int vectors = wide < 3 ? wide : 3;
   static constexpr int together = vectors == 1 ? 8 : vectors == 2 ? 5 : 4;
   static constexpr std::ptrdiff_t filter_stride = Group::arguments.of[1].info.stride;
@@ -173,7 +173,7 @@ struct static_call_kernel<pool2d> {
   }
 };
 
-/// Scale / sqrt(moving variance + epsilon), for the statements behind.
+/// The factor scale / sqrt(moving variance + epsilon) that the statements after it use.
 template <>
 struct static_call_kernel<batch_norm_factor> {
   template <class Group>

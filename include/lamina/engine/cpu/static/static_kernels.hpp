@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/static/static_kernels.hpp - groups of a plan whose sizes the compiler knows:
-// loops of constant length, no scratch memory for few rows, nothing that fails.
+// loops of constant length, no scratch memory for few rows, no errors.
 #pragma once
 
 #include <cmath>
@@ -47,12 +47,13 @@ struct static_arguments {
   }
 };
 
-/// Vectors of a row that are computed at once: as many sums as hide the latency of a multiply-add.
+/// Vectors of a row that are computed together: enough sums to hide the latency of a multiply-add.
 template <int Rows>
 inline constexpr int static_vectors =
     8 / Rows < tile_vectors ? tile_vectors : 8 / Rows / tile_vectors* tile_vectors;
 
-/// `Vectors` vectors of a product, from column `first` on; they are those of several panels.
+/// Computes `Vectors` vectors of a product from column `first` on; they may belong to several
+/// panels.
 template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class Runner>
 LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
                                     const Runner& runner) {
@@ -66,7 +67,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-      // Behind the rows of one panel the next one begins.
+      // The next panel begins after the last row of this one.
       const int column = j * lanes;
       b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
                                     k * width + column % panel_width);
@@ -118,7 +119,7 @@ void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
-/// So few rows that their sums and a row of W fit into registers.
+/// The largest number of rows whose sums, together with a row of W, fit into registers.
 inline constexpr int static_product_rows = 3;
 
 template <class Group, class Expression>
@@ -200,7 +201,7 @@ struct static_call_kernel<stage_feed> {
   }
 };
 
-/// Joins rows, along dimension 1.
+/// Concatenates rows along dimension 1.
 template <>
 struct static_call_kernel<concat> {
   template <class Group>
@@ -228,7 +229,7 @@ struct static_call_kernel<concat> {
   }
 };
 
-/// Vectors may hold places beyond the states: what is computed there stays in the padding.
+/// Vectors may reach beyond the last state: those results stay in the padding.
 template <>
 struct static_call_kernel<lstm_unit> {
   template <class Group>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_layout.hpp - a plan for a number of rows that the compiler knows:
-// all of its memory in one block, every place a constant.
+// lamina/engine/cpu/static/static_layout.hpp - the memory of a plan for a constant number of rows:
+// one block in which every offset is a constant.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace lamina::engine::cpu {
 
-/// Parameters lie as those of a model. (Other weights: engine/cpu/static/static_bfloat16.hpp.)
+/// Parameters in the layout of a model. (Other weights: engine/cpu/static/static_bfloat16.hpp.)
 struct float_weights {
-  /// Whether right sides of products lie in another way.
+  /// Whether right operands of products have another layout.
   static constexpr bool own_panels = false;
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return gemm_scratch_floats(rows, depth, columns);
   }
 };
 
-/// Where parameters, data, constants and activations of program P lie for `Rows` samples: floats
-/// from the beginning of one block, each a multiple of 64 bytes but for constants.
+/// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
+/// floats from the beginning of one block; all except constants are multiples of 64 bytes.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
   using weights = Weights;
@@ -33,7 +33,7 @@ struct static_layout {
   static constexpr int parameter_count = P::desc.count.parameters;
   static constexpr int constant_count = plan_type::lowered.count.constants;
 
-  /// Nothing lies there.
+  /// The offset of an array without memory.
   static constexpr std::ptrdiff_t nowhere = -1;
 
   struct positions {
@@ -44,13 +44,13 @@ struct static_layout {
   static constexpr int rows_of(int known) {
     return known < 0 ? Rows * parts_of_rows(known) : known;
   }
-  /// Floats that the data i fill.
+  /// The floats of data i.
   static constexpr int data_floats(int i) {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
   }
-  /// Whether a product of these rows reads more weights than half of a first-level cache of 32 KiB
-  /// to 48 KiB holds: then every second run reads them from the end (`panel_order`).
+  /// Whether the weights of a product exceed half of a first-level cache of 32 KiB to 48 KiB: then
+  /// every second run reads them from the end (`panel_order`).
   static constexpr bool alternates(const group_desc& d) {
     return !Weights::own_panels && d.head == group_head::gemm &&
            panels_floats(d.depth, d.columns) > 6 * 1024;
@@ -60,7 +60,7 @@ struct static_layout {
       if (alternates(plan_type::grouped.groups[g])) return true;
     return false;
   }
-  /// To be called before each run on a block of memory.
+  /// The caller calls it before each run on a block of memory.
   static LAMINA_INLINE void begin_run(float* memory) {
     if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
   }
@@ -78,7 +78,7 @@ struct static_layout {
           .padded_floats();
     return 0;
   }
-  /// Whether parameter i is the right side of products and nothing else.
+  /// Whether parameter i is used only as the right operand of products.
   static constexpr bool is_factor(int i) {
     bool found = false;
     for (int g = 0; g < plan_type::groups; ++g) {
@@ -94,7 +94,7 @@ struct static_layout {
     }
     return found;
   }
-  /// Whether parameter i lies in panels of another kind than the model's.
+  /// Whether the panels of parameter i differ from those of the model.
   static constexpr bool has_own_panels(int i) {
     if constexpr (Weights::own_panels) return is_factor(i);
     return false;
@@ -128,13 +128,13 @@ struct static_layout {
       const std::ptrdiff_t n = scratch_floats(g);
       if (n > most) most = n;
     }
-    // Vectors that begin in the last row may reach beyond it.
+    // Vectors that begin in the last row may extend after it.
     p.end = at + most + 4 * alignment_floats;
     return p;
   }
   static constexpr positions at = make();
 
-  /// The place of a slot.
+  /// The offset of a memory slot.
   static constexpr std::ptrdiff_t position(memory_slot s) {
     if (s.space == memory_space::arena)
       return at.arena + static_cast<std::ptrdiff_t>(s.offset) * Rows;
@@ -145,7 +145,7 @@ struct static_layout {
   }
 };
 
-/// Group G of a plan with everything that a kernel asks for, as constants.
+/// Group G of a plan with all data that a kernel needs, as constants.
 template <class P, int Rows, int G, class Weights = float_weights>
 struct static_group {
   using program = P;
@@ -160,10 +160,10 @@ struct static_group {
   static constexpr int count = code.argument_count;
   static constexpr instruction first =
       plan_type::lowered.instructions[plan_type::grouped.order[desc.first]];
-  /// Whether it can run when these data are given, a bit each.
+  /// Whether the group can run with these data, one bit each.
   static constexpr bool runs(unsigned long long given) { return (desc.feeds & ~given) == 0; }
 
-  /// Whether it is a product with a parameter that lies in panels of another kind than the model's.
+  /// Whether it is a product with a parameter whose panels differ from those of the model.
   static constexpr bool multiplies_own_panels() {
     if (!Weights::own_panels || desc.head != group_head::gemm) return false;
     const int v = plan_type::code.arguments[code.arguments + 1];
@@ -196,7 +196,7 @@ struct static_group {
 
   /// Dimensions of an argument, rows included.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
-  /// The element `i` of an attribute that is a list of integers, and an attribute that is a text.
+  /// Element `i` of an attribute that is a list of integers; and an attribute that is a string.
   static constexpr int integer(int attribute, int i) {
     const int at = P::desc.operators[first.op].attributes;
     return P::desc.integers[P::desc.attributes[at + attribute].offset + i];
@@ -207,7 +207,7 @@ struct static_group {
     const attribute_value v = P::desc.attributes[at + attribute];
     return {P::desc.characters + v.offset, static_cast<std::size_t>(v.count)};
   }
-  /// Dimension d of an argument; of rows it is below zero.
+  /// Dimension d of an argument; negative if it counts rows.
   static constexpr int extent(int argument, int d) {
     return P::desc.dims[arguments.of[argument].info.dims + d];
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/element_loops.hpp - a pointwise function over arrays of any shapes and
-// element types: one piece of code for all operators.
+// lamina/engine/cpu/vector/element_loops.hpp - a pointwise function over arrays of arbitrary shapes
+// and element types: one loop for all operators.
 #pragma once
 
 #include <cmath>
@@ -13,20 +13,21 @@
 
 namespace lamina::engine::cpu {
 
-/// An output of a pointwise operator as functions of elements: value = f(inputs, scalars).
-/// Why pointers: the loops are compiled once, and fused groups are where speed matters.
-/// `Real`: what its lines are made of.
+/// An output of a pointwise operator as functions of elements: value = f(inputs, scalars). They are
+/// function pointers so that the loops are compiled once; speed matters in fused groups, which do
+/// not use them. `Real`: the element type of `line`.
 template <class Real>
 struct basic_pointwise_form {
   static constexpr int most_inputs = 7, most_scalars = 8;
   int inputs, scalars;
   int output;     // which output
-  bool has_axis;  // attribute 0 says where the shapes of smaller operands begin
-  bool divides;   // by the last input, which in whole numbers must not be 0
+  bool has_axis;  // attribute 0 is the dimension at which the shapes of smaller operands begin
+  bool divides;   // by the last input, which must not be 0 if it is an integer
   float (*in_float)(const float* x, const float* scalars);
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null
-  /// to[j] for j < n, where input i either moves by one element or repeats its first; may be null.
+  /// Computes to[j] for j < n. Input i either moves by one element or repeats its first one. May be
+  /// null.
   void (*line)(std::ptrdiff_t n, const Real* const* x, const bool* moves, const Real* scalars,
                Real* to);
 };
@@ -34,7 +35,7 @@ using pointwise_form = basic_pointwise_form<float>;
 
 namespace detail {
 
-// The inputs, and the output behind them.
+// The inputs, then the output.
 using element_nest = loop_nest<pointwise_form::most_inputs + 1>;
 
 template <class T, class Real>
@@ -60,8 +61,8 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
   });
 }
 
-/// Out at each place of `kept` = the sum over `over` of f, in double. Some places at a time, for
-/// these lie side by side in the inputs, mostly.
+/// Out at each position of `kept` = the sum over `over` of f, in double. Several positions at a
+/// time, because they are mostly adjacent in the inputs.
 template <class T, class Real>
 LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_form<Real>& form,
                                   const operand* in, const operand& out, const element_nest& kept,
@@ -91,7 +92,7 @@ LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_f
   });
 }
 
-/// Whole vectors, where every array is contiguous or repeats one element in the innermost loop.
+/// Runs on whole vectors if every array is contiguous or repeats one element in the innermost loop.
 template <class Real>
 bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& form,
                     const operand* in, const operand& out, const element_nest& loops) {
@@ -113,9 +114,9 @@ bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& for
 
 }  // namespace detail
 
-/// Out at every place = f(inputs at that place, scalars). A gradient of what was broadcast is a
-/// sum over the places that read it. Computed in float, in whole numbers where all are and the
-/// function makes sense there, else in double.
+/// Out at every position = f(inputs at that position, scalars). The gradient of a broadcast input
+/// is a sum over the positions that read it. Computed in float if all arrays are float, in integers
+/// if all are and the function supports them, else in double.
 template <class Real>
 LAMINA_NOINLINE inline void run_elements(const call_context& c,
                                          const basic_pointwise_form<Real>& form) {

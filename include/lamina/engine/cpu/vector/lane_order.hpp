@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/lane_order.hpp - the elements at even and at odd places of two vectors,
-// and back.
+// lamina/engine/cpu/vector/lane_order.hpp - splits two vectors into the elements at even and at odd
+// positions, and merges them again.
 #pragma once
 
 #include <utility>
@@ -47,18 +47,18 @@ LAMINA_INLINE V taken_in_turn(V a, V b, std::integer_sequence<int, Index...>) {
 }
 }  // namespace detail
 
-/// Of the elements of `a` and then `b`, those at places 0, 2, 4, ...
+/// The elements of `a` followed by `b` at positions 0, 2, 4, ...
 template <class V>
 LAMINA_INLINE V even_lanes(V a, V b) {
   return detail::every_second<0>(a, b, detail::lane_sequence<V>{});
 }
-/// Those at places 1, 3, 5, ...
+/// The elements of `a` followed by `b` at positions 1, 3, 5, ...
 template <class V>
 LAMINA_INLINE V odd_lanes(V a, V b) {
   return detail::every_second<1>(a, b, detail::lane_sequence<V>{});
 }
-/// Those at even places of `a`, then those at odd places of `b`: where b ends with the last element
-/// that counts, nothing behind it is read.
+/// The elements of `a` at even positions, then those of `b` at odd positions. This lets `b` end
+/// with the last element of an array: nothing after it is read.
 template <class V>
 LAMINA_INLINE V even_and_odd_lanes(V a, V b) {
   return detail::even_then_odd(a, b, detail::lane_sequence<V>{});

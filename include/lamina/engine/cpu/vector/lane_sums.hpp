@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/lane_sums.hpp - the sums of the lanes of many vectors at once.
+// lamina/engine/cpu/vector/lane_sums.hpp - the lane sums of several vectors together.
 #pragma once
 
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
 namespace lamina::engine::cpu {
 
-/// sum[i] = the sum of the lanes of v[i], for as many vectors as one has lanes. `sum` is aligned as
-/// a vector is.
+/// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` has the alignment of a vector.
 LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
 #if defined(__AVX512F__)
   // xsimd 8's haddp gives sums of other lanes there.

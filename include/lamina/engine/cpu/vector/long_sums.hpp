@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/long_sums.hpp - sums of many numbers, which keep their digits: floats
-// are added up in double, or a few of them in float and these sums in double.
+// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers: floats are added in
+// double, or a few of them in float and these sums in double.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-// So far ahead of a sum memory is asked for lines: the processor's own guess ends with a page.
+// The prefetch distance of a sum: the hardware prefetcher stops at the end of a page.
 inline constexpr int prefetched_floats = 1024;
 
-/// The sum of n floats in double: sixteen sums beside each other, for one after the other would
-/// take four times as long as memory does.
+/// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions
+/// would take four times as long as the reads from memory.
 LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
   using four_floats [[gnu::vector_size(16)]] = float;
   using four_doubles [[gnu::vector_size(32)]] = double;
@@ -41,7 +41,7 @@ LAMINA_NOINLINE inline double double_sum(const float* x, std::ptrdiff_t n) {
   return total;
 }
 
-/// The sum of n numbers that lie `step` apart.
+/// The sum of n numbers with stride `step`.
 template <class Real>
 inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   if (step == 1) {
@@ -58,8 +58,8 @@ inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Calls store(offsets of `kept`, place in its innermost loop, sum over all of `over`) for each
-/// place of `kept`; array 0 of both nests is `from`.
+/// Calls store(offsets of `kept`, index in its innermost loop, sum over all of `over`) for each
+/// position of `kept`; array 0 of both nests is `from`.
 template <int K, int L, class Real, class Store>
 inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const Real* from,
                      Store store) {
@@ -88,12 +88,12 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
   });
 }
 
-/// Sums of many rows, each of which a kernel adds to n numbers in Real: every 32 rows these are put
-/// aside in double.
+/// Sums of many rows: a kernel adds each row to n numbers in Real; after every 32 rows these are
+/// added to sums in double.
 template <class Real>
 class blocked_sums {
  public:
-  /// `sums` may be null, else it begins with zeros; `memory` has room for n doubles.
+  /// `sums` may be null; otherwise it must hold zeros. `memory` holds n doubles.
   blocked_sums(Real* sums, int n, float* memory)
       : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
     for (int j = 0; j < n_; ++j) aside_[j] = 0;
@@ -120,7 +120,7 @@ class blocked_sums {
   int rows_ = 0;
 };
 
-/// sums[c] = the sum of all elements of channel c, which lie side by side in each row.
+/// sums[c] = the sum of all elements of channel c, which are adjacent in each row.
 template <class Real>
 inline void add_channels(const operand& d, int channels, Real* sums) {
   const std::ptrdiff_t size = channels > 0 ? d.columns / channels : 0;

@@ -25,7 +25,7 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
-/// Terms that are added up in Real; their sums are added in double.
+/// Upper bound of the terms that are added in Real; these sums are added in double.
 inline constexpr std::ptrdiff_t most_summed = 4096;
 
 template <class Real, class Term, class Rest>
@@ -36,7 +36,8 @@ LAMINA_INLINE Real sum_terms(std::ptrdiff_t n, Term term, Rest rest) {
   double before = 0;
   std::ptrdiff_t j = 0;
   for (;;) {
-    // Of a long row one part after the other: a single sum would lose what is small beside it.
+    // A long row is summed in parts: one running sum would lose the digits of terms that are small
+    // compared with it.
     const bool is_long = n - j > most_summed;
     const std::ptrdiff_t end = is_long ? j + most_summed : n;
     vector sum[4] = {none, none, none, none};
@@ -71,8 +72,8 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
-/// The mean of n numbers, at least one. The mean of equal numbers is exact: a norm would divide an
-/// error in the last digit by a deviation of 0.
+/// The mean of n numbers, at least one. The mean of equal numbers is exact: otherwise a norm would
+/// divide an error in the last digit by a deviation of 0.
 template <class Real>
 LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
   const Real first = x[0];
@@ -101,7 +102,7 @@ LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t
       [=](std::ptrdiff_t j) { return (x[j] - center) * (x[j] - center); });
 }
 
-/// The sum of d[j] * (x[j] - center): a mean that is far from 0 takes no digits from it.
+/// The sum of d[j] * (x[j] - center); a mean that is far from 0 costs no precision.
 template <class Real>
 LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
                                         std::type_identity_t<Real> center, std::ptrdiff_t n) {
@@ -115,16 +116,15 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }
 
-/// Whether a sum of squares is neither more than a number holds nor so little that terms have lost
-/// digits.
+/// Whether a sum of squares has neither overflowed nor is so small that terms have lost digits.
 template <class Real>
 constexpr bool holds_squares(Real sum) {
   using limits = std::numeric_limits<Real>;
   return sum >= limits::min() / limits::epsilon() && sum <= limits::max();
 }
 
-/// The root of the sum of (x[j * step] - center)^2 where the squares are more, or less, than a
-/// number holds.
+/// The square root of the sum of (x[j * step] - center)^2 for squares that would overflow or
+/// underflow.
 template <class Real>
 LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity_t<Real> center = 0,
                              std::ptrdiff_t step = 1) {
@@ -143,7 +143,7 @@ LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity
   return most * std::sqrt(sum);
 }
 
-/// The root of x[0]^2 + ... + x[n - 1]^2 + epsilon, whatever the size of the numbers.
+/// The square root of x[0]^2 + ... + x[n - 1]^2 + epsilon, without overflow or underflow.
 template <class Real>
 inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
                            std::type_identity_t<Real> epsilon = 0) {
@@ -152,7 +152,7 @@ inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
   return std::hypot(scaled_norm(x, n), std::sqrt(epsilon));
 }
 
-/// Numbers whose squares and sums hold those of Real.
+/// The type that holds squares of Real and their sums.
 template <class Real>
 using wide_number = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
@@ -162,13 +162,13 @@ constexpr bool is_finite(Real x) {
   return (x < 0 ? -x : x) <= std::numeric_limits<Real>::max();
 }
 
-/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon.
+/// 1 / sqrt(variance + epsilon); 0 if both are 0.
 template <class Real>
 inline Real inverse_deviation(Real variance, Real epsilon) {
   const Real sum = variance + epsilon;
   return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
-/// The same. Where the variance of x is more than a number holds its root may be none.
+/// The same for a variance that may exceed the range of Real while its square root does not.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {
@@ -177,15 +177,15 @@ inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real v
   return inverse_deviation(variance, epsilon);
 }
 
-/// What numbers are normalised with: (x - mean) * inverse, with the biased variance and inverse = 1
-/// / sqrt(variance + epsilon).
+/// The numbers of a normalisation (x - mean) * inverse, with the biased variance and inverse = 1 /
+/// sqrt(variance + epsilon).
 template <class Real>
 struct moments {
   Real mean, variance, inverse;
 };
 
-/// The moments of what `each(f)` calls f(x) for, added up in numbers that hold the squares: the
-/// deviation may be a number of Real where the variance, or a sum, is none.
+/// The moments of all x for which `each(f)` calls f(x), summed in a type that holds the squares:
+/// the deviation may be in the range of Real although the variance or a sum is not.
 template <class Real, class Each>
 LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Each& each) {
   using wide = wide_number<Real>;
@@ -201,7 +201,7 @@ LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Eac
           static_cast<Real>(1 / std::sqrt(variance + static_cast<wide>(epsilon)))};
 }
 
-/// The moments of n numbers, whatever their size.
+/// The moments of n numbers, without overflow or underflow.
 template <class Real>
 inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) {
   const Real mean = mean_of(x, n);
@@ -212,8 +212,8 @@ inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) 
   });
 }
 
-/// The sum of d[j] * (x[j] - mean) * inverse, also where a term without the last factor is more
-/// than a number holds.
+/// The sum of d[j] * (x[j] - mean) * inverse, correct even if a term without the last factor would
+/// overflow.
 template <class Real>
 LAMINA_COLD wide_number<Real> wide_slope(const Real* d, const Real* x, Real mean, Real inverse,
                                          std::ptrdiff_t n) {
@@ -229,7 +229,7 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
   return is_finite(sum) ? sum : static_cast<Real>(wide_slope(d, x, mean, inverse, n));
 }
 
-/// y[j] = f(j), with f for a vector that begins at j and for one number.
+/// y[j] = f(j); f is called for a vector that begins at j and for one number.
 template <class Real = float, class F>
 LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   constexpr int lanes = lanes_in<Real>;
@@ -238,7 +238,7 @@ LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   for (; j < n; ++j) f(j, Real(0));
 }
 
-/// Every element of an array becomes 0, padding included.
+/// Sets every element of an array to 0, padding included.
 inline void clear(const operand& o) {
   const std::size_t bytes = static_cast<std::size_t>(o.stride) *
                             static_cast<std::size_t>(o.rows < 0 ? 0 : o.rows) *
@@ -246,8 +246,8 @@ inline void clear(const operand& o) {
   if (bytes != 0) std::memset(o.data, 0, bytes);
 }
 
-/// The same elements in the same order, from rows of one width to rows of another; nothing to do
-/// where the plan lets both lie in one place.
+/// Copies the elements in their order from rows of one width to rows of another; does nothing if
+/// the plan gives both the same memory.
 inline void copy_elements(const operand& from, const operand& to) {
   if (from.data == to.data) return;
   const std::ptrdiff_t width = size_of(from.type);
@@ -267,7 +267,8 @@ inline void copy_elements(const operand& from, const operand& to) {
   }
 }
 
-/// An array without gaps between its rows: itself, or a copy in `room`, which is moved on.
+/// An array without gaps between its rows: the array itself, or a copy in `room`, which is
+/// advanced.
 template <class Real>
 inline const Real* without_gaps(const operand& o, Real*& scratch) {
   if (o.stride == o.columns || o.rows <= 1) return o.row<const Real>(0);
@@ -280,7 +281,7 @@ inline const Real* without_gaps(const operand& o, Real*& scratch) {
   return copy;
 }
 
-/// Numbers of room that `without_gaps` takes at most.
+/// Upper bound of the numbers that `without_gaps` takes from `room`.
 inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   if (o.stride == o.columns || o.rows <= 1) return 0;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_sums.hpp - sums over rows of each column, which keep their digits:
-// eight rows are added in their own type, these sums in double.
+// lamina/engine/cpu/vector/row_sums.hpp - accurate sums of columns over rows: eight rows are added
+// in their own type, these sums in double.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-// Columns that are summed together: their sums stay in the first-level cache, and of each row some
-// lines in a row are read.
+// Columns that are summed together: their sums stay in the first-level cache, and several
+// consecutive cache lines of each row are read.
 inline constexpr int summed_columns = 256;
 
 // sums[i] += v[i].
@@ -40,7 +40,8 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
 }
 
 /// sums[j] += the sum over `rows` rows, `stride` numbers apart, of x[j], for j < width. Eight rows
-/// are added in Real first: where rows are cut at multiples of 8, the parts give the same sums.
+/// at a time are added in Real first, so parts that are cut at multiples of 8 rows give the same
+/// sums.
 template <class Real>
 LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
                                      int width, double* sums) {

@@ -20,7 +20,8 @@ LAMINA_INLINE xsimd::batch<double, A> load(const double* p, xsimd::batch<double,
 }
 LAMINA_INLINE void store(float* p, float v) { *p = v; }
 LAMINA_INLINE void store(double* p, double v) { *p = v; }
-// Of one type each, or they would be no better than xsimd's.
+// Each overload fixes the element type: an overload for all types would be ambiguous with xsimd's
+// `store`.
 template <class A>
 LAMINA_INLINE void store(float* p, xsimd::batch<float, A> v) {
   v.store_unaligned(p);
@@ -30,7 +31,8 @@ LAMINA_INLINE void store(double* p, xsimd::batch<double, A> v) {
   v.store_unaligned(p);
 }
 
-/// Calls f(v) with a v of the widest vectors that a row of n floats fills; whether there are any.
+/// Calls f(v) with a v of the widest vector type that a row of n floats fills; returns whether
+/// there is one.
 template <class F>
 LAMINA_INLINE bool with_row_vector(int n, F f) {
   if (n >= lanes) return f(vector()), true;
@@ -41,8 +43,8 @@ LAMINA_INLINE bool with_row_vector(int n, F f) {
   return false;
 }
 
-/// Calls f(j, like) for vectors at j that cover a row of n floats, or numbers where n is below 4.
-/// The last vector may repeat some of the one before: f must do what can be done twice.
+/// Calls f(j, like) for vectors at j that cover a row of n floats, or for single numbers if n is
+/// below 4. The last vector may overlap the previous one, so f must be idempotent.
 template <class F>
 LAMINA_INLINE void for_each_row_vector(int n, F f) {
   const bool found = with_row_vector(

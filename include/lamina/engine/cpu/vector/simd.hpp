@@ -14,12 +14,12 @@ template <class Real>
 using vector_in = xsimd::batch<Real>;
 using vector = vector_in<float>;
 
-/// Numbers in it.
+/// The number of elements of that vector.
 template <class Real>
 inline constexpr int lanes_in = static_cast<int>(vector_in<Real>::size);
 inline constexpr int lanes = lanes_in<float>;
 
-/// A vector of N floats: of 4 and of 8 there are some wherever wider ones are.
+/// A vector of N floats. Vectors of 4 and of 8 exist wherever wider ones do.
 template <int N>
 using vector_of = xsimd::make_sized_batch_t<float, N>;
 /// Floats in a vector of this type.
@@ -29,7 +29,8 @@ inline constexpr int lanes_of = static_cast<int>(V::size);
 static_assert(alignment_floats % lanes == 0,
               "lamina: a padded row has to be a whole number of vectors");
 
-/// a * b + c, in one instruction where the architecture has one. (xsimd 8 has none for AVX-512.)
+/// a * b + c, in one instruction if the architecture has one. (xsimd 8 does not use it for
+/// AVX-512.)
 LAMINA_INLINE vector fused_multiply_add(vector a, vector b, vector c) {
 #if defined(__AVX512F__)
   if constexpr (lanes == 16) {
@@ -68,12 +69,12 @@ LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
 #endif
 }
 
-/// Whether `stream` goes past the caches. Vectors that are no whole cache line do not: several
-/// arrays that are written side by side would leave many lines half written.
+/// Whether `stream` bypasses the caches. Vectors smaller than a cache line do not: interleaved
+/// stores to several arrays would leave many lines half written.
 inline constexpr bool has_streams = sizeof(vector) == 64;
 
 /// Stores `v` in `to`, which is aligned as a vector is. A cache line that is written whole need not
-/// be read first; who tells another thread of it calls end_streams() before.
+/// be read first. The caller must call end_streams() before it lets another thread read the data.
 LAMINA_INLINE void stream(vector v, float* to) {
 #if defined(__AVX512F__)
   if constexpr (has_streams)
@@ -107,12 +108,12 @@ inline constexpr int vector_registers = 32;
 inline constexpr int vector_registers = 16;
 #endif
 
-/// Vectors in a row of the register tile: 2, or 4 where registers are many and vectors short.
+/// Vectors per row of the register tile: 2, or 4 for many registers and short vectors.
 inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) == 16 ? 4 : 2;
 
 /// Rows of the register tile. Its accumulators, one row of the right operand and one element of the
 /// left one must fit into the registers: 14 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 16 with
-/// NEON, 6 x 8 with SSE; of doubles half as many columns.
+/// NEON, 6 x 8 with SSE; doubles have half of the columns.
 inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
 
 /// Columns of the register tile, and of a panel of packed weights.
@@ -120,8 +121,7 @@ template <class Real>
 inline constexpr int panel_width_in = tile_vectors* lanes_in<Real>;
 inline constexpr int panel_width = panel_width_in<float>;
 
-/// The width of a last panel that is narrower than the others: only where panels are wider than the
-/// padding.
+/// The width of a narrower last panel, which exists only if panels are wider than the padding.
 template <class Real>
 inline constexpr int narrow_width_in =
     panel_width_in<Real> > alignment_floats ? alignment_floats : panel_width_in<Real>;

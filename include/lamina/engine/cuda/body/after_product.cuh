@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/after_product.cuh - the statements of a group on a finished product.
+// lamina/engine/cuda/body/after_product.cuh - runs the statements of a group on a finished product.
 #pragma once
 
 #include <lamina/engine/cuda/body/pointwise.cuh>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_position.cuh - where one of all elements of some images lies.
+// lamina/engine/cuda/body/channel_position.cuh - the row and the channel of an element, from its
+// index in all images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -7,11 +8,12 @@
 
 namespace lamina::engine::cuda {
 
-/// Of element i of all rows: its row, its place in the row, its channel, its place in the channel.
+/// The row of element i of all rows, its index in the row, its channel, and its index in the
+/// channel.
 struct channel_position {
   int row, at, channel, inside;
 
-  /// `columns` of a row, `size` of a channel.
+  /// `columns`: elements per row; `size`: elements per channel.
   LAMINA_INLINE LAMINA_FN channel_position(const divider& columns, const divider& size, int i)
       : at(i) {
     row = columns.divide(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of a channel of images.
+// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of each channel of images.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace lamina::engine::cuda {
 
-/// The elements of the channels of an array, `size` neighbours in each row; none of an absent one.
+/// The elements of the channels of an array: `size` adjacent elements in each row. An absent array
+/// has no elements.
 struct channel_elements {
   int rows, channels;
   divider size;
@@ -20,8 +21,7 @@ struct channel_elements {
   channel_elements(const operand& x, int count)
       : rows(x ? x.rows : 0), channels(count), size(count > 0 ? x.columns / count : 0) {}
   LAMINA_INLINE LAMINA_FN int count() const { return rows * size.divisor(); }
-  /// f(row, column) for each element of one of `parts` parts of a channel that the calling thread
-  /// has.
+  /// Calls f(row, column) for the calling thread's elements in one of `parts` parts of a channel.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int channel, int part, int parts, const Team& team,
                                     const F& f) const {
@@ -71,19 +71,19 @@ struct partial_channels {
   }
 };
 
-/// Parts of a channel: as many as keep a device at work where the channels are few and long. Sizes
-/// alone decide, so that equal inputs give equal bits on all devices.
+/// The number of parts of a channel: enough to keep a device busy if the channels are few and long.
+/// It depends on sizes alone, so that equal inputs give equal bits on all devices.
 inline int channel_parts(int channels, int elements) {
   constexpr int wanted_lines = 1024, least_elements = 2048;
   return std::clamp(std::min(wanted_lines / at_least_one(channels), elements / least_elements), 1,
                     256);
 }
-/// Floats of scratch memory that sum_channels() needs for as many elements, or fewer.
+/// Floats of scratch memory that sum_channels() needs for this number of elements or fewer.
 inline std::ptrdiff_t channel_scratch(int sums, const channel_elements& of) {
   const int parts = channel_parts(of.channels, of.count());
   return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * of.channels;
 }
-/// `finish` gets the sums of `terms` over each channel, as those of part 0.
+/// Sums `terms` over each channel and passes the sums to `finish` as part 0.
 template <class Terms, class Finish, class Backend>
 void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const channel_elements& of,
                   float* scratch) {

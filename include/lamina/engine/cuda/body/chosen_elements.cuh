@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/chosen_elements.cuh - the numbers of the elements of an array that are
-// not 0, or of those that are, in their order.
+// lamina/engine/cuda/body/chosen_elements.cuh - the indices of the elements of an array that are
+// not 0, or of those that are 0, in ascending order.
 #pragma once
 
 #include <lamina/engine/cuda/device/algorithms.hpp>
@@ -26,7 +26,7 @@ struct element_choice {
 
 }  // namespace detail
 
-/// Elements of an array that are not 0 (`truth`), or those that are, in the memory of the place.
+/// The indices of the elements that are not 0 (`truth`), or of those that are 0, in device memory.
 struct chosen_elements {
   const int *numbers, *count;
 
@@ -37,8 +37,8 @@ struct chosen_elements {
     if (a.count > 0) b.run_algorithm(a, parts.rest());
     return {a.chosen, a.found};
   }
-  /// Of several choices each has memory of its own; what the library needs lies behind the last one
-  /// that was taken, where a later choice may follow it.
+  /// Floats of scratch memory. Each of several choices has separate memory for its results; the
+  /// library's workspace follows the last of them, where a later choice may overwrite it.
   template <class Backend>
   static std::ptrdiff_t scratch(const argument_view& array) {
     scratch_parts parts(nullptr);

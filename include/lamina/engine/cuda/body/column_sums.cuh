@@ -11,13 +11,13 @@
 
 namespace lamina::engine::cuda {
 
-/// Blocks that sum columns: `Columns` neighbouring columns by `Lanes` threads each.
+/// The shape of a block that sums columns: `Columns` adjacent columns, `Lanes` threads per column.
 template <int Columns, int Lanes>
 struct sum_shape {
   static constexpr int columns = Columns, lanes = Lanes, threads = Columns * Lanes;
 };
 
-/// Sums the terms of each column over all rows, in `parts` parts that blocks of their own sum.
+/// Sums the terms of each column over all rows, in `parts` parts; separate blocks sum the parts.
 /// Terms has `sums`, the number of sums per column, and
 ///   add(row, column, sums)      adds the terms of one row
 /// Finish has
@@ -99,19 +99,19 @@ struct store_sums {
   }
 };
 
-/// Parts of so many rows: each thread has at least 32 of them. The number of rows alone decides, so
-/// that equal inputs give equal bits on all devices.
+/// The number of parts for a number of rows: each thread has at least 32 rows. It depends on the
+/// number of rows alone, so that equal inputs give equal bits on all devices.
 template <class Shape>
 int column_parts(int rows) {
   return std::clamp(rows / (32 * Shape::lanes), 1, 256);
 }
-/// Floats of scratch memory that sum_columns() needs for as many rows, or fewer.
+/// Floats of scratch memory that sum_columns() needs for this number of rows or fewer.
 template <class Backend>
 std::ptrdiff_t column_scratch(int sums, int rows, int columns) {
   const int parts = column_parts<typename Backend::sum_tile>(rows);
   return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * columns;
 }
-/// `finish` gets the sums of `terms` over all rows, as those of part 0.
+/// Sums `terms` over all rows and passes the sums to `finish` as part 0.
 template <class Terms, class Finish, class Backend>
 void sum_columns(Backend& b, const Terms& terms, const Finish& finish, int rows, int columns,
                  float* scratch) {

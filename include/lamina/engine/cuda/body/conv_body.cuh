@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/conv_body.cuh - what the threads of a convolution do: tiles of the
-// product of filters and windows of the images, statements on the sums while they are in registers.
+// lamina/engine/cuda/body/conv_body.cuh - the bodies of convolutions: tiles of the product of
+// filters and windows of the images, and statements on the sums while these are in registers.
 #pragma once
 
 #include <lamina/engine/cuda/body/conv_reader.cuh>
@@ -9,8 +9,9 @@
 
 namespace lamina::engine::cuda {
 
-/// A group whose head is a convolution: argument 0 are the images, 1 the filters. Where `parts` is
-/// above 1, each part of the terms is summed by itself, to an array of rows x columns floats.
+/// The arguments of a group whose head is a convolution: argument 0 is the images, 1 the filters.
+/// If `parts` is above 1, each part of the terms is summed separately, into an array of rows x
+/// columns floats.
 template <int Arguments>
 struct conv_arguments : group_arguments<Arguments> {
   conv_geometry conv;
@@ -18,8 +19,8 @@ struct conv_arguments : group_arguments<Arguments> {
   int parts, part_terms;
 };
 
-/// Filters x windows for each group: rows are channels of the result, columns its places in all
-/// images. A depthwise convolution is one of groups of one channel.
+/// Filters x windows for each group: rows are channels of the result, columns its positions in all
+/// images. A depthwise convolution has groups of one channel.
 template <conv_kind Kind, class S, class Shape, bool ManyTaps = false>
 struct conv_body {
   using runner = statement_runner<S>;
@@ -69,8 +70,8 @@ struct conv_body {
     else
       return channel_reader{first, g.right_stride, g.conv.taps.size, g.conv.large.channels, terms};
   }
-  // Neighbouring places are neighbours in memory; packs of them are aligned where the channels are
-  // whole packs.
+  // Neighbouring positions are adjacent in memory; packs of them are aligned if a channel is a
+  // whole number of packs.
   static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int part,
                                              int group, int channel, int q) {
     const conv_volume& to = g.conv.template to<Kind>();
@@ -85,7 +86,8 @@ struct conv_body {
         if (q + j < positions(g)) store(g, lone_float{{sums.v[j]}}, part, first, q + j);
     }
   }
-  /// Runs the statements at place `q` of all images, of the channel that begins at column `first`.
+  /// Runs the statements at position `q` of all images, in the channel that begins at column
+  /// `first`.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sums, int part,
                                             int first, int q) {
@@ -130,7 +132,7 @@ struct conv_sum_body {
   }
 };
 
-/// What the kernel of the gradient of the filters is given.
+/// The arguments of the kernel that computes the gradient of the filters.
 struct conv_filter_arguments {
   const float *large, *small;
   float* to;
@@ -140,9 +142,9 @@ struct conv_filter_arguments {
   int parts, part_terms;
 };
 
-/// Small images x windows^T for each group: rows are filters, columns what a filter sees, terms the
-/// places of all images, in `parts` parts that blocks of their own add up, each to an array of its
-/// own: equal inputs give equal bits.
+/// Small images x windows^T for each group: rows are filters, columns the elements that a filter
+/// covers, terms the positions in all images. Separate blocks sum `parts` parts of the terms into
+/// separate arrays, so equal inputs give equal bits.
 template <class Shape, bool ManyTaps = false>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;
@@ -180,7 +182,7 @@ struct conv_filter_body {
   }
 
  private:
-  /// Numbers that a filter sees: large channels of a group times taps.
+  /// The number of elements that a filter covers: large channels per group times taps.
   static LAMINA_FN int seen(const arguments& g) {
     return g.conv.large.channels * g.conv.taps.size.divisor();
   }

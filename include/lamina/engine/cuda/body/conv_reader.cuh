@@ -11,22 +11,23 @@
 
 namespace lamina::engine::cuda {
 
-/// Which of the two images of a convolution the kernel makes, and from which one.
+/// The direction of a convolution kernel: which image is the result, and which one is read.
 enum class conv_kind {
   forward,  // the small image from the large one
   spread    // the large image from the small one: the gradient of the input, conv2d_transpose
 };
 
-/// The sides of a filter have at most as many taps together where bits stand for them.
+/// The largest total number of taps along the sides of a filter for which the reader with one bit
+/// per tap is used.
 inline constexpr int most_filter_sides = 31;
 
-/// An index into several volumes that lie behind each other: which one, and where in it.
+/// An index into several adjacent volumes: the number of the volume and the position in it.
 struct volume_position {
   int number;
   int at[3];
 };
 
-/// Channels of one group, each a volume. An image is a volume one deep.
+/// The channels of one group; each is a volume. An image is a volume of depth 1.
 struct conv_volume {
   int channels = 1;
   int side[3] = {1, 1, 1};  // depth, height, width
@@ -47,7 +48,7 @@ struct conv_volume {
   }
 };
 
-/// A convolution as kernels are given it.
+/// A convolution as an argument of kernels.
 struct conv_geometry {
   conv_volume large, small, taps;  // taps: one channel of a filter
   divider stride[3];
@@ -66,7 +67,7 @@ struct conv_geometry {
       dilation[d] = s.side[d].dilation;
     }
   }
-  /// The image that is made, and the one that is read.
+  /// The image that is written, and the one that is read.
   template <conv_kind Kind>
   LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
     return Kind == conv_kind::forward ? small : large;
@@ -77,20 +78,20 @@ struct conv_geometry {
   }
 };
 
-/// The images that are read, of one group, as the matrix [term (channel, tap)][place of the
-/// result]: what lies under a tap of the filter at a place, 0 outside of the image.
+/// The images that one group reads, as the matrix [term (channel, tap)][position of the result]:
+/// the element under a tap of the filter at a position, 0 outside of the image.
 template <conv_kind Kind>
 struct window_reader {
   static constexpr bool along_depth = false;
-  /// An offset so far out that no tap brings it back.
+  /// An offset so far outside that no tap leads back into the image.
   static constexpr int outside = -(1 << 30);
   const conv_geometry& c;
   const float* data;      // of the first image, at the first channel of the group
   std::ptrdiff_t stride;  // floats from image to image
   int positions, terms;
 
-  // An element lies at the sum of the two offsets. Where the large image is made, the sum counts
-  // places of the large image: it has to be whole strides.
+  // The sum of the two offsets addresses an element. If the large image is the result, the sum
+  // counts positions of the large image and must be a multiple of the stride.
   struct line_type {
     const float* image;
     int at[3];
@@ -137,9 +138,9 @@ struct window_reader {
   }
 };
 
-/// The same matrix by bits: which taps of a filter lie inside of the image is computed once per
-/// place, which bits a tap needs once per tap, and an element costs one sum and one comparison. For
-/// filters whose sides have at most most_filter_sides taps together.
+/// The same matrix by bits: the taps of a filter that are inside of the image are computed once per
+/// position, the bits that a tap needs once per tap, and an element costs one sum and one
+/// comparison. For filters whose sides have at most most_filter_sides taps in total.
 template <conv_kind Kind>
 struct masked_window_reader {
   static constexpr bool along_depth = false;
@@ -149,8 +150,8 @@ struct masked_window_reader {
   int positions, terms;
 
   struct line_type {
-    const float* first;  // tap 0, wherever that lies
-    unsigned outside;    // a bit per tap of each side, and the last one, which no tap needs
+    const float* first;  // tap 0, even if it is outside
+    unsigned outside;    // one bit per tap of each side, and a last bit that no tap needs
   };
   struct deep_type {
     int at;          // floats from tap 0
@@ -187,8 +188,9 @@ struct masked_window_reader {
 
  private:
   LAMINA_INLINE LAMINA_FN int side(int d) const { return c.template from<Kind>().side[d]; }
-  // A tap of a place of the large image is a place of the small image where their difference is
-  // whole strides: both divisions leave the same remainder then, and quotients may be subtracted.
+  // A tap at a position of the large image meets an element of the small image if their difference
+  // is a multiple of the stride: both divisions then leave the same remainder, and the quotients
+  // may be subtracted.
   LAMINA_INLINE LAMINA_FN int origin(int d, int position) const {
     return Kind == conv_kind::forward ? position * c.stride[d].divisor() - c.padding[d]
                                       : c.stride[d].quotient(position + c.padding[d]);
@@ -226,7 +228,7 @@ struct masked_window_reader {
   }
 };
 
-/// The same matrix, transposed: for the gradient of the filters, whose terms are the places.
+/// The same matrix, transposed: the gradient of the filters is a sum over positions.
 template <class Windows>
 struct turned_window_reader {
   static constexpr bool along_depth = true;
@@ -251,7 +253,7 @@ struct window_reader_of<Kind, true> {
   using type = window_reader<Kind>;
 };
 
-/// Filters as the matrix [filter][term (channel, tap)], as they lie in memory.
+/// Filters as the matrix [filter][term (channel, tap)], which is their layout in memory.
 struct filter_reader {
   static constexpr bool along_depth = true;
   const float* data;      // of the first filter of the group
@@ -260,7 +262,7 @@ struct filter_reader {
 
   using line_type = const float*;
   using deep_type = int;
-  // Sums of a line past the last are not stored: it may be any line.
+  // The sums of a line after the last one are not stored, so it may be any line.
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     return data + (r < filters ? r : 0) * stride;
   }
@@ -270,8 +272,8 @@ struct filter_reader {
   }
 };
 
-/// An array [number][channel][element] as the matrix [channel][term (number, element)]: filters
-/// where the large image is made, and small images for the gradient of the filters.
+/// An array [number][channel][element] as the matrix [channel][term (number, element)]: the filters
+/// if the large image is the result, and small images for the gradient of the filters.
 struct channel_reader {
   static constexpr bool along_depth = true;
   const float* data;      // at the first channel of the group

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/conv_tile.hpp - the tile that a convolution takes: one about as high as
-// it has channels, because empty rows of a tile are multiplied too.
+// lamina/engine/cuda/body/conv_tile.hpp - chooses the tile of a convolution: about as high as the
+// number of channels, because empty rows of a tile are multiplied too.
 //
-// The shape of a filter is known at compile time, so a program has kernels for the tiles alone that
-// its convolutions take. The choice depends on the shape, not on the device.
+// The shape of a filter is known at compile time, so a program contains only the kernels of the
+// tiles that its convolutions use. The choice depends on the shape, not on the device.
 #pragma once
 
 #include <lamina/operators/conv/common.hpp>
 
 namespace lamina::engine::cuda {
 
-/// How many times a tile has fewer rows, and more columns, than that of a product: 1, 2 or 4. On a
-/// device these are 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its elements.
+/// A fold of 1, 2 or 4 divides the rows of a product's tile by this factor and multiplies the
+/// columns by it: on a device 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its
+/// elements.
 using conv_folds = unsigned;
-/// The whole tile, and the reader for filters of more taps than a word has bits for.
+/// The whole tile with the reader for filters that have more taps than a word has bits.
 inline constexpr conv_folds many_taps = 8;
 
-/// Which argument of a group or of a call is the filter or its gradient, and which attribute of the
-/// operator has the number of groups.
+/// The argument of a group or call that is the filter or its gradient, and the attribute of the
+/// operator that holds the number of groups.
 struct filter_point_stride {
   int argument, groups;
 };
 
-/// Rows of a product's tile on a device, by which all backends choose.
+/// Rows of a product's tile on a device. All backends choose by this number.
 inline constexpr int whole_tile = 64;
 
 /// Whether a word has a bit for each tap of the three sides of a filter, and one more.
@@ -30,14 +31,14 @@ constexpr bool has_few_taps(const conv_shape& s) {
   return s.side[0].filter + s.side[1].filter + s.side[2].filter <= 31;
 }
 
-/// The lowest tile with a row for each of the `channels` of an image that is made.
+/// The lowest tile that has one row for each of the `channels` of the result.
 constexpr conv_folds fold_of_image(const conv_shape& s, int channels) {
   if (!has_few_taps(s)) return many_taps;
   return channels * 4 <= whole_tile ? 4 : channels * 2 <= whole_tile ? 2 : 1;
 }
 
-/// The gradient of the filters, filters x what one sees: the tile that leaves least empty; of equal
-/// ones the squarest, which reads least.
+/// The tile for the gradient of the filters: the one with the fewest empty elements; among equals
+/// the squarest, which reads least.
 constexpr conv_folds fold_of_filters(const conv_shape& s) {
   if (!has_few_taps(s)) return many_taps;
   const int filters = s.small_channels, seen = s.large_channels * s.taps();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/divider.cuh - divisions by a number that a kernel is given: a product and
+// lamina/engine/cuda/body/divider.cuh - division by an argument of a kernel as a multiplication and
 // a shift.
 #pragma once
 
@@ -26,7 +26,7 @@ class divider {
   LAMINA_INLINE LAMINA_FN int quotient(int n) const {
     return static_cast<int>(std::uint64_t{factor_} * static_cast<std::uint32_t>(n) >> shift_);
   }
-  /// The quotient; n becomes the remainder.
+  /// Returns the quotient; n becomes the remainder.
   LAMINA_INLINE LAMINA_FN int divide(int& n) const {
     const int q = quotient(n);
     n -= q * divisor_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/element_loops.cuh - the places of several arrays of one shape by number:
-// what loops are on the host.
+// lamina/engine/cuda/body/element_loops.cuh - positions in several arrays of one shape from the
+// index of an element, in place of nested loops.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lamina::engine::cuda {
 
-/// K arrays at the places of nested loops, the innermost counting fastest.
+/// K arrays walked by nested loops; the innermost index changes fastest.
 template <int K>
 struct element_loops {
   static constexpr int most = 12;
@@ -51,7 +51,7 @@ struct element_loops {
   }
 };
 
-/// A body whose lines teams share ...
+/// A body for kernels in which one team computes each line ...
 template <class Kernel>
 struct team_lines {
   using arguments = typename Kernel::arguments;
@@ -60,7 +60,7 @@ struct team_lines {
     for (int i = team.index; i < a.lines; i += team.count) Kernel::line(a, i, team);
   }
 };
-/// ... and the same with a thread a line.
+/// ... and one for kernels in which one thread computes each line.
 template <class Kernel>
 struct thread_lines {
   using arguments = typename Kernel::arguments;
@@ -69,8 +69,8 @@ struct thread_lines {
   }
 };
 
-/// Runs the lines of a kernel: a thread each where they are many and neighbouring lines lie side by
-/// side, or are short; a team each elsewhere.
+/// Runs the lines of a kernel: one thread per line if there are many lines and neighbouring lines
+/// are adjacent in memory or short; otherwise one team per line.
 template <class Kernel, class Backend>
 void run_lines(Backend& b, typename Kernel::arguments& a, int lines, int width, bool side_by_side) {
   constexpr int many = 1024, few_terms = 4;

@@ -11,7 +11,7 @@
 
 namespace lamina::engine::cuda {
 
-/// What of an element is added up.
+/// The identity: a sum of the elements themselves.
 struct element_itself {
   static LAMINA_FN double of(double x) { return x; }
 };
@@ -35,7 +35,7 @@ struct element_terms {
   }
 };
 
-/// Stores a sum as it is ...
+/// Stores a sum unchanged ...
 struct all_reduce {
   double* to;
   LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }
@@ -54,7 +54,7 @@ template <class Backend, class Terms, class Result>
 void sum_terms(Backend& b, int count, const Terms& terms, const Result& result, float* scratch) {
   b.run_algorithm(algorithm::sum<Terms, Result>{terms, result, count}, scratch);
 }
-/// Floats of scratch memory for as many terms or fewer.
+/// Floats of scratch memory for this number of terms or fewer.
 template <class Terms, class Result, class Backend>
 std::ptrdiff_t sum_scratch(int count) {
   return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});

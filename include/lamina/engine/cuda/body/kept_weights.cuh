@@ -3,8 +3,8 @@
 // thread of a team keeps one line of the matrix of a gate for all steps of all sequences of its
 // team.
 //
-// A team has a thread for each state of each gate. What a step hands to the next one goes through
-// shared memory; no team waits for another.
+// A team has one thread per state of each gate. Steps exchange their states through shared memory;
+// no team waits for another.
 #pragma once
 
 #include <lamina/engine/cuda/body/pack.cuh>
@@ -12,7 +12,7 @@
 
 namespace lamina::engine::cuda::detail {
 
-/// A state, or its slope, that all threads read; zeros behind the last one.
+/// A state, or its gradient, that all threads read. The elements after the last state are zeros.
 template <int States>
 struct shared_state {
   pack packs[States / pack_width];
@@ -22,19 +22,20 @@ struct shared_state {
   }
 };
 
-/// Where the lines of `Gates` matrices of `States` by `States` lie: as much of each line as fits in
-/// a thread's registers, the rest in shared memory.
+/// How the lines of `Gates` matrices of `States` by `States` are stored: as much of each line as
+/// fits in a thread's registers, the rest in shared memory.
 template <int States, int Gates>
 struct kept_shape {
   static constexpr int states = States, threads = Gates * States;
-  // A multiprocessor has 65,536 registers; 44 of a thread hold what it computes.
+  // A multiprocessor has 65,536 registers; each thread needs 44 for its computation.
   static constexpr int share = 65536 / threads / 8 * 8 - 44;
   static constexpr int in_registers = share < States ? share : States;
   static_assert(in_registers % pack_width == 0);
   /// Packs of each line in shared memory.
   static constexpr int rest = (States - in_registers) / pack_width;
 
-  /// Threads that the calling one of a team stands for: one at a device, on the host more.
+  /// The number of team threads whose work the calling thread does: one on a device, more on the
+  /// host.
   template <class Team>
   static constexpr int lanes = threads / Team::threads;
   struct position {
@@ -45,7 +46,7 @@ struct kept_shape {
     const int rank = lane * Team::threads + team.rank();
     return {rank / States, rank % States};
   }
-  /// f(lane, gate, state) for each of them.
+  /// Calls f(lane, gate, state) for each of them.
   template <class Team, class F>
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
@@ -62,13 +63,15 @@ struct kept_lines {
   static constexpr int packs = Shape::states / pack_width;
   static constexpr int in_registers = Shape::in_registers / pack_width;
   pack of[Shape::template lanes<Team>][in_registers];
-  // The other packs: the same one of all threads side by side.
+  // The remaining packs: the packs of equal index of all threads are adjacent.
   pack (*rest)[Shape::threads];
 
-  /// Reads them: element i of one is *Steps::weight(a, gate, state, i), and 0 outside of n by n.
+  /// Reads the lines: element i of a line is *Steps::weight(a, gate, state, i), and 0 outside of n
+  /// by n.
   template <class Steps>
   LAMINA_INLINE LAMINA_FN void read(const Team& team, const typename Steps::arguments& a) {
-    // No function object: one as long as this is not inlined by clang, and lines leave registers.
+    // Not a function object: clang would not inline one of this length, and the lines would leave
+    // the registers.
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < Shape::template lanes<Team>; ++lane) {
       const auto [gate, state] = Shape::place_of(team, lane);
@@ -102,7 +105,7 @@ struct kept_lines {
     pack p = filled(0.0f);
     const int first = number * pack_width;
     if (state >= a.n || first >= a.n) return p;
-    // Where neighbouring threads read lines far apart, each reads whole packs of its own.
+    // If the lines of neighbouring threads are far apart, each thread reads whole packs.
     if (Steps::adjacent && a.n % pack_width == 0)
       return load_constant(Steps::weight(a, gate, state, first));
     LAMINA_CUDA_UNROLL
@@ -112,7 +115,7 @@ struct kept_lines {
   }
 };
 
-/// Steps as the body of a kernel: a team reads its lines, then walks along its sequences.
+/// The body of a kernel: a team reads its lines, then runs the steps of its sequences.
 template <class Steps>
 struct kept_body {
   using arguments = typename Steps::arguments;
@@ -136,10 +139,10 @@ struct kept_body {
   }
 };
 
-/// Walks along sequences by Steps<States> where a team keeps the weights of n states; returns false
-/// where it does not. Registers limit n to 128: the weights of an lstm are 4 * 128 * 128 floats
-/// then, 256 KB, which is the size of a multiprocessor's register file. 168 KB of them lie there
-/// and 88 KB in shared memory, of which a block can have 99 KB at least (sm_86). The weights of 256
+/// Runs the recurrence by Steps<States> if a team can keep the weights of n states; otherwise
+/// returns false. Registers limit n to 128: the weights of an lstm are 4 * 128 * 128 floats then,
+/// 256 KB, which is the size of a multiprocessor's register file. 168 KB of them are in registers
+/// and 88 KB in shared memory, of which a block can have at least 99 KB (sm_86). The weights of 256
 /// states would be 1 MB.
 template <template <int> class Steps, class Backend, class Arguments>
 bool walk_with_kept_weights(Backend& b, const Arguments& a) {

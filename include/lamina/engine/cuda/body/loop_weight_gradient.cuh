@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/loop_weight_gradient.cuh - gradients of weights of a loop, and weights
-// that a loop needs turned.
+// lamina/engine/cuda/body/loop_weight_gradient.cuh - gradients of the weights that a loop uses, and
+// the transposed weights that a loop needs.
 #pragma once
 
 #include <lamina/engine/cuda/body/after_product.cuh>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/pack.cuh - some floats that move together: four are 16 bytes a load or
-// store.
+// lamina/engine/cuda/body/pack.cuh - a few floats that move together: four are one load or store of
+// 16 bytes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Unrolls the loop that follows, wholly or by four, or keeps it as it is, in device code only.
+/// Unrolls the next loop fully or by four, or does not unroll it; in device code only.
 #if defined(__CUDA_ARCH__)
 #define LAMINA_CUDA_UNROLL _Pragma("unroll")
 #define LAMINA_CUDA_UNROLL_BY_4 _Pragma("unroll 4")
@@ -23,14 +23,14 @@ namespace lamina::engine::cuda {
 inline constexpr int pack_width = 4;
 static_assert(alignment_floats % pack_width == 0);
 
-/// What a thread computes at once.
+/// The floats that a thread computes together.
 template <int Width>
 struct alignas(4 * Width) pack_of {
   static constexpr int width = Width;
   float v[Width];
 };
 using pack = pack_of<pack_width>;
-/// One float of a thread whose neighbours are not adjacent in memory.
+/// A single float, for threads whose elements are not adjacent in memory.
 using lone_float = pack_of<1>;
 
 template <class Pack = pack>
@@ -41,12 +41,12 @@ LAMINA_INLINE LAMINA_FN Pack filled(float x) {
   return p;
 }
 
-/// Reads what this kernel may have written before.
+/// Reads memory that the same kernel may have written.
 template <class Pack = pack>
 LAMINA_INLINE LAMINA_FN Pack load_pack(const float* from) {
   return *reinterpret_cast<const Pack*>(from);
 }
-/// Reads what no thread of this kernel writes, through the read-only cache.
+/// Reads memory that no thread of the kernel writes, through the read-only cache.
 template <class Pack = pack>
 LAMINA_INLINE LAMINA_FN Pack load_constant(const float* from) {
 #if defined(__CUDA_ARCH__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/part_copy.cuh - copies between parts of arrays with any steps, a thread
-// an element.
+// lamina/engine/cuda/body/part_copy.cuh - copies between parts of arrays with arbitrary strides,
+// with one thread per element.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct part_copy_body {
   }
 };
 
-/// Equal elements in equal order, from rows of one width to rows of another.
+/// Copies the elements in their order from rows of one width to rows of another.
 struct reshape_body {
   struct arguments {
     const void* from;
@@ -82,7 +82,8 @@ struct fill_body {
 
 }  // namespace detail
 
-/// to = from, for `extent` elements along each dimension. A step of 0 in `from` repeats.
+/// to = from, for `extent` elements along each dimension. A stride of 0 in `from` repeats the
+/// element.
 template <class Backend>
 void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
                const std::ptrdiff_t* extent, const array_part& from, const array_part& to) {
@@ -100,7 +101,7 @@ void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
   }
 }
 
-/// Nothing to do where the plan lets both lie in one place.
+/// Copies an array; does nothing if the plan gives both the same memory.
 template <class Backend>
 void copy_elements(Backend& b, const operand& from, const operand& to) {
   if (from.data == to.data) return;
@@ -109,7 +110,7 @@ void copy_elements(Backend& b, const operand& from, const operand& to) {
                                              size_of(to.type), to.rows * to.columns});
 }
 
-/// Every element of an array becomes a number.
+/// Fills an array with one number.
 template <class Backend>
 void fill(Backend& b, const operand& to, double value) {
   b.template elements<detail::fill_body>(

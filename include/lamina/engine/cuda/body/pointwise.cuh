@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/pointwise.cuh - what the threads of a fused group do: pointwise groups,
-// sums over rows.
+// lamina/engine/cuda/body/pointwise.cuh - the bodies of fused groups: pointwise groups and sums
+// over rows.
 #pragma once
 
 #include <lamina/engine/cuda/body/statement_runner.cuh>
@@ -8,13 +8,13 @@
 
 namespace lamina::engine::cuda {
 
-/// What the kernel of a group is given, by value: it lies in constant memory.
+/// The arguments of a group's kernel. They are passed by value, so they are in constant memory.
 template <int Arguments>
 struct group_arguments {
   float* of[Arguments];
   int rows;                    // of the group
   int columns;                 // of the group ...
-  int width;                   // ... and floats a row, padding included: whole packs
+  int width;                   // ... and floats per row, padding included: whole packs
   int depth;                   // of a product or a sum
   std::ptrdiff_t left_stride;  // floats from row to row of argument 0
   std::ptrdiff_t right_stride;
@@ -22,7 +22,8 @@ struct group_arguments {
   int channels;
 };
 
-/// One value a place. Rows without operands that tell rows from columns are one long row.
+/// Computes one value per element. If no operand depends on the row or the column alone, all rows
+/// are treated as one long row.
 template <class S>
 struct pointwise_body {
   using runner = statement_runner<S>;
@@ -38,7 +39,7 @@ struct pointwise_body {
   }
 };
 
-/// Statements on the sums of columns, a float per thread.
+/// Runs the statements on sums over rows, with one column per thread.
 template <class S>
 struct column_statements {
   using runner = statement_runner<S>;

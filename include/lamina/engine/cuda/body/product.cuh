@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/product.cuh - matrix products as a backend is asked for them, and the
-// statements of a group that are part of one.
+// lamina/engine/cuda/body/product.cuh - the description of a matrix product for a backend, and the
+// statements of a group that the product itself can run.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace lamina::engine::cuda {
 
-/// What is done with the sums of a product before they are stored. The library's relu is not one of
-/// them: it makes 0 of NaN.
+/// The operation on the sums of a product before they are stored. It never includes the relu of
+/// cuBLASLt, which returns 0 for NaN.
 enum class product_epilogue : std::uint8_t { none, bias };
 
 /// to[rows, columns] = epilogue(alpha * left[rows, depth] * right[depth, columns] + bias[columns]),
-/// once for each of `batches`. Matrices lie in rows, `stride` floats apart, and `batch_stride`
-/// floats behind each other.
+/// once for each of `batches`. Matrices are row-major: rows are `stride` floats apart, matrices
+/// `batch_stride` floats.
 struct product {
   struct side {
     const float* data;
@@ -37,7 +37,7 @@ struct product {
   const float* bias = nullptr;
 };
 
-/// The results of a product without terms.
+/// Computes the results of a product of depth 0.
 struct empty_product_body {
   struct arguments {
     product p;
@@ -60,7 +60,7 @@ void run_product(Backend& b, const product& p, float* workspace) {
   b.template elements<empty_product_body>({p, p.batches * p.rows * p.columns});
 }
 
-/// The statements of a group that are the epilogue of its product; others are run by a kernel on
+/// The statements of a group that the epilogue of its product can run. A kernel runs all others on
 /// the finished product (after_product.cuh).
 template <class S>
 struct epilogue_statements {

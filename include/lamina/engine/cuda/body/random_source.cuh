@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/random_source.cuh - where the random numbers of an operator come from.
+// lamina/engine/cuda/body/random_source.cuh - the seed and the stream of an operator's random
+// numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/recurrent_body.cuh - what the kernels of recurrent layers share: arrays
-// by row, the states that each step began with, the gradient of their weights.
+// lamina/engine/cuda/body/recurrent_body.cuh - common parts of the kernels of recurrent layers:
+// arrays by row, the states before each step, the gradient of the weights.
 #pragma once
 
 #include <lamina/engine/cuda/body/divider.cuh>
@@ -23,8 +23,8 @@ struct row_array {
   LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// Hands out parts of the scratch memory as rows, each part at a multiple of 256 bytes, as cuBLASLt
-/// expects its workspace; without memory it counts.
+/// Divides the scratch memory into arrays of rows, each aligned to 256 bytes, as cuBLASLt expects
+/// its workspace. Without memory it only counts the floats.
 class scratch_rows {
  public:
   explicit scratch_rows(float* at) : begin_(at) {}
@@ -34,12 +34,12 @@ class scratch_rows {
     at_ += (rows * stride + 63) / 64 * 64;
     return {p, stride};
   }
-  /// The array itself, or memory in its place where nobody wants it.
+  /// The array of the operand, or scratch memory if the program does not use this operand.
   row_array or_take(const operand& o, int rows, int columns) {
     return o ? row_array(o) : take(rows, columns);
   }
   std::ptrdiff_t used() const { return at_; }
-  /// What lies behind all that was taken.
+  /// The scratch memory after all parts that were taken.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + at_; }
 
  private:
@@ -47,8 +47,8 @@ class scratch_rows {
   std::ptrdiff_t at_ = 0;
 };
 
-/// The steps of sequences: rows from their begin on, or from their end back. Without offsets each
-/// row is a sequence of one step.
+/// The steps of sequences: rows in ascending order from the first one, or in descending order from
+/// the last one. Without offsets each row is a sequence of one step.
 struct sequence_steps {
   sequence_view all;
   bool reverse;
@@ -62,8 +62,8 @@ struct sequence_steps {
   }
 };
 
-/// The rows of the steps of one sequence. Its offsets are read once: a thread that walks along a
-/// sequence would read them anew behind each store.
+/// The rows of the steps of one sequence. The constructor reads the offsets once: otherwise the
+/// compiler would reload them after each store, which might alias them.
 struct rows_of_sequence {
   int first, step;
 
@@ -79,7 +79,7 @@ LAMINA_INLINE LAMINA_FN float dot(const float* x, const float* y, std::ptrdiff_t
   return sum;
 }
 
-/// before[row] = the row of the step before, or -1 - s in the first step of sequence s.
+/// before[row] = the row of the previous step, or -1 - s in the first step of sequence s.
 struct step_before_lines {
   struct arguments {
     sequence_steps steps;
@@ -99,8 +99,8 @@ void find_steps_before(Backend& b, const sequence_steps& steps, int rows, int* b
   if (a.lines > 0) b.template lines<team_lines<step_before_lines>>(a);
 }
 
-/// to[row] = the state that the step of a row began with: a row of `states`, in the first step of a
-/// sequence the initial state, or zeros.
+/// to[row] = the state before the step of this row: a row of `states`; in the first step of a
+/// sequence the initial state, or zeros if there is none.
 struct gather_before_body {
   struct arguments {
     row_array states, initial, to;
@@ -117,7 +117,7 @@ struct gather_before_body {
 };
 
 /// to[height, width] = states[rows, height]^T * slopes[rows, width]: the gradient of the weights
-/// that a recurrence multiplies its states by. `states` are those that each step began with.
+/// that a recurrence multiplies its states by. `states` holds the state before each step.
 template <class Backend>
 void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
                                int rows, int height, int width, float* to, std::ptrdiff_t stride,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/row_map.cuh - rows of one array become rows of another that tables at the
-// place choose, a thread an element.
+// lamina/engine/cuda/body/row_map.cuh - copies rows between arrays by tables in device memory, with
+// one thread per element.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace lamina::engine::cuda {
 
-/// Which row the r-th one of a call is: `first + r` without tables; by `order`, the one that stands
-/// there; by `ranks`, a column of a rank table, the sequence of this rank.
+/// Maps the r-th row of a call to a row of the array: `first + r` without tables; with `order`, the
+/// entry of that table; with `ranks`, a column of a rank table, the sequence of this rank.
 struct row_map {
   int first = 0;
   const int* order = nullptr;
@@ -20,14 +20,14 @@ struct row_map {
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t row(int r) const {
     int i = first + r;
-    // In 32 bits, for in more a register is spilled.
+    // Computed in 32 bits: with 64 bits the compiler spills a register.
     if (order != nullptr) i = order[i];
     if (ranks != nullptr) i = static_cast<int>(ranks[i * rank_step]);
     return i;
   }
 };
 
-/// What happens to rows: `to[r] = from[map(r)]`, `to[map(r)] = from[r]`, the same with zeros, or
+/// How rows are moved: `to[r] = from[map(r)]`, `to[map(r)] = from[r]`, the same with zeros, or
 /// `to[r] += from[map(r)]` in float.
 enum class row_move : std::uint8_t { gather, scatter, scatter_zeros, gather_add };
 
@@ -64,7 +64,8 @@ void move_rows(Backend& b, const operand& from, const operand& to, int n, const 
                                            divider(to.columns), size_of(to.type), n * to.columns});
 }
 
-/// The first n rows of an array become those of another; the rows behind them may become zeros.
+/// copy_rows: copies the first n rows of one array to another. clear_rows: sets the rows from
+/// `first` on to zero.
 template <class Backend>
 void copy_rows(Backend& b, const operand& from, const operand& to, int n) {
   if (from.data != to.data) move_rows<row_move::gather>(b, from, to, n, {});

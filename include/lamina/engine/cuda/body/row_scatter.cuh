@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/row_scatter.cuh - rows of one array and of many others, moved by one
-// kernel: the host knows where each lies.
+// lamina/engine/cuda/body/row_scatter.cuh - one kernel that moves rows between one array and many
+// others whose addresses the host knows.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// `rows[r] = *place[r]`, zeros where there is no place, or the other way round.
+/// `rows[r] = *position[r]`, or zeros if that is null; or the reverse copy.
 template <bool Collects>
 struct placed_rows_body {
   struct arguments {
@@ -41,23 +41,23 @@ struct placed_rows_body {
 
 }  // namespace detail
 
-/// Where the row of another array lies that each row of `of` is moved from or to. The host sends
-/// the list to scratch memory of the call.
+/// For each row of `of`, the address of the row of another array that it is copied from or to. The
+/// host sends the list to scratch memory of the call.
 class row_scatter {
  public:
   explicit row_scatter(const operand& of) : of_(of), at_(static_cast<std::size_t>(of.rows)) {}
 
-  /// Row `row` belongs to row r of another array.
+  /// Pairs row `row` with row r of another array.
   void set(int row, const operand& other, int r) {
     at_[static_cast<std::size_t>(row)] =
         static_cast<char*>(other.data) + r * other.stride * size_of(other.type);
   }
-  /// The rows become those at their places; zeros, where there is none.
+  /// Copies the rows from the listed addresses; rows without an address become zeros.
   template <class Backend>
   void collect(Backend& b, const call_context& c) const {
     move<true>(b, c);
   }
-  /// The rows at these places become equal to those of the array.
+  /// Copies the rows of the array to the listed addresses.
   template <class Backend>
   void spread(Backend& b, const call_context& c) const {
     move<false>(b, c);

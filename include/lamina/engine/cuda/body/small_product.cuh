@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/small_product.cuh - where the matrices of an array lie, and many small
-// products of them by one kernel.
+// lamina/engine/cuda/body/small_product.cuh - the addresses of the matrices in an array, and one
+// kernel for many small products of them.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace lamina::engine::cuda::detail {
 
-/// Where the matrices of an array begin: some in a row of it, then those of the next row. One
-/// serves all if both steps are 0.
+/// Where the matrices of an array begin: some in the first row, then some in the next row. If both
+/// steps are 0, one matrix serves all products.
 struct matrix_list {
   int in_row = 1;
   std::ptrdiff_t row_step = 0, step = 0;
@@ -24,14 +24,14 @@ struct matrix_list {
   explicit matrix_list(const matrix_side& m)
       : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
   std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
-  /// How many of `count` follow each other by one step.
+  /// How many of the `count` matrices are an equal distance apart.
   int even(int count) const {
     return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
   }
   std::ptrdiff_t batch_stride() const { return in_row == 1 ? row_step : step; }
 };
 
-/// Matrices of an array as a side of products reads them.
+/// The matrices of an array as the left or right operand of products.
 struct read_matrices {
   const float* data;
   matrix_list list;
@@ -56,7 +56,7 @@ struct read_matrices {
   }
 };
 
-/// Where the results of products go.
+/// The matrices that receive the results of products.
 struct written_matrices {
   float* data;
   matrix_list list;
@@ -74,7 +74,7 @@ struct matrix_reader {
 
   using line_type = const float*;
   using deep_type = std::ptrdiff_t;  // below zero: past the last term
-  // Results of a line past the last are not stored: it may be any line.
+  // The results of a line after the last one are not stored, so it may be any line.
   LAMINA_INLINE LAMINA_FN line_type line(int i) const {
     return data + (i < lines ? i : 0) * line_step;
   }
@@ -84,7 +84,7 @@ struct matrix_reader {
   }
 };
 
-/// What the kernel of small products is given: matrix i of a side is at i / in_row * row_step +
+/// The arguments of the kernel of small products: matrix i of a side is at i / in_row * row_step +
 /// i % in_row * step.
 struct small_product_arguments {
   struct side {
@@ -109,7 +109,7 @@ struct small_product_arguments {
   float alpha;
 };
 
-/// Products of matrices that do not follow each other by one step: a tile of one of them per block.
+/// Products of matrices at unequal distances: each block computes a tile of one of them.
 template <bool LeftTurned, bool RightTurned, class Shape>
 struct small_product_body {
   using arguments = small_product_arguments;

@@ -10,14 +10,15 @@
 
 namespace lamina::engine::cuda {
 
-/// Where a pack stands: its first element in every array of the group's shape, its row and column.
+/// The position of a pack: the offset of its first element in arrays of the group's shape, its row
+/// and its column.
 struct element_position {
   std::ptrdiff_t offset;
   int row, column;
   divider channel_size{};  // of images: elements of a channel, and how many channels there are
   int channels = 1;
 
-  /// The channel of lane j; behind the last one there is only padding.
+  /// The channel of lane j. Lanes after the last channel are padding and count as the last channel.
   LAMINA_INLINE LAMINA_FN int channel(int j) const {
     const int c = channel_size.quotient(column + j);
     return c < channels ? c : channels - 1;
@@ -36,7 +37,7 @@ constexpr int largest() {
   return most;
 }
 
-/// How an operand is read. `Constant`: nothing that the group reads changes while it runs.
+/// Reads an operand. `Constant`: the group writes nothing that it reads.
 template <class Operand>
 struct operand_reader;
 
@@ -153,7 +154,8 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
     values[number] =
         apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
   }
-  // After all loads of the group: no statement reads from memory what another one writes there.
+  // Runs after all loads of the group: no statement reads from memory what another one writes
+  // there.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void store(float* const* a, const Pack* values, int number,
                                             const element_position& at) {
@@ -164,7 +166,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  // Behind the numbers lie the norms, where the equation needs them.
+  // If the equation needs the norms, they follow the numbers.
   static constexpr bool has_norms = Op::traits::has_norms;
   static constexpr int numbers = static_cast<int>(Op::attributes.size()) + (has_norms ? 2 : 0);
   static constexpr int arguments =
@@ -187,7 +189,7 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
                                           const element_position& at) {
     const float* const number = a[numbers_argument];
     const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
-    // Without numbers the trainer updates later: it wants the gradient itself.
+    // Without numbers the trainer updates later, so the gradient itself is stored.
     if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
     Pack param = operand_reader<Param>::template get<false>(a, head, values, at);
     Pack state[sizeof...(In) + 1];
@@ -235,13 +237,13 @@ struct statement_runner<expression::statements<S...>> {
   static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
                                        ? 0
                                        : detail::largest<detail::one_statement<S>::arguments...>();
-  /// An argument with one number a channel, or -1.
+  /// The argument with one number per channel, or -1.
   static constexpr int channels = detail::largest<detail::one_statement<S>::channels...>();
-  /// Whether row and column matter, and not only the offset.
+  /// Whether the statements need the row and the column in addition to the offset.
   static constexpr bool by_position = (detail::one_statement<S>::by_position || ... || false);
   static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
 
-  /// The loads may be of constant memory where the kernel writes nothing that it reads.
+  /// Loads may use the read-only cache if the kernel writes nothing that it reads.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void run([[maybe_unused]] float* const* a, const Pack& head,
                                           const element_position& at) {

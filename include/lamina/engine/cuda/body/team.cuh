@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/team.cuh - who runs a kernel's body: a thread at a position, or a team of
-// threads that adds up together.
+// lamina/engine/cuda/body/team.cuh - the threads that run a kernel's body: one thread at a
+// position, or a team of threads with a common sum.
 //
 // A body is written once, over a position or a team, as a LAMINA_FN. On the device a team is a warp
 // or a block; on the host it is one thread, or some threads that wait for each other, so that tests
-// run the very bodies. Sums are taken in a fixed order: equal inputs give equal bits.
+// run the same bodies. Sums are taken in a fixed order: equal inputs give equal bits.
 #pragma once
 
 #include <lamina/core/extremes.hpp>
@@ -26,7 +26,7 @@ struct serial_team {
 
   LAMINA_FN int rank() const { return 0; }
   LAMINA_FN int size() const { return 1; }
-  /// f over the numbers of all threads, in a fixed order; the same for each of them.
+  /// Reduces the numbers of all threads by f in a fixed order; every thread gets the same result.
   template <class T, class F>
   LAMINA_FN T reduce(T x, F) const {
     return x;
@@ -36,8 +36,8 @@ struct serial_team {
 
 #if defined(__CUDACC__)
 
-// Members of the device's teams are functions of both sides, as the bodies that call them are; on
-// the host nobody does.
+// The members of device teams are declared for host and device because the bodies that call them
+// are; the host never calls them.
 
 /// A warp: 32 threads that exchange registers.
 struct warp_team {
@@ -129,8 +129,8 @@ struct take_smaller {
   }
 };
 
-/// The sum, the largest and the smallest of one number a thread; an extreme is NaN where a number
-/// is NaN.
+/// The sum, the largest and the smallest of one number per thread. The extremes are NaN if any
+/// number is NaN.
 template <class Team, class T>
 LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {
   return team.reduce(x, add_numbers{});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/tile_product.cuh - a tile of a matrix product by a block of threads, in
-// plain floats: operands go from global memory through registers to shared memory, sums stay in
-// registers. How an operand lies in global memory its reader knows.
+// lamina/engine/cuda/body/tile_product.cuh - computes a tile of a matrix product by a block of
+// threads, in plain floats: operands go from global memory through registers to shared memory, sums
+// stay in registers. The reader of an operand knows its layout in global memory.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct tile_shape {
   static constexpr int threads = Rows / Each * (Columns / pack_width);
   static_assert(Rows % Each == 0 && Columns % pack_width == 0);
 
-  /// A tile of as many threads that has Fold times fewer rows, and more columns.
+  /// A tile with the same number of threads, Fold times fewer rows and Fold times more columns.
   template <int Fold>
   using folded =
       tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / std::min(Each, Rows / Fold)),
@@ -33,8 +33,8 @@ struct tile_shape {
 LAMINA_INLINE LAMINA_FN int tiles_for(int n, int size) { return (n + size - 1) / size; }
 
 /// Shared memory: the next `depth` terms of each row of the left operand and of each column of the
-/// right one. A row of it is a pack longer than the tile, so that threads that store terms of one
-/// line hit different banks, and packs stay aligned.
+/// right one. Its rows are one pack longer than the tile, so that threads that store terms of one
+/// line use different banks, and packs stay aligned.
 template <class Shape>
 struct tile_memory {
   alignas(16) float left[Shape::depth][Shape::rows + pack_width];
@@ -44,14 +44,15 @@ struct tile_memory {
 namespace detail {
 
 /// Copies Lines x Depth numbers of an operand from global to shared memory. A line is a row of the
-/// left operand or a column of the right one. A reader splits the address of an element into what
-/// depends on the line and what depends on the term, so that a thread computes each only once:
-///   static constexpr bool along_depth;   neighbours in memory are terms; else they are lines
+/// left operand or a column of the right one. A reader splits the address of an element into a part
+/// that depends on the line and a part that depends on the term, so that a thread computes each
+/// only once:
+///   static constexpr bool along_depth;   adjacent elements are terms; else lines
 ///   line_type line(int) const;   deep_type deep(int) const;
-///   float get(line_type, deep_type) const;   0 for a term past the last
+///   float get(line_type, deep_type) const;   0 for a term after the last one
 template <int Lines, int Depth, int Threads, class Reader>
 struct tile_loader {
-  // Threads with consecutive ranks read neighbours in memory.
+  // Threads with consecutive ranks read adjacent elements.
   static constexpr int fastest = Reader::along_depth ? Depth : Lines < 32 ? Lines : 32;
   static constexpr int across = Threads < fastest ? Threads : fastest, down = Threads / across;
   static constexpr int line_step = Reader::along_depth ? down : across;
@@ -92,7 +93,7 @@ struct tile_loader {
   }
 };
 
-/// The pack at the columns of a thread, of several rows.
+/// The sums of a thread: one pack of columns in several rows.
 template <int Rows>
 struct tile_sums {
   pack row[Rows];
@@ -132,7 +133,7 @@ struct tile_sums {
 
 }  // namespace detail
 
-/// What a thread computes of a tile: rows y to y + each of the pack of columns at x.
+/// The part of a tile that a thread computes: rows y to y + each of the pack of columns at x.
 template <class Shape>
 class tile_share {
  public:
@@ -140,8 +141,8 @@ class tile_share {
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
       : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
-  /// The sums of products of the terms from `first` to before `end`, added in their order, of the
-  /// tile whose upper left corner is (row0, column0).
+  /// Computes the tile with the upper left corner (row0, column0): the sums over the terms in
+  /// [first, end), added in their order.
   template <class Team, class Left, class Right>
   LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
                                         int row0, const Left& left, int column0,
@@ -158,7 +159,7 @@ class tile_share {
     for (int k = first; k < end; k += depth) {
       rows.store(s.left), columns.store(s.right);
       team.barrier();
-      // These loads are under way while the terms in shared memory are multiplied.
+      // These loads run while the terms in shared memory are multiplied.
       if (k + depth < end) rows.load(k + depth), columns.load(k + depth);
       LAMINA_CUDA_UNROLL
       for (int d = 0; d < depth; ++d) chunk.add_product(&s.left[d][y_], load_pack(&s.right[d][x_]));
@@ -171,7 +172,8 @@ class tile_share {
     sums_.add(chunk);
   }
 
-  /// f(row, column, sums) for each pack of the thread, by its place in the tile.
+  /// Calls f(row, column, sums) for each pack of the thread; row and column are relative to the
+  /// tile.
   template <class F>
   LAMINA_INLINE LAMINA_FN void each(const F& f) const {
     LAMINA_CUDA_UNROLL
@@ -180,8 +182,8 @@ class tile_share {
 
  private:
   static constexpr int wide = Shape::columns / pack_width;
-  /// A float to which 10^6 terms are added loses digits. So chunks of terms are added up by
-  /// themselves, and then their sums.
+  /// A float to which 10^6 terms are added loses digits. So chunks of terms are summed separately,
+  /// and then their sums.
   static constexpr int steps_of_chunk = 512 / Shape::depth;
 
   int x_, y_;

@@ -2,9 +2,9 @@
 // lamina/engine/cuda/device/algorithms.hpp - algorithms that a backend takes from a library: on a
 // device CUB's and Thrust's (device_algorithms.cuh, transform.cuh), on the host loops.
 //
-// `backend.run_algorithm(a, scratch)` runs one behind what was launched before;
-// `Backend::algorithm_scratch(a, &bytes)` tells how much memory it needs, by its counts alone. None
-// of them allocates memory or waits, so a graph may record them.
+// `backend.run_algorithm(a, scratch)` runs one after the launches before it;
+// `Backend::algorithm_scratch(a, &bytes)` returns how much memory it needs, which depends on its
+// counts alone. No algorithm allocates memory or waits, so a graph may record them.
 #pragma once
 
 #include <cstddef>
@@ -16,30 +16,30 @@ namespace lamina::engine::cuda {
 
 namespace algorithm {
 
-/// Keys with a number each, as they are and in order.
+/// Unsorted and sorted keys, each with a number.
 template <class Key>
 struct sort_arrays {
   Key *keys, *sorted_keys;
   int *numbers, *sorted_numbers;
 };
 
-/// Sorts keys from 0 to below 2^bits; equal keys stay in their order.
+/// Sorts keys in [0, 2^bits); the sort is stable.
 template <class Key>
 struct sort_pairs : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceRadixSort::SortPairs";
   int count, bits;
 };
 
-/// Sorts each of some lines of n keys; equal keys stay in their order. Of floats NaN is the
-/// smallest or, without a sign, the largest, and both zeros are equal.
+/// Sorts each of `lines` lines of n keys; the sort is stable. For floats, NaN with a sign is the
+/// smallest key and NaN without one the largest, and both zeros are equal.
 template <class Key>
 struct sort_lines : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceSegmentedRadixSort::SortPairs";
   int lines, n;
 };
 
-/// The numbers i from 0 to below `count` that Holds::run(of, i) chooses, in ascending order, and
-/// how many.
+/// The indices i in [0, count) for which Holds::run(of, i) is true, in ascending order, and how
+/// many there are.
 template <class Holds>
 struct select {
   static constexpr const char* name = "cub::DeviceSelect::If";
@@ -50,7 +50,7 @@ struct select {
 };
 
 /// Sums along lines of n elements, as Body::value: Body::load(of, line, k) is an element,
-/// Body::store(of, line, k, sum) takes the sum up to element k, which `exclusive` leaves out.
+/// Body::store(of, line, k, sum) stores the sum up to element k; `exclusive` excludes this element.
 template <class Body>
 struct scan_lines {
   static constexpr const char* name = "scan_lines";
@@ -59,8 +59,7 @@ struct scan_lines {
   bool exclusive;
 };
 
-/// counts[b] = how often b is among the numbers, for b from 0 to below `bins`; others count for
-/// nothing.
+/// counts[b] = how often b occurs among the numbers, for b in [0, bins); other numbers are ignored.
 template <class Number>
 struct histogram {
   static constexpr const char* name = "cub::DeviceHistogram::HistogramEven";
@@ -69,7 +68,7 @@ struct histogram {
   int count, bins;
 };
 
-/// result(terms(0) + ... + terms(count - 1)), added in double and handed over by one thread.
+/// result(terms(0) + ... + terms(count - 1)), summed in double; one thread calls `result`.
 template <class Terms, class Result>
 struct sum {
   static constexpr const char* name = "cub::DeviceReduce::TransformReduce";
@@ -106,7 +105,7 @@ struct tabulate {
 
 }  // namespace algorithm
 
-/// Hands out arrays of the scratch memory of a call; without memory it counts the floats.
+/// Divides the scratch memory of a call into arrays; without memory it only counts the floats.
 class scratch_parts {
  public:
   explicit scratch_parts(float* at) : begin_(at) {}
@@ -123,7 +122,7 @@ class scratch_parts {
     int* const numbers = take<int>(count);
     return {keys, sorted_keys, numbers, take<int>(count)};
   }
-  /// What lies behind all that was taken: for the algorithms.
+  /// The scratch memory after all parts that were taken; the algorithms use it.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + used_; }
   std::ptrdiff_t used() const { return used_; }
 

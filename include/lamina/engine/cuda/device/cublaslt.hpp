@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/cublaslt.hpp - a backend whose matrix products are those of cuBLASLt.
+// lamina/engine/cuda/device/cublaslt.hpp - a backend that multiplies matrices by cuBLASLt.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// An object of the library that is destroyed with its owner.
+/// Owns an object of the library and destroys it.
 template <class T>
 struct cublaslt_deleter {
   cublasStatus_t (*destroy)(T);
@@ -49,9 +49,9 @@ inline constexpr cublasComputeType_t compute_type<lamina::cuda::bfloat16_type> =
 
 }  // namespace detail
 
-/// `Base` with products by cuBLASLt. Sums in parts (split-K) are added by a step of their own and
-/// without atomics, so that equal inputs give equal bits.
-/// `Workspace`: the floats that it may use for a product; 32 MiB, as NVIDIA advises for sm_90.
+/// `Base` with products by cuBLASLt. Partial sums (split-K) are added in a separate step without
+/// atomics, so that equal inputs give equal bits. `Workspace`: floats of workspace per product; 32
+/// MiB, as NVIDIA advises for sm_90.
 template <class Base, class Arithmetic = lamina::cuda::float32_type,
           std::ptrdiff_t Workspace = std::ptrdiff_t{1} << 23>
 class cublaslt_backend : public Base {
@@ -64,9 +64,9 @@ class cublaslt_backend : public Base {
     library_ = detail::cublaslt_object<cublasLtHandle_t>(made, {&cublasLtDestroy});
   }
 
-  /// Throws lamina::error where the library fails or has no algorithm.
+  /// Throws lamina::error if the library fails or has no algorithm.
   void multiply(const product& p, float* workspace) {
-    // Batches are the z dimension of a grid.
+    // Batches are the z dimension of a grid, which has this limit.
     constexpr int most = 65535;
     for (int first = 0; first < p.batches; first += most) {
       product some = p;
@@ -151,10 +151,11 @@ class cublaslt_backend : public Base {
     choose(made);
     return calls_.emplace_back(std::move(made));
   }
-  /// As a matrix is stored: `down` are its columns here, `across` its rows, unless it is turned.
+  /// The layout of a stored matrix: `down` is its columns here, `across` its rows, or the reverse
+  /// if it is transposed.
   LAMINA_COLD layout layout_of(int down, int across, const product::side& s, int batches) {
     if (s.turned) std::swap(down, across);
-    // The stride of one row may be less than the row.
+    // For a single row the stride may be less than the row.
     cublasLtMatrixLayout_t layout_made = nullptr;
     check(cublasLtMatrixLayoutCreate(
               &layout_made, CUDA_R_32F, static_cast<std::uint64_t>(down),
@@ -181,7 +182,8 @@ class cublaslt_backend : public Base {
   void set_bias(call& c, const float* bias) {
     set(c, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias));
   }
-  /// The algorithm that the library expects to be the fastest, of those that give equal bits.
+  /// Chooses the algorithm that the library expects to be fastest, among those with reproducible
+  /// results.
   LAMINA_COLD void choose(call& c) {
     cublasLtMatmulPreference_t made = nullptr;
     check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");

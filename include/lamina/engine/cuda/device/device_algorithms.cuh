@@ -4,10 +4,10 @@
 //
 // An algorithm is a function in its namespace,
 //   cudaError_t call(const Algorithm&, void* storage, std::size_t& bytes, cudaStream_t)
-// which without storage tells how many bytes it needs; or, if it needs none,
+// which without storage returns in `bytes` how many it needs; or, if it needs none,
 //   cudaError_t call(const Algorithm&, cudaStream_t)
-// Only programs that ask for an algorithm include this header (cmake/cuda_kernels): those of CUB
-// cost seconds.
+// Only programs that use an algorithm include this header (cmake/cuda_kernels), because CUB costs
+// seconds of compile time.
 #pragma once
 
 #include <cub/block/block_scan.cuh>
@@ -34,13 +34,13 @@ cudaError_t call(const sort_pairs<Key>& a, void* storage, std::size_t& bytes, cu
                                          a.sorted_numbers, a.count, 0, a.bits, stream);
 }
 
-/// Where line i begins.
+/// The offset at which line i begins.
 struct line_begin {
   int n;
   __host__ __device__ int operator()(int i) const { return i * n; }
 };
 
-/// A block sorts a line.
+/// One block sorts one line.
 template <class Key>
 cudaError_t call(const sort_lines<Key>& a, void* storage, std::size_t& bytes, cudaStream_t stream) {
   const auto begin =
@@ -62,7 +62,7 @@ cudaError_t call(const select<Holds>& a, void* storage, std::size_t& bytes, cuda
                                a.count, condition<Holds>{a.of}, stream);
 }
 
-/// What CUB writes the sum through.
+/// The output iterator through which CUB writes the sum.
 template <class Result>
 struct sum_result {
   Result result;
@@ -88,9 +88,9 @@ cudaError_t call(const histogram<Number>& a, void* storage, std::size_t& bytes,
 
 inline constexpr int scan_threads = 256, scan_items = 4;
 
-/// Sums along lines, a block each. cub::DeviceScan adds floats in an order that changes from run to
-/// run (its look-back takes what other blocks have finished); a block always adds in the same
-/// order.
+/// Sums along lines, one block per line. cub::DeviceScan adds floats in an order that varies
+/// between runs (its look-back uses the blocks that have finished); a single block always adds in
+/// the same order.
 template <class Body>
 __global__ void __launch_bounds__(scan_threads)
     scan_kernel(const __grid_constant__ scan_lines<Body> a) {

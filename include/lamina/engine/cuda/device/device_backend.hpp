@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/device/device_backend.hpp - a CUDA device: memory, recorded graphs, launches.
-// Needs the CUDA Toolkit's headers and runtime library, but not its compiler: what launches kernels
-// is declared here and defined in kernels.cuh.
+// It needs the CUDA Toolkit's headers and runtime library, but not its compiler: functions that
+// launch kernels are declared here and defined in kernels.cuh.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,22 @@
 
 namespace lamina::engine::cuda {
 
-/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Not for
-/// two threads at once.
+/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Only one
+/// thread at a time may use it.
 class device_backend : public device_graph {
  public:
   using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
   using sum_tile = sum_shape<32, 32>;
-  /// Threads of the blocks that run positions and lines, and of teams that have some rows each.
+  /// Threads per block for positions and lines, and per team that computes several rows.
   static constexpr int block_threads = 256, row_threads = block_threads;
-  /// Bytes of shared memory that the launch of a body asks for: compilers lay out 48 KB at most.
+  /// Bytes of dynamic shared memory for the launch of a body: the compiler allocates at most 48 KB
+  /// statically.
   template <class Body>
   static constexpr std::size_t launch_memory = sizeof(typename Body::shared) > 48 * 1024
                                                    ? sizeof(typename Body::shared)
                                                    : 0;
 
-  /// Throws lamina::error where there is no driver, or no such device.
+  /// Throws lamina::error if there is no driver, or no such device.
   LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
     int devices = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
@@ -52,22 +53,22 @@ class device_backend : public device_graph {
       const char* const value = std::getenv(name);
       return value != nullptr && value[0] == first;
     };
-    // Each launch is waited for: a failure then names its operator.
+    // The host waits for each launch, so that a failure names its operator.
     careful_ = begins_with("LAMINA_CUDA_CHECK", '1');
-    // A step that comes back with the same rows is replayed as one graph.
+    // A repeated step with the same rows is replayed as one graph.
     captures_ = !begins_with("LAMINA_CUDA_GRAPHS", '0') && !careful_;
   }
   device_backend(const device_backend&) = delete;
   device_backend& operator=(const device_backend&) = delete;
 
-  /// Notes which group is launched next, for messages; the machine says which layer's it is.
+  /// Records which group is launched next, for messages; the machine adds the layer.
   void begin_group(const call_context& site) { operator_ = site.schema().type; }
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     operator_ = nullptr;
   }
 
-  /// Whether a block has the shared memory of a body.
+  /// Whether the device has enough shared memory per block for a body.
   template <class Body>
   bool fits() const {
     return sizeof(typename Body::shared) <= static_cast<std::size_t>(block_memory_);
@@ -89,7 +90,7 @@ class device_backend : public device_graph {
   static void algorithm_scratch(const Algorithm& a, std::size_t* bytes);
 
  protected:
-  /// Throws lamina::error naming the operator that is launched, and the call that failed.
+  /// Throws lamina::error that names the operator being launched and the call that failed.
   [[noreturn]] LAMINA_COLD void fail_in_group(const char* call, const char* what) const {
     throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
                        << (operator_ != nullptr ? ": " : "") << call << ": " << what);
@@ -103,7 +104,7 @@ class device_backend : public device_graph {
 
   bool careful_ = false;
   int processors_ = 1, block_memory_ = 0;
-  const char* operator_ = nullptr;  // whose group is launched; nobody's between groups
+  const char* operator_ = nullptr;  // whose group is being launched; null between groups
 };
 
 }  // namespace lamina::engine::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_buffer.hpp - memory of a backend, and memory of the host beside
-// it.
+// lamina/engine/cuda/device/device_buffer.hpp - memory of a backend, and host memory for copies to
+// and from it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace lamina::engine::cuda {
 
-/// Throws lamina::error: a place has not so much memory. `planned` is 0 where no plan asks for it.
+/// Throws lamina::error: the device does not have enough memory. `planned` is 0 if the request is
+/// not part of a plan.
 [[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t planned,
                                                  std::size_t in_use, std::size_t free,
                                                  std::size_t total) {
@@ -23,7 +24,7 @@ namespace lamina::engine::cuda {
                       << total << " are free");
 }
 
-/// While it lives, an allocation that fails tells how many bytes a plan has in all.
+/// During its lifetime the error of a failed allocation reports the total bytes of a plan.
 template <class Backend>
 class planned_memory {
  public:
@@ -36,8 +37,8 @@ class planned_memory {
   Backend& backend_;
 };
 
-/// Bytes that a backend allocates and releases, in the memory of its place or, for copies, of the
-/// host; they begin at a multiple of 256 and hold zeros at first.
+/// Bytes that a backend allocates and releases, in device memory or, for copies, in host memory.
+/// They are aligned to 256 bytes and zero-initialised.
 template <class Backend, bool Staging>
 class backend_buffer {
  public:
@@ -50,7 +51,7 @@ class backend_buffer {
   backend_buffer& operator=(const backend_buffer&) = delete;
   ~backend_buffer() { release(); }
 
-  /// Makes room; the old contents are lost. Returns whether the memory is another one.
+  /// Reserves memory; the old contents are lost. Returns whether the address has changed.
   bool reserve(std::size_t bytes) {
     if (bytes <= size_) return false;
     release();
@@ -83,7 +84,7 @@ class backend_buffer {
 /// Device memory.
 template <class Backend>
 using device_buffer = backend_buffer<Backend, false>;
-/// Memory of the host that copies to and from a place start at.
+/// Host memory for copies to and from a device.
 template <class Backend>
 using staging_buffer = backend_buffer<Backend, true>;
 

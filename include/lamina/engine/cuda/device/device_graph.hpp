@@ -12,25 +12,25 @@
 
 namespace lamina::engine::cuda {
 
-/// Captures what a stream is asked for, and replays it: one launch per run in place of one per
-/// kernel. With LAMINA_CUDA_GRAPHS=0 in the environment it does the work as it comes.
+/// Captures the work of a stream as a graph and replays it: one launch per run in place of one per
+/// kernel. With LAMINA_CUDA_GRAPHS=0 in the environment it launches each kernel directly.
 class device_graph : public device_memory {
  public:
-  /// Host memory for a copy that is being captured; it lives as long as the graph. Null where
-  /// nothing is captured.
+  /// Host memory for a copy that is being captured; it lives as long as the graph. Null if nothing
+  /// is being captured.
   void* staging_of_graph(std::size_t bytes) {
     if (!capturing_) return nullptr;
     kept_.reserve(kept_.size() + 1);
     kept_.push_back(allocate_staging(bytes));
     return kept_.back();
   }
-  /// Does the work. The second time with an equal key the work is captured, and from then on the
-  /// graph is launched: the launches must depend on the key alone.
+  /// Does the work. The second call with an equal key captures it, and later calls launch the
+  /// graph: the launches must depend on the key alone.
   template <class Work>
   void replay(std::string_view key, Work&& work) {
     use();
     if (!captures_) return work();
-    // The work forgets all graphs where it moves memory: find() again afterwards.
+    // The work calls forget() if it moves memory, so find() is called again.
     if (!find(key).seen) {
       work();
       find(key).seen = true;
@@ -60,7 +60,7 @@ class device_graph : public device_memory {
     use();
     work();
   }
-  /// Drops all graphs: memory that they use has moved.
+  /// Drops all graphs, because memory that they use has moved.
   void forget() noexcept {
     for (captured& c : captured_) {
       if (c.graph != nullptr) cudaGraphExecDestroy(c.graph);
@@ -87,7 +87,7 @@ class device_graph : public device_memory {
   LAMINA_COLD captured& find(std::string_view key) {
     for (captured& c : captured_)
       if (c.key == key) return c;
-    // Keys that never came back go first.
+    // Keys that were never repeated are removed first.
     if (captured_.size() >= most_captured)
       std::erase_if(captured_, [](const captured& c) { return c.graph == nullptr; });
     if (captured_.size() >= most_captured) forget();

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-// A header that has been included in its place stands for it.
+// A test may have included another header in its place.
 #if !defined(CUDART_VERSION)
 #include <cuda_runtime_api.h>
 #endif
@@ -18,8 +18,8 @@
 
 namespace lamina::engine::cuda {
 
-/// What the runtime says of a failed call. It forgets the failure then, which a later launch would
-/// be told of otherwise.
+/// The runtime's message for a failed call. This also clears the error, which a later launch would
+/// report otherwise.
 LAMINA_COLD inline const char* failure_text(cudaError_t found) {
   cudaGetLastError();
   return cudaGetErrorString(found);
@@ -40,7 +40,7 @@ class device_memory {
 
   int number() const { return number_; }
   cudaStream_t stream() const { return stream_; }
-  /// Makes it the current device of the calling thread.
+  /// Makes this device the current one of the calling thread.
   void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
   void* allocate(std::size_t bytes) {
     use();
@@ -59,7 +59,7 @@ class device_memory {
     cudaFree(p);  // waits for the kernels that still use it
     in_use_ -= bytes;
   }
-  /// Memory of the host that does not move, so that copies do not wait.
+  /// Allocates page-locked host memory, so that copies are asynchronous.
   void* allocate_staging(std::size_t bytes) {
     use();
     void* p = nullptr;

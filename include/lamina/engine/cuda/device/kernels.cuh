@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/kernels.cuh - bodies as kernels, and their launches.
+// lamina/engine/cuda/device/kernels.cuh - the kernels that run bodies, and their launches.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(device_backend::block_threads)
     Body::run(a, i);
 }
 
-/// Blocks of a kernel that one processor holds at once.
+/// Blocks of a kernel that one multiprocessor runs at the same time.
 template <class Kernel>
 int resident_blocks(Kernel* kernel, int threads, std::size_t launch_memory = 0) {
   int blocks = 0;
@@ -66,7 +66,7 @@ inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
 
 }  // namespace detail
 
-/// A grid as wide as the rows and as high as the device holds at once.
+/// Launches a grid as wide as the rows and as high as the device can run at the same time.
 template <class Body>
 void device_backend::cells(const typename Body::arguments& g) {
   static const int resident = detail::resident_blocks(&detail::cell_kernel<Body>, block_threads);
@@ -90,7 +90,7 @@ void device_backend::teams(const typename Body::arguments& g) {
   if (teams == 0) return;
   constexpr std::size_t bytes = launch_memory<Body>;
   const auto kernel = &detail::team_kernel<Body>;
-  // Each device has to be told.
+  // The attribute must be set for each device.
   if constexpr (bytes > 0)
     check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes)),
@@ -101,7 +101,7 @@ void device_backend::teams(const typename Body::arguments& g) {
   check_launch();
 }
 
-/// One warp per line; one block per line where lines are long.
+/// One warp per line, or one block per line if lines are long.
 template <class Body>
 void device_backend::lines(const typename Body::arguments& a) {
   const auto blocks = [&](int each) {
@@ -117,7 +117,7 @@ void device_backend::lines(const typename Body::arguments& a) {
   check_launch();
 }
 
-/// A thread an element.
+/// One thread per element.
 template <class Body>
 void device_backend::elements(const typename Body::arguments& a) {
   static const int resident = detail::resident_blocks(&detail::element_kernel<Body>, block_threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/place_backend.hpp - the backend of a CUDA device as a place.
+// lamina/engine/cuda/device/place_backend.hpp - the backend for a place that is a CUDA device.
 #pragma once
 
 #include <lamina/engine/cuda/device/cublaslt.hpp>
@@ -7,7 +7,7 @@
 
 namespace lamina::engine::cuda {
 
-/// A device that multiplies as a place says.
+/// A device with the matrix arithmetic of a place.
 template <class Arithmetic>
 using place_backend = cublaslt_backend<device_backend, Arithmetic>;
 

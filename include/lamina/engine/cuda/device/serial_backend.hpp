@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops: numbers
-// that loops and branches go by are computed there.
+// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops; it
+// computes the numbers that control loops and branches.
 #pragma once
 
 #include <lamina/engine/cuda/body/team.cuh>
 
 namespace lamina::engine::cuda {
 
-/// As much of a backend as the kernels of single numbers need, over memory of the host.
+/// The part of a backend that kernels of single numbers need, over host memory.
 struct serial_backend {
   template <class Body>
   void lines(const typename Body::arguments& a) {

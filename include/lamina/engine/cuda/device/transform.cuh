@@ -15,16 +15,16 @@
 
 namespace lamina::engine::cuda::algorithm {
 
-/// Memory for Thrust, which has none to give: the algorithms below need no temporary storage, and
-/// one that did would fail here, before it asked the driver for memory.
+/// An allocator for Thrust that always fails: the algorithms below need no temporary storage, and
+/// one that did would fail here before it asked the driver for memory.
 struct no_memory {
   using value_type = char;
   char* allocate(std::ptrdiff_t) { throw std::bad_alloc(); }
   void deallocate(char*, std::size_t) {}
 };
 
-/// Calls f(policy). `par_nosync` leaves out the wait at the end of an algorithm that returns
-/// nothing from the device, and these do not; so a graph may record them.
+/// Calls f(policy). `par_nosync` omits the wait at the end of algorithms that return nothing from
+/// the device, as these do, so a graph may record them.
 template <class F>
 cudaError_t by_thrust(cudaStream_t stream, const F& f) {
   no_memory memory;

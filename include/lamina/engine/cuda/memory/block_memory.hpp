@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/block_memory.hpp - what a machine on a device has besides for programs
-// with loops and branches: numbers on the host, arrays of tensors, arrays of rows that operators
-// make.
+// lamina/engine/cuda/memory/block_memory.hpp - the memory that programs with loops and branches
+// need in addition on a device: numbers on the host, arrays of tensors, arrays of rows that
+// operators make.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 
 namespace lamina::engine::cuda {
 
-/// Numbers of the host on their way to a device, each at a place of its own until the run is over.
+/// Host numbers that are copied to a device asynchronously; each keeps a separate address until the
+/// run is over.
 template <class Backend>
 class sent_numbers {
  public:
   explicit sent_numbers(Backend& b) : backend_(b) {}
-  /// All that was sent has arrived.
+  /// Releases the sent numbers. Call it when all copies are done.
   void clear() { chunk_ = used_ = 0; }
   void send(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
@@ -70,10 +71,10 @@ class block_memory {
 
   const void* array_address(int i) const { return &arrays_[static_cast<std::size_t>(i)]; }
   device_tensor_array<Backend>& array(int i) { return arrays_[static_cast<std::size_t>(i)]; }
-  /// Where the host has arguments; null for what only the device has.
+  /// The host addresses of arguments; null for arguments that only the device has.
   float* const* on_host() const { return on_host_; }
 
-  /// Room for the rank table that group g makes, if it does: a row for each of its sequences.
+  /// Reserves memory for the rank table that group g makes, if it makes one: one row per sequence.
   void make_ranks(int g, const int* rows) {
     const int n = known::table.made_ranks[g];
     if (n < 0) return;
@@ -83,15 +84,15 @@ class block_memory {
                      static_cast<std::size_t>(table.width) / 2);
     place_ranks(n, ranks_[n].data());
   }
-  /// The numbers that a frame keeps lie in its words.
+  /// Sets the addresses of the numbers that a frame keeps to words of the frame.
   void place_own(int loop, std::uintptr_t* words) {
     const list_range r = known::table.frames[loop];
     for (int i = r.first; i < r.first + r.count; ++i)
       on_host_[known::table.frame_numbers[i].argument] =
           reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
   }
-  /// The rank tables that a frame keeps are copied to memory of its own (`push`: of so many floats)
-  /// when its iteration ends, ...
+  /// Copies the rank tables that a frame keeps to the frame's memory (`push` allocates floats) when
+  /// its iteration ends, ...
   template <class Push>
   void keep_own(int loop, std::uintptr_t* words, const Push& push) {
     for (int n = 0; n < known::table.ranks_count; ++n) {
@@ -101,7 +102,7 @@ class block_memory {
       words[known::table.ranks[n].word] = reinterpret_cast<std::uintptr_t>(to);
     }
   }
-  /// ... and read there when its gradient begins.
+  /// ... and reads them from there when its gradient begins.
   void restore_own(int loop, const std::uintptr_t* words) {
     for (int n = 0; n < known::table.ranks_count; ++n)
       if (known::table.ranks[n].loop == loop)
@@ -109,14 +110,14 @@ class block_memory {
   }
 
   void begin_run() { sent_.clear(); }
-  /// Copies numbers to the device; they may be others right after.
+  /// Copies numbers to the device; the caller may change them at once.
   void send(void* to, const void* from, std::size_t bytes) {
     void* const kept = bytes > 0 ? backend_.staging_of_graph(bytes) : nullptr;
     if (kept == nullptr) return sent_.send(to, from, bytes);
     std::memcpy(kept, from, bytes);
     backend_.upload(to, kept, bytes);
   }
-  /// Where the sequences of a domain that is not fed begin, on the host and on the device.
+  /// Memory for the sequence offsets of a domain that is not fed, on the host and on the device.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& made = host_offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -129,11 +130,12 @@ class block_memory {
     return reinterpret_cast<int*>(made.data());
   }
 
-  /// Makes room for the rows of a domain that is not fed; returns whether its arrays have moved.
+  /// Reserves memory for the rows of a domain that is not fed; returns whether its arrays have
+  /// moved.
   bool grow(int domain, int rows, int width) {
     int& capacity = capacity_[domain];
     if (rows <= capacity) return false;
-    // The old memory is released first: where there is none for more, there is room for no row.
+    // The old memory is released first: if the new allocation fails, the capacity is 0.
     capacity = 0;
     // Reserve slack: the number of rows varies between runs.
     const int wanted = rows + rows / 4;
@@ -147,7 +149,7 @@ class block_memory {
   }
   int capacity(int domain) const { return capacity_[domain]; }
 
-  /// Sends what the host computed in a group to the device, where somebody there needs it.
+  /// Sends the values that the host computed in a group to the device, if a kernel reads them.
   void send(int first, int end, float* const* on_device) {
     for (int a = first; a < end; ++a)
       if (known::table.sent[a]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/copy.cuh - constants, staged feeds, and the copies that only panels
-// need: on the device weights lie in rows like everything else.
+// lamina/engine/cuda/memory/copy.cuh - kernels for constants, staged feeds, and the copies between
+// panels and rows, which are plain copies here: on the device weights are row-major like all other
+// arrays.
 #pragma once
 
 #include <lamina/engine/cuda/body/part_copy.cuh>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/data_range.hpp - the data of a mini-batch and where its sequences
-// begin, in one range of memory: as they are gathered on the host, copied, and read on a device.
+// lamina/engine/cuda/memory/data_range.hpp - the layout of the data of a mini-batch and of its
+// sequence offsets in one range of memory, which the host fills and copies to the device.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace lamina::engine::cuda {
 
-/// The places of everything that is copied to the device for a run of program P, by its rows.
+/// The offsets of all data that are copied to the device for a run of program P; they depend on the
+/// numbers of rows.
 template <class P>
 class data_range {
  public:
@@ -30,7 +31,8 @@ class data_range {
   /// Whether a domain has sequences that are fed.
   static constexpr bool has_offsets(int domain) { return layout.parent[domain] != 0; }
 
-  /// Copies those data that are `given` (a bit each), and all offsets, to the range at `to`.
+  /// Copies the data that are `given` (one bit each), and all sequence offsets, to the range at
+  /// `to`.
   void gather(char* to, unsigned long long given, const int* rows, const void* const* data,
               const int* const* offsets) const {
     for (int i = 0; i < data_count; ++i)
@@ -39,7 +41,7 @@ class data_range {
         std::memcpy(to + data_[i], data[i], n);
     for (int d = batch::domain; d < domains; ++d) {
       if (!has_offsets(d)) continue;
-      // A part of a mini-batch points into the offsets of the whole.
+      // A part of a mini-batch points into the offsets of the whole one.
       int* const at = reinterpret_cast<int*>(to + offsets_[d]);
       const int* const from = offsets[d];
       for (int i = 0; i <= rows[layout.parent[d]]; ++i)
@@ -47,12 +49,12 @@ class data_range {
     }
   }
 
-  /// Every array begins at a multiple of 256 bytes.
+  /// Every array is aligned to 256 bytes.
   static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
 
  private:
-  /// Bytes a row and the domain of each data; by domain, the one whose rows its sequences belong
-  /// to, if they are fed, or 0.
+  /// Bytes per row and the domain of each data variable. By domain: the parent domain, whose rows
+  /// its sequences belong to, if the sequences are fed, or 0.
   struct sizes {
     int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
     int parent[domains];
@@ -90,7 +92,7 @@ class data_range {
   std::size_t size_ = 0;
 };
 
-/// By domain of a plan's program: floats a row, and whether its rows are fed.
+/// By domain of a plan's program: floats per row, and whether its rows are fed.
 template <int Domains>
 struct domain_sizes {
   int width[Domains];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/device_scalars.hpp - numbers that only a device knows, for the host.
+// lamina/engine/cuda/memory/device_scalars.hpp - reads numbers from device memory to the host.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Reads numbers of a device; waits for it.
+/// Reads numbers from a device and waits for them.
 template <class Backend>
 class device_scalars {
  public:
@@ -25,8 +25,8 @@ class device_scalars {
     backend_.wait();
     std::memcpy(to, read_.data(), bytes);
   }
-  /// What the host counts of a number on the device that nobody else changes while a run goes on:
-  /// it is read once a run.
+  /// The host's copy of a counter on the device that no kernel changes during a run; it is read
+  /// once per run.
   std::int64_t& count(const void* at) {
     for (auto& [of, n] : counts_)
       if (of == at) return n;

@@ -10,7 +10,7 @@
 
 namespace lamina::engine::cuda {
 
-/// Device memory for a stack. The host knows where everything in it lies.
+/// Device memory for a stack. The host knows all addresses in it.
 template <class Backend>
 class device_chunk {
  public:

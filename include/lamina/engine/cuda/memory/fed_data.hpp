@@ -39,12 +39,12 @@ class fed_data {
 
   explicit fed_data(Backend& b) : backend_(b), gathered_(b), on_device_(b) {}
 
-  /// Lays out the range for so many rows; returns its bytes.
+  /// Lays out the range for these rows; returns its bytes.
   std::size_t bind(const int* rows) {
     range_ = range_type(rows);
     return range_.size();
   }
-  /// Makes room for it; returns whether its memory has moved.
+  /// Reserves memory for the range; returns whether the memory has moved.
   bool reserve() {
     const bool moved = gathered_.reserve(range_.size());
     return on_device_.reserve(range_.size()) || moved;
@@ -52,8 +52,8 @@ class fed_data {
   float* address(int data) const {
     return reinterpret_cast<float*>(on_device_.data() + range_.data(data));
   }
-  /// Sets the addresses of data among the arguments of the schedule, and, by domain, where
-  /// sequences that are fed begin.
+  /// Sets the addresses of data among the arguments of the schedule, and, by domain, the addresses
+  /// of the fed sequence offsets.
   void place(float** arguments, const int** offsets) const {
     using fed = data_arguments<Schedule>;
     for (int n = 0; n < fed::count; ++n)
@@ -66,7 +66,7 @@ class fed_data {
         offsets[d] = reinterpret_cast<const int*>(on_device_.data() + range_.offsets(d));
   }
 
-  /// Gathers those data that are `given` (a bit each) on the host.
+  /// Gathers the data that are `given` (one bit each) on the host.
   void gather(unsigned long long given, const int* rows, const void* const* data,
               const int* const* offsets) {
     range_.gather(gathered_.data(), given, rows, data, offsets);

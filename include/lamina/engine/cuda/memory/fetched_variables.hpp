@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fetched_variables.hpp - copies on the host of arrays on a device that
-// somebody looks at.
+// lamina/engine/cuda/memory/fetched_variables.hpp - host copies of the device arrays that a caller
+// fetches.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace lamina::engine::cuda {
 
-/// Several variables may be looked at side by side: each has a copy of its own, by where it lies.
+/// Each variable has a separate copy, found by its memory slot, so a caller may use several at the
+/// same time.
 template <class Backend>
 class fetched_variables {
  public:
@@ -25,7 +26,8 @@ class fetched_variables {
     backend_.wait();
     return reinterpret_cast<float*>(to.data());
   }
-  /// The way back, of what fetch() gave, or of what was somewhere on the host already.
+  /// Copies a variable back to the device: from the copy that fetch() returned, or from `from`,
+  /// another host address.
   LAMINA_COLD void store(memory_slot slot, const float* from, float* to, std::size_t bytes) {
     backend_.upload(to, from != nullptr ? static_cast<const void*>(from) : copy_of(slot).data(),
                     bytes);

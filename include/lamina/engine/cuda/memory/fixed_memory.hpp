@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fixed_memory.hpp - device memory that stays where it is, however
-// many rows the data have: constants, seed, what a run reports, variables with a fixed place.
+// lamina/engine/cuda/memory/fixed_memory.hpp - device memory whose address does not depend on the
+// number of rows: constants, the seed, the report of a run, variables with a fixed address.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace lamina::engine::cuda {
 
 namespace detail {
-/// Floats of the fixed variables of a plan up to the last number that somebody may ask for behind a
-/// run, as a cost or a metric is; 0 if there are more of them than one looks at in passing.
+/// Floats of the fixed variables of a plan up to the last scalar that a caller may fetch after a
+/// run, such as a cost or a metric; 0 if they are too many to copy after each run.
 template <class P>
 constexpr int find_result_floats() {
   constexpr int most = 1 << 14;
@@ -33,12 +33,12 @@ constexpr int find_result_floats() {
 }
 }  // namespace detail
 
-/// That memory for program P, and the numbers in it as the host sets them.
+/// The fixed memory of program P, and the host's copy of the numbers that the host sets.
 template <class P, class Backend>
 class fixed_memory {
  public:
   static constexpr int constants_count = plan<P>::lowered.count.constants;
-  /// Floats of variables that come to the host with each run's report.
+  /// Floats of variables that are copied to the host with the report of each run.
   static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
@@ -52,7 +52,7 @@ class fixed_memory {
 
   /// The constants on the host, until they are uploaded.
   float* constants() { return reinterpret_cast<float*>(numbers_.data()); }
-  /// A run begins, with this seed, and has no fault yet.
+  /// Starts a run with this seed and without a fault.
   void begin_run(std::uint64_t seed) {
     const fault_word none = no_fault;
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
@@ -61,7 +61,7 @@ class fixed_memory {
   }
   std::size_t bytes_on_device() const { return on_device_.size(); }
   void upload() { backend_.upload(on_device_.data(), numbers_.data(), numbers_bytes); }
-  /// What a run has reported, once it was waited for.
+  /// Copies the report of a run to the host. It is valid after the host has waited for the run.
   void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
   fault_word found_fault() {
     fault_word f;
@@ -69,8 +69,8 @@ class fixed_memory {
     knows_results_ = f == no_fault;
     return f;
   }
-  /// A variable as the last run has left it, on the host; null if it did not come with the report,
-  /// or if the device may have another one by now.
+  /// The host copy of a variable after the last run; null if it is not part of the report, or if
+  /// the device may have changed it since.
   float* result(memory_slot of, std::size_t bytes) {
     const bool came = of.space == memory_space::fixed &&
                       static_cast<std::size_t>(of.offset) * sizeof(float) + bytes <=

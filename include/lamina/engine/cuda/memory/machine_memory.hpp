@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in the memory of its
-// place, and the address of every argument of its schedule.
+// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in device memory, and the
+// address of every argument of its schedule.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Constants, seed and what has a fixed place lie in one memory, which stays as it is. Data lie in
-/// a range of their own, and what has rows in an arena; they are allocated anew only when rows
-/// grow.
+/// Constants, the seed and variables with a fixed address share one allocation, which stays for the
+/// machine's life. Data have a separate range, and arrays with rows are in an arena; both are
+/// reallocated only when the number of rows grows.
 template <class P, class Backend>
 class machine_memory {
  public:
@@ -45,7 +45,7 @@ class machine_memory {
         fetched_(b),
         blocks_(b),
         selected_(b) {
-    // How much memory groups need depends on how many rows there are.
+    // The memory that groups need depends on the number of rows.
     if constexpr (selects_rows)
       for (int a = 0; a < schedule::arguments; ++a)
         if (schedule::table.slot_of[a].space == memory_space::rows)
@@ -79,7 +79,7 @@ class machine_memory {
     return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
-  /// Group g, about to run.
+  /// The call of group g.
   call_context site(int g, const run_context& state) const {
     const auto& e = schedule::table.entries[g];
     return {schedule::program,
@@ -99,8 +99,8 @@ class machine_memory {
         most = std::max(most, needs(site(g, at)));
     return most;
   }
-  /// Sets the rows of each domain, and where its sequences begin on the host, or null. Returns
-  /// whether everything is to be bound anew.
+  /// Sets the rows of each domain, and the offsets of its sequences on the host, or null. Returns
+  /// whether all arguments must be bound again.
   bool set_rows(const int* rows, const int* const* offsets) {
     bool same = fits_;
     for (int d = batch::domain; d < domains; ++d) {
@@ -111,11 +111,11 @@ class machine_memory {
     }
     return !same;
   }
-  /// Finds a place for every array.
+  /// Assigns memory to every array.
   void bind() {
     fits_ = false;
     index_range_.require(layout.fed, rows_);
-    // There is no memory yet, but rows are all that tells how much is needed.
+    // There is no memory yet, but the needed size depends on the rows alone.
     bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
     std::size_t end = 0;
@@ -132,10 +132,11 @@ class machine_memory {
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     const planned_memory planned(backend_, fixed_.bytes_on_device() + fed_.bind(rows_) + end);
-    // What was recorded names places of the memory that is gone.
+    // Recorded graphs contain addresses of the old memory.
     moved = fed_.reserve() || moved;
     if (arena_.reserve(end) || moved) backend_.forget();
-    // Once there is more than the fed rows needed, it serves all groups: with more of these too.
+    // Memory beyond that of the fed rows serves all groups, so it must suffice for more fed rows
+    // too.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
     place_arguments();
@@ -143,17 +144,17 @@ class machine_memory {
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
-  /// Where data of the mini-batch lie on the device.
+  /// The address of data of the mini-batch on the device.
   const void* fed_data(int data) const { return fed_.address(data); }
-  /// Gets ready for other rows of the domains that are fed, which rows() has already, while a run
-  /// goes on: what lies in the arena is lost.
+  /// Binds the memory again during a run, after the rows of fed domains have changed in rows(); the
+  /// contents of the arena are lost.
   void bind_rows() {
-    backend_.wait();  // memory that moves has no reader any more
+    backend_.wait();  // after this no kernel reads memory that moves
     bind();
     for (int d = batch::domain; d < domains; ++d)
       if (layout.fed[d]) send_inverse_rows(d);
   }
-  /// Copies a mini-batch that was bound and fed while a run goes on; the place has no work then.
+  /// Copies a mini-batch that was bound and fed during a run; the device is idle then.
   void take_minibatch() {
     fed_.gather(~0ull, rows_, feeds_, host_offsets_);
     fed_.place_offsets(offsets_);
@@ -168,7 +169,7 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     fixed_.begin_run(seed);
   }
-  /// Gathers data and seed in the memory of the host that copies to the device read.
+  /// Gathers data and seed in the host memory from which they are copied to the device.
   void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     fed_.gather(given, rows_, feeds_, host_offsets_);
@@ -187,7 +188,8 @@ class machine_memory {
     s.allocator = allocator;
     return s;
   }
-  /// Sets the rows of a domain that is not fed; allocates only when it never had as many.
+  /// Sets the rows of a domain that is not fed; allocates only if the number exceeds all earlier
+  /// ones.
   void make_rows(int domain, int rows) {
     index_range_.require(domain, rows);
     const planned_memory planned(backend_, fixed_.bytes_on_device() + arena_.size());
@@ -197,13 +199,13 @@ class machine_memory {
     select_rows();
     if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
   }
-  /// Memory of the host for where the sequences of a domain that is not fed begin.
+  /// Host memory for the sequence offsets of a domain that is not fed.
   int* make_offsets(int domain, int sequences) {
     int* const made = blocks_.make_offsets(domain, sequences);
     host_offsets_[domain] = made;
     return made;
   }
-  /// Copies to the device where the sequences of such a domain begin, as the host has it.
+  /// Copies the sequence offsets of such a domain from the host to the device.
   void send_offsets(int domain) {
     const std::size_t bytes =
         static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
@@ -219,22 +221,22 @@ class machine_memory {
     return found;
   }
 
-  /// What a run is given in numbers, and what it reports.
+  /// The numbers that a run receives, and those that it reports.
   auto& fixed() { return fixed_; }
 
-  /// Copies a variable to the host, as it lies.
+  /// Copies a variable to the host in its layout on the device.
   LAMINA_COLD float* fetch(const variable_layout& v) {
     if (float* const found = fixed_.result(v.slot, bytes_of(v))) return found;
     const float* const from = address_of(v.slot);
     return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
-  /// The way back, of what fetch() gave.
+  /// Copies a variable that fetch() returned back to the device.
   LAMINA_COLD void store(const variable_layout& v) {
     const std::size_t bytes = bytes_of(v);
     fetched_.store(v.slot, fixed_.result(v.slot, bytes), address_of(v.slot), bytes);
   }
 
-  /// The n-th gradient of rows.
+  /// The n-th sparse gradient.
   const selected_rows& rows_gradient(int n) const requires(selects_rows) {
     return selected_.rows(n);
   }
@@ -282,7 +284,7 @@ class machine_memory {
 
  private:
   static machine_memory& of(void* self) { return *static_cast<machine_memory*>(self); }
-  /// By domain: the rows that are fed, and as many made ones as have room.
+  /// By domain: the fed rows, or the capacity for rows that operators make.
   void find_capacities(int* most) const {
     for (int d = 0; d < domains; ++d) {
       most[d] = rows_[d];
@@ -290,13 +292,13 @@ class machine_memory {
         if (!layout.fed[d]) most[d] = blocks_.capacity(d);
     }
   }
-  /// Scratch memory for these rows; whether it has moved.
+  /// Reserves scratch memory for the current rows; returns whether it has moved.
   bool reserve_more_scratch() {
     int most[domains];
     find_capacities(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
-  bool select_rows() {  // memory for the gradients of rows; whether it has moved
+  bool select_rows() {  // reserves memory for sparse gradients; returns whether it has moved
     if constexpr (selects_rows) {
       int most[domains];
       find_capacities(most);
@@ -330,8 +332,8 @@ class machine_memory {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
   }
-  // An array without rows has no memory, but an address: one that is null stands for an argument
-  // that is absent.
+  // The address of arrays without rows, which have no memory: null would mean that the argument is
+  // absent.
   float* nowhere() const { return fixed_.constant(0); }
   float* in_arena(std::size_t offset) const {
     return reinterpret_cast<float*>(arena_.data() + offset);
@@ -360,9 +362,9 @@ class machine_memory {
                                            no_selected_rows>
       selected_;
   index_range_check<schedule, domains> index_range_;
-  bool bound_ = false;  // all arguments have had an address
-  // Of a failed allocation, for the next run: whether there is memory for the rows that were set,
-  // and whether rows that were made have another one, not all of which is there yet.
+  bool bound_ = false;  // all arguments have had addresses
+  // State that a failed allocation leaves for the next run: whether there is memory for the rows
+  // that were set, and whether dynamic rows move to a new allocation that is not yet complete.
   bool fits_ = false, moves_ = false;
 };
 

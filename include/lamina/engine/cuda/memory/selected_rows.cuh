@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/selected_rows.cuh - gradients on a device of which only some rows are
-// there.
+// lamina/engine/cuda/memory/selected_rows.cuh - sparse gradients on a device: only some rows are
+// stored.
 //
-// How many rows there may be the host knows from the numbers that choose them, which are counted
-// before anything runs: so their memory is reserved like all other, and launches stay the same.
+// The host knows an upper bound of the number of rows: the count of the numbers that choose them,
+// which is known before a run. So their memory is reserved like all other memory, and launches stay
+// the same.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +17,9 @@
 
 namespace lamina::engine::cuda {
 
-/// Rows of a table by their numbers, as kernels are given them: numbers in ascending order, the row
-/// of the i-th behind it in `values`. The first of equal numbers has the sum of their rows, the
-/// others have zeros and count for nothing, as does a number that is no row of the table.
+/// Rows of a table by their numbers, as arguments of kernels: `numbers` in ascending order, and in
+/// `values` the row of each number. The first of equal numbers has the sum of their rows; the
+/// others have zeros and are ignored, as is a number that is not a row of the table.
 struct selected_rows_view {
   int* numbers;
   float* values;
@@ -26,11 +27,11 @@ struct selected_rows_view {
   int count;
   int entries;  // rows of the table
 
-  /// Whether the i-th is a row, and the only one of its number.
+  /// Whether the i-th entry is a row of the table and the first one of its number.
   LAMINA_INLINE LAMINA_FN bool counts(int i) const {
     return numbers[i] < entries && (i == 0 || numbers[i - 1] != numbers[i]);
   }
-  /// Where the row of a number is, or -1.
+  /// The position of the row of a number, or -1.
   LAMINA_INLINE LAMINA_FN int find(int number) const {
     int first = 0, end = count;
     while (first < end) {
@@ -44,23 +45,23 @@ struct selected_rows_view {
   }
 };
 
-/// The same on the host, which knows where they lie and how many there are at most.
+/// The same on the host, which knows the addresses and the upper bound of the count.
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;
-  int count = 0, capacity = 0;  // rows, and how many there is memory for
+  int count = 0, capacity = 0;  // stored rows, and the number that the memory holds
   int columns = 0, entries = 0;
 
   selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
 };
 
-/// The selected rows that an operand stands for, and whether it stands for any.
+/// The selected rows that an operand stands for; and whether an operand stands for selected rows.
 inline const selected_rows& rows_of(const operand& o) {
   return *static_cast<const selected_rows*>(o.data);
 }
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
-/// The gradients of rows of program P, in memory of their own.
+/// The sparse gradients of program P, in a separate allocation.
 template <class P, class Backend>
 class selected_rows_memory {
  public:
@@ -74,7 +75,7 @@ class selected_rows_memory {
   selected_rows& rows(int number) { return rows_[number]; }
   const selected_rows& rows(int number) const { return rows_[number]; }
 
-  /// There are as many rows of each domain now, and room for `most` is wanted. Returns whether the
+  /// Sets the number of rows of each domain and reserves memory for `most`. Returns whether the
   /// memory has moved.
   bool bind(const int* rows, const int* most) {
     count_rows(most, &selected_rows::capacity);
@@ -99,7 +100,7 @@ class selected_rows_memory {
     return static_cast<std::size_t>(r.capacity) * static_cast<std::size_t>(padded(r.columns));
   }
 
-  /// `to` has a row for each number that chooses one, or those of `from` besides.
+  /// `to` receives one row per number that chooses a row, or also the rows of `from`.
   struct addend {
     int to, from, rows, columns;
   };
@@ -127,7 +128,7 @@ class selected_rows_memory {
         const plan_variable ids = lowered.variables[p.arguments[op.inputs + 1]];
         t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), -1, ids.rows, ids.columns};
       } else if (op.schema == &schema_of<selected_rows_sum>()) {
-        // Behind how many there are.
+        // The operands after the first one, which is the count.
         for (int a = op.inputs + 1; a < op.outputs; ++a)
           t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), number(p.arguments[a]), 0,
                                          0};

@@ -10,8 +10,8 @@
 
 namespace lamina::engine::cuda {
 
-/// How blocks are run on a device: the host walks along the blocks and knows the address and the
-/// rows of every array; kernels follow in the order of the stream.
+/// Runs blocks on a device: the host walks through the blocks and knows the address and the rows of
+/// every array; kernels run in the order of the stream.
 template <class P, class Backend>
 struct device_block_engine {
   using memory_type = machine_memory<P, Backend>;

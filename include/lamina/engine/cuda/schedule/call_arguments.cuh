@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/call_arguments.cuh - what the kernel of an operator that is not fused
-// is given, by value: arrays, numbers, and where it reports a number that is out of range.
+// lamina/engine/cuda/schedule/call_arguments.cuh - the arguments by value of the kernel of an
+// operator that is not fused: arrays, numbers, and the word for the report of a number out of
+// range.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +52,7 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
   store_converted(to, type, at, x);
 }
 
-/// An element of any type as a whole number.
+/// An element of any type as an integer.
 LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::ptrdiff_t at) {
   switch (type) {
     case dtype::int64:
@@ -77,7 +78,7 @@ LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t
   if (type == dtype::float64) return static_cast<const double*>(data)[at];
   return static_cast<double>(load_integer(data, type, at));
 }
-/// Writes a whole number as an element of any type.
+/// Writes an integer as an element of any type.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
   if (type == dtype::int64)
     static_cast<std::int64_t*>(to)[at] = x;
@@ -85,8 +86,8 @@ LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std
     store_converted(to, type, at, x);
 }
 
-/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart, each
-/// cut into lines of `line` elements: the last dimension.
+/// An array as an argument of a kernel: `rows` rows of `columns` elements, `stride` elements apart.
+/// Each row consists of lines of `line` elements, the last dimension.
 struct argument_view {
   void* data;
   int rows, columns, line;
@@ -105,19 +106,20 @@ struct argument_view {
   LAMINA_FN T* row(int r) const {
     return static_cast<T*>(data) + r * stride;
   }
-  /// Element i of all rows, of an array of whole numbers.
+  /// Element i of all rows of an integer array.
   LAMINA_FN std::int64_t integer(int i) const {
     return load_integer(data, type, i / columns * stride + i % columns);
   }
   LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// The first number that was out of range: the group above, the element below; all ones if none.
+/// The first number that was out of range: its group in the upper half, its element in the lower
+/// half; all ones if there is none.
 using fault_word = unsigned long long;
 inline constexpr fault_word no_fault = ~0ull;
 
-/// Element i of a group is out of range; the smallest group and element are kept, whoever comes
-/// first.
+/// Reports that element i of a group is out of range. The smallest group and element are kept,
+/// whatever the order of the reports.
 LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
   const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
                           static_cast<fault_word>(static_cast<unsigned>(i));
@@ -131,7 +133,7 @@ LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
 #endif
 }
 
-/// What a call's kernel is given.
+/// The arguments of a call's kernel.
 struct call_arguments {
   argument_view in[3], out[3];
   float number[2];
@@ -140,12 +142,12 @@ struct call_arguments {
   std::int64_t first_row;  // of this mini-batch in a larger one
   fault_word* fault;
   int group;
-  int lines;  // that the teams share
-  int width;  // elements a line: how large a team should be
+  int lines;  // lines that the teams share
+  int width;  // elements per line: the size of a team depends on it
 
   /// Element i is out of range.
   LAMINA_FN void report(int i) const { report_fault(fault, group, i); }
-  /// The label of line i, -1 where it is to be ignored or is none of `classes`.
+  /// The label of line i, or -1 if it is to be ignored or is not below `classes`.
   LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
     const std::int64_t l = labels.integer(i);
     if (l == ignored) return -1;
@@ -155,7 +157,7 @@ struct call_arguments {
   }
 };
 
-/// The sequences of one domain, as kernels are given them.
+/// The sequences of one domain, as an argument of kernels.
 struct sequence_view {
   const int* offsets;
   int count;

@@ -14,17 +14,17 @@
 
 namespace lamina::engine::cuda {
 
-/// What a checked number chooses: an element of a line of input 0, a row of it, or one of as many
-/// as attribute 0 says; or it is a fraction, from 0 to 1. Or the number is the length of a
-/// sequence, whose rows have to find room in a row of output 0.
+/// The meaning of a checked number. `element`: the index of an element in a line of input 0; `row`:
+/// the index of a row of input 0; `attribute`: an index below attribute 0; `fraction`: a number
+/// from 0 to 1; `length`: the length of a sequence whose rows must fit in a row of output 0.
 enum class chosen : std::uint8_t { element, row, attribute, fraction, length };
 
 struct call_context;
 
-/// An input whose numbers a kernel checks: its slot, and what a message calls one; what else is
-/// expected of one that is in its range. `count` tells how many numbers there are where `from` does
-/// not; elements behind the last one of the input are those of input `next_slot`. `tell` throws
-/// what is to be said of element i, where all of this says something else.
+/// An input whose numbers a kernel checks: its slot, the word for such a number in a message
+/// (`what`), and a further condition on numbers in range (`rule`). `count` returns how many numbers
+/// there are if `from` does not determine it. Elements after the last one of the input are those of
+/// input `next_slot`. `tell`, if set, throws the error for element i in place of the general one.
 struct checked_input {
   int slot = -1;
   const char* what = "";
@@ -35,29 +35,30 @@ struct checked_input {
   void (*tell)(const call_context&, int i) = nullptr;
 };
 
-/// What a schedule knows of a group.
+/// The constants of a group in a schedule.
 struct group_info {
-  int variable;  // one that it writes, for messages; -1
+  int variable;  // a variable that the group writes, for messages; -1: none
   int rows, columns, depth;
   const operator_schema* schema;  // of a call
-  const operator_desc* op;        // whose attributes count; null for the plan's own copies
+  const operator_desc* op;        // gives the attributes; null for the plan's own copies
 };
 
-/// How the host learns numbers that only the device knows, and tells it its own, in programs with
+/// Functions by which the host reads numbers from the device and sends its own, in programs with
 /// loops and branches.
 struct device_reader {
   void* machine;
   void (*read)(void* machine, void* to, const void* from, std::size_t bytes);  // waits
-  /// Does not wait, and leaves the numbers to whoever has them.
+  /// Does not wait. The caller may change or release `from` at once, because the numbers are
+  /// copied.
   void (*write)(void* machine, void* to, const void* from, std::size_t bytes);
-  /// Tells the device where the sequences of a domain begin.
+  /// Sends the sequence offsets of a domain to the device.
   void (*send_offsets)(void* machine, int domain);
-  /// What the host counts of a number on the device that nobody else changes while a run goes on:
-  /// it waits for the first one.
+  /// The host's copy of a counter on the device that no kernel changes during a run. The first call
+  /// in a run waits for the device.
   std::int64_t& (*count)(void* machine, const void* at);
 };
 
-/// What changes from run to run.
+/// The data that change from run to run.
 struct run_context {
   const int* rows;                // by domain
   const int* const* offsets;      // by domain: where sequences begin, in device memory
@@ -65,33 +66,34 @@ struct run_context {
   const std::uint64_t* seed;      // in device memory: of the run + step
   fault_word* fault;
   float* scratch;  // of the group that runs, in device memory
-  // Of programs with loops and branches only:
+  // Only for programs with loops and branches:
   const row_allocator* allocator = nullptr;
   const device_reader* reader = nullptr;
   const int* const* host_offsets = nullptr;  // by domain
-  int view = 0;  // one more than the view whose place the operator tells; -1: its X stays in place
+  int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
   std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
   const minibatch_source* source = nullptr;  // of read_minibatch
-  unsigned long long given = ~0ull;          // data of this run, a bit each
+  unsigned long long given = ~0ull;          // data of this run, one bit each
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
 };
 
-/// An operand as kernels are given it.
+/// An operand as an argument of kernels.
 inline argument_view view_of_operand(const operand& o) {
-  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that is none of rows
+  const int inner = o.domain != 0 ? 1 : 0;  // the first dimension that does not count rows
   return {o.data,   o.rows, o.columns, o.rank > inner ? o.dims[o.rank - 1] : o.columns,
           o.stride, o.type};
 }
 
-/// A group of the schedule about to run.
+/// One call of a group of the schedule.
 struct call_context : operator_call {
   const group_info& group;
   const run_context& run;
   int number_of_group;
   float* const* arguments;
-  float* const* others;  // where the host has the same arguments, for a call that the host makes
-                         // itself where the device has them; null for those that it has not
+  /// Addresses of the same arguments in the other memory, host or device; a call that the host runs
+  /// itself uses them. Null for arguments without one.
+  float* const* others;
 
   call_context(const program_view& program, float* const* all, const argument_info* info,
                const group_info& g, const run_context& state, int number,
@@ -112,14 +114,14 @@ struct call_context : operator_call {
     return {run.offsets[domain], rows_in(parent_of(domain))};
   }
 
-  /// An input as the host has it; its data is null where only the device has it.
+  /// An input with the address of its host copy; null if only the device has the input.
   operand on_host(int slot) const {
     operand o = input(slot);
     o.data = others == nullptr ? nullptr : others[position_of_input(slot)];
     return o;
   }
-  /// The one number of an input, a row, a step or a slot: waits for the device where only that
-  /// knows it.
+  /// The index of a row, a step or a slot: the only number of an input. Waits for the device if
+  /// only the device knows it.
   int index_in(int slot) const {
     operand o = on_host(slot);
     std::int64_t number = 0;
@@ -133,21 +135,23 @@ struct call_context : operator_call {
       fail(*this, {"expected an index from 0 on, found ", n});
     return static_cast<int>(n);
   }
-  /// What an operator draws from whose first stream is `first`: by a seed of its own if it has one.
+  /// The random source of an operator whose first stream is `first`; it uses the operator's own
+  /// seed if there is one.
   random_source random(std::uint64_t first, std::uint64_t own_seed, bool has_own) const {
     return {own_seed, later_stream(first, run.iteration), has_own ? nullptr : run.seed};
   }
-  /// Sets the rows of a domain. Arrays of this domain move: take operands anew.
+  /// Sets the rows of a domain. This moves the arrays of the domain: get the operands again.
   void set_rows(int domain, int rows) const {
     if (run.allocator != nullptr && domain > 0)
       run.allocator->set_rows(run.allocator->machine, domain, rows);
   }
-  /// Whether the rows of a domain are known since this iteration began.
+  /// Whether the rows of a domain have been set in this iteration.
   bool knows_rows(int domain) const { return run.allocator->knows(run.allocator->machine, domain); }
-  /// Whether the output is a view: the kernel tells where it lies.
+  /// Whether the output is a view: the kernel sets its address by show().
   bool shows() const { return run.view > 0; }
   void show(void* data) const { run.allocator->show(run.allocator->machine, run.view - 1, data); }
-  /// Whether X stays where it lies as long as somebody may read what it is written to.
+  /// Whether X keeps its memory as long as an operator may read the variable that it is assigned
+  /// to.
   bool refers() const { return run.view < 0; }
 
   /// Arrays by slot, and the lines of one of them.
@@ -176,14 +180,14 @@ struct call_context : operator_call {
 ///   static void prepare(const call_context&, call_arguments&);  on the host: arrays and numbers
 ///   template <class Team>
 ///   LAMINA_FN static void line(const call_arguments&, int line, const Team&);
-/// and, where numbers may be out of range, `static constexpr checked_input checked`; or with bodies
-/// of its own:
+/// and, if numbers may be out of range, `static constexpr checked_input checked`; or with its own
+/// bodies:
 ///   template <class Backend> static void launch(Backend&, const call_context&);
 ///   static constexpr bool launches = true;
-/// and, when it needs memory, the floats for it: static std::ptrdiff_t scratch(const
-/// call_context&). An operator that only the host computes has `template <class Backend> static
-/// void here(Backend&, const call_context&)`, too or instead: the arguments are then those of the
-/// host.
+/// and, if it needs scratch memory, the number of its floats: static std::ptrdiff_t scratch(const
+/// call_context&). An operator that the host may compute has `template <class Backend> static void
+/// here(Backend&, const call_context&)`, in addition or alone: its arguments are then host
+/// addresses.
 template <class Op>
 struct call_kernel;
 

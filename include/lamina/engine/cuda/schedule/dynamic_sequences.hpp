@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/dynamic_sequences.hpp - what the host does for operators on a device
-// that make rows and sequences: it knows where all sequences begin, and tells the device.
+// lamina/engine/cuda/schedule/dynamic_sequences.hpp - the host's part of operators on a device that
+// make rows and sequences: it knows the offsets of all sequences and sends them to the device.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace lamina::engine::cuda {
 
-/// A call as the host sees its rows (dynamic_rows.hpp). Kernels before it may still be running.
+/// The rows of a call on the host (dynamic_rows.hpp). Kernels launched before it may still be
+/// running.
 class host_rows : public operator_call {
  public:
   explicit host_rows(const call_context& c) : operator_call(c), c_(c) {}
@@ -21,12 +22,12 @@ class host_rows : public operator_call {
     return {c_.run.host_offsets[domain], rows_in(parent_of(domain))};
   }
   bool makes_rows() const { return c_.run.allocator != nullptr; }
-  /// Whether the rows of a domain are known since this iteration began.
+  /// Whether the rows of a domain have been set in this iteration.
   bool knows_rows(int domain) const { return c_.knows_rows(domain); }
   int* make_offsets(int domain, int sequences) const {
     return c_.run.allocator->make_offsets(c_.run.allocator->machine, domain, sequences);
   }
-  /// Sets the rows of a domain, and copies to the device where its sequences begin.
+  /// Sets the rows of a domain, and copies its sequence offsets to the device.
   void set_rows(int domain, int rows) const {
     c_.set_rows(domain, rows);
     if (kind_of(domain) == domain_kind::sequence)
@@ -37,8 +38,8 @@ class host_rows : public operator_call {
   const call_context& c_;
 };
 
-/// What `of(data, type, at)` is of the elements of an input: waits for the device where only that
-/// knows them.
+/// The values of `of(data, type, at)` for the elements of an input. Waits for the device if only
+/// the device has them.
 template <class Of>
 auto values_of(const call_context& c, int slot, const Of& of) {
   operand o = c.on_host(slot);
@@ -57,13 +58,13 @@ auto values_of(const call_context& c, int slot, const Of& of) {
     for (int j = 0; j < o.columns; ++j) found.push_back(of(o.data, o.type, r * o.stride + j));
   return found;
 }
-/// The whole numbers of an input, and whether its elements are not 0.
+/// The integers of an input; and, per element of an input, whether it is not 0.
 inline std::vector<std::int64_t> values_of(const call_context& c, int slot) {
   return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
     return load_integer(data, type, at);
   });
 }
-/// Numbers of rows that the host found, and sends to scratch memory of the call.
+/// Row numbers that the host computed and sends to scratch memory of the call.
 class row_order {
  public:
   void add(int first, int n) {
@@ -77,7 +78,7 @@ class row_order {
                         rows_.size() * sizeof(int));
     return m;
   }
-  /// The scratch memory of a call whose largest order has as many rows as its largest variable.
+  /// Floats of scratch memory for an order of as many rows as the largest variable of the call has.
   static std::ptrdiff_t scratch(const call_context& c) {
     int most = 0;
     const auto count = [&](const operand& o) { most = o.rows > most ? o.rows : most; };
@@ -103,7 +104,7 @@ row_order order_of_parts(const host_rows& h, int from, int levels, const Each& e
   return order;
 }
 
-/// Output `out` of the call becomes parts of input `in`.
+/// Copies parts of input `in` to output `out` of the call.
 template <class Backend, class Each>
 void choose_parts(Backend& b, const call_context& c, int in, int out, int levels,
                   const Each& each) {
@@ -116,7 +117,7 @@ void choose_parts(Backend& b, const call_context& c, int in, int out, int levels
                                 order_of_parts(h, from, levels, each).send(c));
 }
 
-/// Throws lamina::error as the CPU does: a number that chooses one of `count` does not.
+/// Throws lamina::error with the message of the CPU engine: a number is not an index below `count`.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, int row, std::int64_t count) {
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});

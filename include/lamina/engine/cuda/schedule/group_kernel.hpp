@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/group_kernel.hpp - what the bodies of fused groups are given.
+// lamina/engine/cuda/schedule/group_kernel.hpp - the arguments of the bodies of fused groups.
 #pragma once
 
 #include <lamina/engine/cuda/body/pointwise.cuh>

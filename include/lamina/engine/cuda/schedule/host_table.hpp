@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_table.hpp - what the host knows of a program with loops and
-// branches on a device: numbers and rank tables that it computes itself.
+// lamina/engine/cuda/schedule/host_table.hpp - the numbers and rank tables that the host computes
+// itself for a program with loops and branches on a device.
 #pragma once
 
 #include <lamina/engine/common/block_schedule.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::engine::cuda {
 
-/// What the host knows of the arguments of program P's schedule.
+/// The arguments of program P's schedule that the host computes.
 template <class P, class Backend>
 struct host_table {
   using plan_type = plan<P>;
@@ -24,21 +24,21 @@ struct host_table {
   };
   struct rank_arguments {
     list_range arguments;
-    int width;       // words of a row
+    int width;       // words per row
     int loop, word;  // the loop whose frames keep it, or -1, and the word with its address
   };
   struct table_type {
     bool here[at_least_one(schedule::groups)];   // by group: the host runs it
-    bool inner[at_least_one(schedule::groups)];  // by group: it is of a loop or branch
+    bool inner[at_least_one(schedule::groups)];  // by group: it is in a loop or branch
     bool sent[at_least_one(arguments)];          // a result of the host that the device needs
-    int number[at_least_one(arguments)];         // of a number on the host, or -1
+    int number[at_least_one(arguments)];         // index of the number on the host, or -1
     list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
     int words[at_least_one(blocks::loop_count)];
     frame_number frame_numbers[at_least_one(arguments)];
     rank_arguments ranks[at_least_one(arguments)];   // by rank table
     int of_ranks[at_least_one(arguments)];           // arguments, table by table
     int made_ranks[at_least_one(schedule::groups)];  // by group: the table that it makes, or -1
-    bool divides[domains];  // something is divided by the rows of a domain that is not fed
+    bool divides[domains];  // an operator divides by the rows of this domain, which is not fed
     int number_count, ranks_count;
   };
   static constexpr table_type make() {
@@ -88,7 +88,7 @@ struct host_table {
     return plan_type::lowered
         .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
   }
-  /// Whether what the host computes has rows: then it is a rank table.
+  /// Whether a host value has rows: then it is a rank table.
   static constexpr bool is_ranks(int v) { return plan_type::lowered.variables[v].rows < 0; }
   static constexpr void find_ranks(table_type& t) {
     for (int& n : t.made_ranks) n = -1;
@@ -114,8 +114,9 @@ struct host_table {
   }
   static constexpr table_type table = make();
 
-  /// Whether the host knows the rows of every domain before a run begins: those of steps depend on
-  /// the lengths of sequences that are fed. What the caller may ask for after a run has fed rows.
+  /// Whether the host knows the rows of every domain before a run begins: the rows of steps depend
+  /// on the lengths of fed sequences. Variables that the caller may fetch after a run have fed
+  /// rows.
   static constexpr bool knows_rows = [] {
     for (int d = 0; d < domains; ++d)
       if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;

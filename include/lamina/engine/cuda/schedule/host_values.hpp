@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_values.hpp - what the host computes itself of a program with
-// loops and branches on a device: the numbers that these go by.
+// lamina/engine/cuda/schedule/host_values.hpp - the numbers that control loops and branches of a
+// program on a device; the host computes them itself.
 //
 // Counters, conditions that compare them and rank tables depend on constants and on the lengths of
-// sequences alone, which the host knows before any kernel runs. So it computes them in its own
-// memory, walks along the blocks without waiting, and kernels run behind it.
+// sequences alone, which the host knows before any kernel runs. So the host computes them in its
+// own memory and walks through the blocks without waiting; the kernels run asynchronously after it.
 #pragma once
 
 #include <lamina/engine/cuda/schedule/host_operators.hpp>
@@ -18,8 +18,8 @@ template <int Variables>
 struct host_values {
   bool computed[at_least_one(Variables)];
   bool sent[at_least_one(Variables)];
-  bool waits;  // the host waits for a condition or the number of a slot
-  bool ranks;  // what is done depends on the lengths of sequences
+  bool waits;  // the host waits for a condition or the index of a slot
+  bool ranks;  // the launches depend on the lengths of sequences
 
   /// Whether the host makes the call of an instruction.
   template <class L>

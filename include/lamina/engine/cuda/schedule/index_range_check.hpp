@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/index_range_check.hpp - how many rows the kernels of a program can
-// count.
+// lamina/engine/cuda/schedule/index_range_check.hpp - checks that the kernels of a program can
+// index all rows.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace lamina::engine::cuda {
 
-/// Kernels of one operator number the elements of an array that has rows with an int, as
-/// divisions of two numbers of 32 bits cost a device a fraction of those of 64. Pointwise groups,
-/// products and the mean of everything do not. More rows than that are refused, by name.
+/// Kernels of single operators index the elements of an array with rows by int, because 32 bit
+/// divisions cost a device a fraction of 64 bit ones. Pointwise groups, products and the mean of
+/// all elements do not have this limit. More rows are refused with an error that names the
+/// operator.
 template <class Schedule, int Domains>
 class index_range_check {
  public:
@@ -23,12 +24,12 @@ class index_range_check {
     });
   }
 
-  /// Throws lamina::error where an array of so many rows of a domain has more elements than are
-  /// counted.
+  /// Throws lamina::error if an array with `rows` rows of a domain has more elements than an int
+  /// can index.
   void require(int domain, int rows) const {
     if (rows * widest_[domain] > most) fail(domain, rows);
   }
-  /// The same for those domains that are fed.
+  /// The same for the domains that are fed.
   void require(const bool* fed, const int* rows) const {
     for (int d = 0; d < Domains; ++d)
       if (fed[d]) require(d, rows[d]);
@@ -37,7 +38,7 @@ class index_range_check {
  private:
   static constexpr std::int64_t most = std::numeric_limits<int>::max();
 
-  /// Calls f(operator, domain, elements a row of the domain).
+  /// Calls f(operator, domain, elements per row of the domain).
   template <class F>
   static void for_each_argument(F&& f) {
     const auto& t = Schedule::table;

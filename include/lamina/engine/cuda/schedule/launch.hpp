@@ -2,8 +2,9 @@
 // lamina/engine/cuda/schedule/launch.hpp - a distinct group of a plan as a function that launches
 // it.
 //
-// A backend runs bodies: `cells` a body over positions, `teams` one over teams that share memory,
-// `lines` a call. Dimensions are arguments, so groups that differ only in size are one kernel.
+// A backend runs bodies: `cells` runs a body over positions, `teams` a body over teams that share
+// memory, `lines` a call. Dimensions are arguments, so groups that differ only in size are one
+// kernel.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +76,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
   static void run(Backend& b, const call_context& c) {
     using body = pointwise_body<S>;
     auto g = detail::arguments_of<body>(c);
-    // One long row, unless it would be too long for its counters.
+    // One long row, unless its length would overflow the counters.
     if (!body::by_position && g.rows < (1 << 30) / at_least_one(g.width))
       g.width *= g.rows, g.rows = 1;
     b.template cells<body>(g);
@@ -101,7 +102,7 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
 namespace detail {
 
 /// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY: a product, and the statements of the group in its
-/// epilogue or in a kernel of their own.
+/// epilogue or in a separate kernel.
 template <group_head Head, class S>
 struct product_launch {
   static constexpr bool exists = true;
@@ -134,7 +135,7 @@ struct product_launch {
     constexpr bool right_turned = Head == group_head::gemm_dx;
     const int width = padded(c.group.columns);
     const std::ptrdiff_t right_stride = c.info(1).stride;
-    // With the padding of the rows, where the right side has it, too: whole packs are faster.
+    // Includes the padding of the rows if the right operand has it too: whole packs are faster.
     const int columns = !right_turned && right_stride >= width ? width : c.group.columns;
     return {c.run.rows_of(c.group.rows),
             columns,
@@ -158,11 +159,11 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::gemm_dw, S>>
     : detail::product_launch<group_head::gemm_dw, S> {};
 
-/// A machine runs blocks itself; a table of kernels has a place for them.
+/// An entry of the table of kernels for operators that run blocks: the machine runs these itself.
 template <class Op>
 inline constexpr bool is_block_operator = Op::block != block_rule::none;
-/// Operators that the host may compute (host_values.hpp), and those of them with a function of
-/// their own for that, `call_kernel<Op>::here`; for all others the host runs the kernel itself.
+/// Operators that the host may compute (host_values.hpp). Some have a host function,
+/// `call_kernel<Op>::here`; for all others the host runs the kernel itself.
 template <class Op>
 inline constexpr bool may_be_host_operator =
     Op::host != host_rule::never || Op::kind == operator_kind::pointwise;
@@ -183,7 +184,7 @@ struct group_kernel<expression::call_expression<Op>> {
     else
       return checked_input{};
   }();
-  /// The call by the host itself, where its arguments are numbers that the host has.
+  /// Runs the call on the host if its arguments are host numbers.
   template <class Backend>
   requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_context& c) {
     if constexpr (is_host_operator<Op>) {

@@ -28,9 +28,9 @@ class machine {
   using plan_type = typename schedule::plan_type;
   using memory_type = machine_memory<P, Backend>;
   static constexpr int domains = P::desc.count.domains;
-  /// Whether it has loops or branches: everything else is one pass.
+  /// Whether the program has loops or branches. All other programs run in one pass over the groups.
   static constexpr bool has_blocks = schedule::has_blocks;
-  /// Whether what is done depends on the lengths of sequences.
+  /// Whether the launches depend on the lengths of sequences.
   static constexpr bool ranks = [] {
     if constexpr (has_blocks) return host_table<P, Backend>::values.ranks;
     return false;
@@ -45,7 +45,7 @@ class machine {
     bind(1);
   }
 
-  /// A batch without sequences.
+  /// Sets the rows of a batch without sequences.
   void bind(int rows, std::int64_t first_row = 0) {
     struct {
       int count[domains] = {};
@@ -56,7 +56,8 @@ class machine {
     all.first[batch::domain] = first_row;
     bind(all);
   }
-  /// Rows by domain, and where their sequences begin; both have to stay until the next run.
+  /// Sets the rows by domain and the offsets of their sequences; both must stay valid until the
+  /// next run.
   template <class Rows>
   requires requires(const Rows& r) { r.count[0] + r.first[0]; }
   void bind(const Rows& rows) {
@@ -64,13 +65,13 @@ class machine {
     if (memory_.set_rows(rows.count, rows.offsets)) memory_.bind();
   }
 
-  /// The most iterations of one while; one more throws.
+  /// Sets the upper bound of the iterations of one while loop; one more throws.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
-  /// Where layer::read_minibatch gets its data: a function that calls read_in().
+  /// Sets the source of the data for layer::read_minibatch: a function that calls read_in().
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
-  /// Goes on with these data, in the memory of the host, while a run goes on: waits for the groups
-  /// before, and copies the data to the device.
+  /// Continues a run with these data in host memory: waits for the groups launched before, and
+  /// copies the data to the device.
   template <class Rows>
   void read_in(const Rows& rows, const void* const* data) {
     memory_.fixed().download_results();
@@ -81,16 +82,16 @@ class machine {
     memory_.take_minibatch();
   }
 
-  /// Sets the array of the n-th data, in the memory of the host; it is copied by the next run.
+  /// Sets the array of the n-th data, in host memory; the next run copies it.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
-  /// Where the sequences of a domain begin, as the host knows it after a run.
+  /// The sequences of a domain on the host after a run.
   sequence_rows sequences(int domain) {
     return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
   }
 
-  /// Runs every group whose data are among `given` (a bit each), and waits for it. Throws
-  /// lamina::error for a label or index out of range and for what the device cannot do.
+  /// Runs every group whose data are in `given` (one bit each), and waits for the device. Throws
+  /// lamina::error for a label or index out of range and for errors of the device.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     reached_ = -1;
     try {
@@ -104,8 +105,8 @@ class machine {
     reached_ = schedule::groups;
     finish();
   }
-  /// Whether the last run, which threw, may have updated a parameter before. Numbers out of range
-  /// are reported when all groups have run.
+  /// Whether the last run may have updated a parameter before it threw. Numbers out of range are
+  /// reported after all groups have run.
   bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
 
   /// Copies a variable of the program to the host; null if the plan never stores it.
@@ -122,23 +123,25 @@ class machine {
     const variable_layout* const found = layout(variable);
     return found == nullptr ? nullptr : address(*found);
   }
-  /// Copies to the device what was changed at the address of a variable, before anything runs
-  /// again.
+  /// Copies a variable that the caller changed at its address to the device. Call it before the
+  /// next run.
   void store(const variable_layout& layout) { memory_.store(layout); }
-  /// The gradient of parameter i on the device, in rows as the device keeps it; null if none.
+  /// The gradient of parameter i on the device, in the device's row-major layout; null if there is
+  /// none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
-  /// That gradient where it is one of some rows only; null if it is not.
+  /// The gradient of parameter i if it is sparse; otherwise null.
   const selected_rows* gradient_rows(int i) const {
     if constexpr (memory_type::selects_rows)
       if (const int found = rows_gradient_table<P>::table.of[i]; found >= 0)
         return &memory_.rows_gradient(found);
     return nullptr;
   }
-  /// The numbers that statements read: attributes, and what an optimizer sets before a step.
+  /// The numbers that statements read: attributes, and the numbers that an optimizer sets before a
+  /// step.
   float* constants() { return memory_.fixed().constants(); }
 
  private:
-  /// Notes how far the walk along the blocks came, also where it throws.
+  /// Records the last group that the walk through the blocks reached, also if it throws.
   struct reached_group {
     machine* of;
     ~reached_group() { of->reached_ = of->blocks_.reached(); }
@@ -172,11 +175,11 @@ class machine {
     try {
       backend_.wait();
     } catch (const error&) {
-      // The failure that is on its way says more.
+      // The error that is being thrown is more specific.
     }
   }
-  /// Whether the launches of a run depend on the numbers of rows alone, and on the lengths of
-  /// sequences where these are ranked, and not on what the host reads meanwhile.
+  /// Whether the launches of a run depend only on the numbers of rows, and on the lengths of
+  /// sequences if these are ranked, but not on numbers that the host reads during the run.
   static constexpr bool repeats = [] {
     for (int k = 0; k < P::desc.count.operators; ++k)
       if (P::desc.operators[k].schema->facts.host_takes_part) return false;
@@ -206,7 +209,7 @@ class machine {
                       : e.checked.from == chosen::row     ? first.rows
                                                           : failed.integer(0);
     if constexpr (has_blocks) {
-      // The arrays of that iteration may hold others by now.
+      // The arrays of that iteration may hold other numbers by now.
       if (host_table<P, Backend>::table.inner[g])
         throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what
                            << " in row " << i / numbers.columns << ": expected 0 to " << count - 1
@@ -237,7 +240,7 @@ class machine {
     const operand x = failed.input(slot);
     const int most = failed.output(0).columns / at_least_one(x.columns);
     if constexpr (has_blocks) {
-      // Sequences of that iteration may be others by now.
+      // The sequences of that iteration may have changed by now.
       if (host_table<P, Backend>::table.inner[failed.number_of_group])
         lamina::engine::fail(
             failed, {"expected sequences of at most ", most, " rows, found more in sequence ", i});
@@ -249,8 +252,8 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  run_key<P, ranks> key_;  // of what is run
-  int reached_ = -1;       // the group of the outermost block that the last run came to
+  run_key<P, ranks> key_;  // key of the current work
+  int reached_ = -1;       // the last group of the outermost block that the last run reached
   [[no_unique_address]] std::conditional_t<has_blocks, device_block_runner<P, Backend>,
                                            detail::no_block_memory>
       blocks_;

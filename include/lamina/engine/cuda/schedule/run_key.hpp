@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/run_key.hpp - what the work that is recorded as a graph depends on.
+// lamina/engine/cuda/schedule/run_key.hpp - the key of a recorded graph: all data on which its work
+// depends.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@
 
 namespace lamina::engine::cuda {
 
-/// The numbers of rows that program P is fed, and, with `Ranks`, the lengths of its sequences:
-/// equal keys stand for equal work.
+/// The numbers of fed rows of program P, and, with `Ranks`, the lengths of its sequences: equal
+/// keys mean equal work.
 template <class P, bool Ranks>
 class run_key {
  public:
-  /// Begins with some numbers of the caller's.
+  /// Starts a key with numbers of the caller.
   template <class... T>
   void begin(const T&... numbers) {
     key_.clear();
@@ -38,8 +39,8 @@ class run_key {
 
  private:
   static constexpr int domains = P::desc.count.domains;
-  /// The domain of the sequences of a domain that is fed; -1: it has none. A table of its own, or
-  /// else the whole description of the program would be in the binary.
+  /// The domain of the sequences of a fed domain; -1: it has none. This is a separate table because
+  /// a reference to P::desc would put the whole description of the program in the binary.
   struct parent_domains {
     int of[domains];
   };

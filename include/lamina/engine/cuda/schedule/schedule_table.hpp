@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/schedule_table.hpp - a plan as a constexpr table of launches: their
-// functions, and what and where each argument is.
+// functions, and the layout and memory slot of each argument.
 #pragma once
 
 #include <utility>
@@ -12,8 +12,8 @@
 
 namespace lamina::engine::cuda {
 
-/// The table of a program for a backend. What the backend launches is told by types of expressions
-/// alone: equal groups of all programs are one kernel.
+/// The table of a program for a backend. The type of a group's expression alone determines the
+/// kernel: equal groups of all programs share one kernel.
 template <class P, class Backend>
 struct schedule_table {
   using plan_type = plan<P>;
@@ -22,13 +22,14 @@ struct schedule_table {
   static constexpr const auto& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_context&);
   using scratch_function = std::ptrdiff_t (*)(const call_context&);
-  /// Whether it has loops or branches, or makes rows or arrays: everything else is one pass.
+  /// Whether the program has loops or branches, or makes rows or arrays. All other programs run in
+  /// one pass over the groups.
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
   struct entry {
     launch_function run;       // null: an operator that runs a block, whose number is group.rows
-    launch_function run_here;  // of what the host may compute itself
+    launch_function run_here;  // for calls that the host may compute itself
     scratch_function scratch;
     int first_argument;
     group_info group;
@@ -44,7 +45,7 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// What tells of the filters of a group's convolutions; void: it has none.
+  /// The type that describes the filters of a group's convolutions; void if the group has none.
   template <class Group>
   struct convolution_of {
     using type = void;
@@ -59,7 +60,7 @@ struct schedule_table {
   struct convolution_of<expression::call_expression<Op>> {
     using type = call_kernel<Op>;
   };
-  /// The tiles of all convolutions that distinct group `number` stands for; 0: it is none.
+  /// The tiles of all convolutions that use distinct group `number`; 0: it is not a convolution.
   template <class Group>
   static constexpr conv_folds folds_of(int number) {
     using convolution = typename convolution_of<Group>::type;
@@ -110,7 +111,7 @@ struct schedule_table {
     (void)((!group_kernel<distinct_group<K>>::exists && (first = K, true)) || ...);
     return first;
   }
-  /// The first distinct group that the backend has no kernel for; -1: it has one for each.
+  /// The first distinct group without a kernel in the backend, or -1.
   static constexpr int lacking =
       find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
   using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
@@ -151,7 +152,7 @@ struct schedule_table {
       if (i.runs >= 0) {
         t.entries[g].run = nullptr;
         t.entries[g].group.rows = blocks_run++;
-        // Its condition, whose name a message needs.
+        // The condition, because a message needs its name.
         if (i.schema->facts.block != block_rule::loop_gradient)
           t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
       }
