@@ -124,8 +124,8 @@ class csv_parser {
     return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
   }
 
-  // Whether a number that no double can hold is too small and not too large: its first digit that
-  // is not 0 stands behind the point then, exponent included.
+  // Whether a number that no double can hold is too small rather than too large: its first nonzero
+  // digit then comes after the decimal point, with the exponent applied.
   static bool is_small(std::string_view text) {
     const std::size_t e = text.find_first_of("eE");
     const std::string_view digits = text.substr(0, e);
@@ -158,8 +158,8 @@ class csv_parser {
     return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
   }
 
-  // A line of names has no number, and a line of numbers has no names: of one that has both nobody
-  // knows what it is, be it a name that is a number or a value that is missing.
+  // A line of names has no number, and a line of numbers has no names. A line that has both is
+  // ambiguous: a name may be a number, or a value may be missing.
   bool is_header(std::size_t start) const {
     if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
     double ignored;

@@ -90,7 +90,7 @@ LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, 
 
 }  // namespace detail
 
-/// Sentences as ids and the dictionary behind them, shared by all tables made from them.
+/// Sentences as ids, and their dictionary; all tables made from a source share both.
 class source {
  public:
   /// Counts the words of the sentences to train with; those to test with add none.
@@ -138,10 +138,10 @@ class source {
   std::shared_ptr<const data> data_;
 };
 
-/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, a line each, its words
-/// apart by blanks and taken as the bytes they are (latin-1 in the original files). They are
+/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Words are
+/// separated by blanks and taken as the bytes they are (latin-1 in the original files). They are
 /// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
-/// file; format_error for a file without sentences, an empty line, and bytes that are no text.
+/// file; format_error for a file without sentences, an empty line, and bytes that are not text.
 LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictionary_size) {
   detail::sentences all;
   detail::read_lines(directory + "/rt-polarity.pos", 1, all);

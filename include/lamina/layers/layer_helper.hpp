@@ -26,8 +26,8 @@ template <class Attr, class Input>
 using options = dependent<Attr, Input>;
 
 /// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper.
-/// The counters of a generated name ("fc_0") live here, for nobody else can continue them; those of
-/// a user's own name live in the builder.
+/// The counters of a generated name ("fc_0") live here, because no other class continues them; the
+/// counters of a user's name live in the builder.
 class layer_helper {
  public:
   constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})
@@ -128,8 +128,8 @@ class layer_helper {
         "param_attr: gradient_clip: norm >= 0");
   }
 
-  /// An unnamed persistable int64 variable [extent] that is no parameter: a statistic that starts
-  /// at 0 and is kept from batch to batch. Fluid: create_global_variable.
+  /// An unnamed persistable int64 variable [extent] that is not a parameter: a statistic that
+  /// starts at 0 and is kept from batch to batch. Fluid: create_global_variable.
   constexpr int counter(int extent) {
     const int v = b_.add_variable(b_.layer_name("_generated_var", {}), "", -1, b_.shape(extent), 1,
                                   once::domain, dtype::int64);

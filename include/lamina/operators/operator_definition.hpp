@@ -105,7 +105,8 @@ constexpr int bits(std::uint32_t set) {
   return n;
 }
 
-/// The set `of` among the bits of `set`, numbered anew: bit i is the i-th of those.
+/// Renumbers the bits of `of` by their rank within `set`: bit i of the result says whether `of` has
+/// the i-th bit of `set`.
 constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   std::uint32_t found = 0;
   for (int n = 0; set != 0; set &= set - 1, ++n)

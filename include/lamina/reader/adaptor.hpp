@@ -54,7 +54,8 @@ constexpr bool is_generator<generator<T>> = true;
 inline generator<int> no_elements() { co_return; }
 }  // namespace detail
 
-/// What is no reader: says so, and goes on as an empty reader, so that one mistake is one error.
+/// Reports a left side that is not a reader, and continues as an empty reader, so that one mistake
+/// gives one error.
 template <class R, class Make>
 requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto operator|(
     R&&, const adaptor<Make>&) {

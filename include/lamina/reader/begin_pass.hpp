@@ -68,7 +68,8 @@ concept readable = detail::startable<detail::kept<R>> &&
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
-/// Whether a reader yields mini-batches: ranges of samples. What is no reader is another mistake.
+/// Whether a reader yields mini-batches: ranges of samples. It is true for a type that is not a
+/// reader, which another check reports.
 template <class R>
 inline constexpr bool yields_batches = true;
 template <readable R>
@@ -84,7 +85,7 @@ struct yields<R> {
   using type = reader_element_t<R>;
 };
 }  // namespace detail
-/// What R yields; void where it is no reader.
+/// The type that R yields; void if R is not a reader.
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 

@@ -62,7 +62,7 @@ class cached_reader {
           return true;
         }
       } catch (...) {
-        walk_.reset();  // what is known stays; the next attempt walks to here anew
+        walk_.reset();  // keeps the known elements; the next attempt walks to here again
         throw;
       }
       complete_ = true;

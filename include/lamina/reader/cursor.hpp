@@ -33,11 +33,12 @@ class cursor {
     return !ended_;
   }
 
-  /// The element: an rvalue where the pass computes it, an lvalue where it lies in a container.
+  /// The element: an rvalue if the pass computes it, an lvalue if a container holds it.
   decltype(auto) take() { return *at(); }
 
  private:
-  // An optional only for those who need it: g++ warns of its empty storage once it is inlined.
+  // An optional only for iterators that need it: g++ warns about its empty storage once it is
+  // inlined.
   using iterator = decltype(std::declval<pass<R>&>().begin());
   static constexpr bool plain = std::default_initializable<iterator>;
 

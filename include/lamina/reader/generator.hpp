@@ -42,9 +42,9 @@ auto hand_over(U&& value) noexcept {
 /// handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Not for use by
 /// two threads at once; going on in another thread is fine.
 ///
-/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice if they have something
-/// to destroy, whatever the library does. For such a T, say struct { std::string title; int year;
-/// }, `co_yield {a, b}` is made safe here, with fields that are no braced lists themselves;
+/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That matters for
+/// fields with a destructor, and no library can prevent it. For such a T, say struct { std::string
+/// title; int year; }, this class makes `co_yield {a, b}` safe if no field is a braced list itself;
 /// `co_yield x` of a variable copies; and `co_yield T{a, b}` or `co_yield std::move(x)` is an error
 /// at compile time that names the way out, hand_over.
 template <class T>
@@ -68,8 +68,8 @@ class [[nodiscard]] generator {
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
-    // One by-value overload: with T&& and const T& beside each other `co_yield {a, b}` is ambiguous
-    // for an aggregate T.
+    // One overload by value: with overloads for both T&& and const T&, `co_yield {a, b}` is
+    // ambiguous for an aggregate T.
     std::suspend_always yield_value(T value) requires(!fragile) {
       value_.emplace(std::move(value));
       return {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/onnx.hpp - loops, branches and tensor arrays as ONNX nodes.
 //
-// A while becomes a Loop whose carried values are the outer variables that its block writes, a
-// conditional_block an If whose other branch gives what these held before. A while that steps
-// through tensor arrays (a static_rnn) is repeated instead as often as it runs, which then has to
-// be known: indices are worked out here and arrays are no values of the graph.
+// A while becomes a Loop whose carried values are the outer variables that its block writes. A
+// conditional_block becomes an If whose other branch returns the previous values of these. A while
+// that steps through tensor arrays (a static_rnn) is unrolled instead, so its number of iterations
+// has to be known: this file computes the indices, and arrays are not values of the graph.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ inline std::vector<std::string> written_by(onnx_operator& op) {
     if (op.program().variable(name).kind == variable_class::lod_tensor) names.push_back(name);
   return names;
 }
-/// What a variable holds, or, while it holds nothing, zeros that nobody is going to read.
+/// The value of a variable or, while it has none, zeros that no node reads.
 inline std::string value_or_zeros(onnx_program& p, const std::string& name) {
   const std::string found = p.value(name);
   if (!found.empty()) return found;

@@ -125,7 +125,7 @@ struct conv_launch {
 /// The head alone, stored in argument 2.
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
-/// A convolution that is no head: images `to` from images `from`.
+/// A convolution that is not the head of a group: computes images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to, float* scratch) {

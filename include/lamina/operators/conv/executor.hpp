@@ -143,8 +143,8 @@ void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(sums)));
 }
 
-/// Of each sample and group a product: the filters, a row each, times what the places see. The
-/// gradients go product by product instead, an independent definition.
+/// One matrix product per sample and group: the filters, one per row, times the windows of all
+/// positions. The gradients add single products instead, as an independent definition.
 template <class Real>
 void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");

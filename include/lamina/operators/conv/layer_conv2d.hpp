@@ -70,7 +70,7 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   using result =
       variable<T, R, (good ? Filters : C), (good ? out.height : H), (good ? out.width : W)>;
   program_builder& b = *x.builder;
-  // An image of one channel is no reason to call a convolution depthwise.
+  // A convolution of images with one channel is not called depthwise.
   constexpr bool depthwise = parts == C && parts > 1;
   layer_helper layer(b, depthwise ? "depthwise_conv2d" : "conv2d", attr.name);
   const int filter =

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/lowering.hpp - convolutions and batch_norm -> heads and what rides on them.
+// lamina/operators/conv/lowering.hpp - convolutions and batch_norm become heads of groups and their
+// statements.
 //
-// A convolution is the head of a group, and its bias and residual statements of it as any other
-// pointwise function behind it. batch_norm is a call that makes one factor a channel and a
-// statement that applies it: in a program that normalises by given statistics the call needs no
-// image, so it stands before the convolution, and the statement becomes part of its group.
+// A convolution is the head of a group; its bias, its residual and any other pointwise function
+// after it are statements of that group. batch_norm is a call that computes one factor per channel,
+// and a statement that applies it. In a program that normalises by given statistics the call needs
+// no image, so it precedes the convolution, and the statement joins the group of the convolution.
 #pragma once
 
 #include <lamina/operators/elementwise/binary/definition.hpp>

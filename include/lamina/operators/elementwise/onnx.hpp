@@ -154,7 +154,7 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Where", {is_near, near, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
-    // Of minus infinity it is 0, and of less than -1e4.
+    // gelu is 0 for minus infinity and for all numbers below -1e4.
     op.out("Out", "Gelu", {op.node("Max", {op.in("X"), op.number(-1e4)})},
            {{"approximate", op.flag("approximate") ? "tanh" : "none"}});
   });
@@ -263,7 +263,7 @@ inline void add_elementary(onnx_operators& to) {
     const bool after = op.flag("bias_after_scale", true);
     const dtype type = op.type_of("X");
     if (is_whole(type) && (factor != std::floor(factor) || bias != std::floor(bias))) {
-      // Of whole numbers in double, which are cut off then.
+      // Whole numbers are scaled in double, and the result is truncated.
       const std::string y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
                                    after ? bias : factor * bias, dtype::float64);
       return op.out("Out", op.cast(y, type));

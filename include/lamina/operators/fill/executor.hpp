@@ -47,8 +47,8 @@ void assign_value_forward(call_context<Real>& ctx) {
     ctx.give("Out", tensor(filled_shape(ctx), reals));
 }
 
-/// Random numbers of a variable, computed in float so that every engine has the same ones. Those of
-/// a parameter are the same in each run, others are drawn anew: core/random.hpp.
+/// The random numbers of a variable, computed in float so that every engine has the same ones. A
+/// parameter gets the same numbers in each run; any other variable gets new ones (core/random.hpp).
 template <class Real, class F>
 void give_random(call_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;

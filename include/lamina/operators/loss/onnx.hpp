@@ -158,7 +158,7 @@ inline void lower_label_smooth(onnx_operator& op) {
   op.out("Out", "Add", {kept, affine(op, op.in("PriorDist"), epsilon, 0)});
 }
 
-/// Of a program that is not trained: nothing, or a factor.
+/// The dropout of a program that is not trained: the identity or a factor.
 inline void lower_dropout(onnx_operator& op) {
   if (op.wants("Mask")) op.fail("expected that nothing reads Mask, which is of training");
   const bool scales =

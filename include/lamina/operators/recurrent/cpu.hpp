@@ -122,7 +122,7 @@ struct basic_step_product {
   int depth, width;
   Real *panels, *scratch;
 
-  /// For `fewest` to `rows` rows a step.
+  /// Reserves scratch for steps of `fewest` to `rows` rows.
   basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
       : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
@@ -166,7 +166,7 @@ inline const Real* state_before(const step_schedule& steps, int rank, int k, con
                  : nothing;
 }
 
-/// The way back, where anybody wants them.
+/// Copies the states back to `to` if that output is wanted.
 template <class Real>
 inline void give_states(const step_schedule& steps, const Real* from, int width,
                         const operand& to) {

@@ -99,7 +99,7 @@ inline void lower_sequence_pool(onnx_operator& op) {
   std::string y;
   if (kind == "FIRST" || kind == "LAST") {
     const std::string end = op.node("Add", {at.starts, at.lengths}), one = op.whole(1);
-    // An empty sequence may stand behind the last row; its row is replaced below.
+    // An empty sequence may begin after the last row; its row is replaced below.
     const std::string row = kind == "LAST"
                                 ? op.node("Max", {op.node("Sub", {end, one}), op.whole(0)})
                                 : op.node("Min", {at.starts, op.node("Sub", {at.rows, one})});
@@ -175,7 +175,8 @@ inline void lower_sequence_conv(onnx_operator& op) {
     const shifted_rows s = shifted(op, at, op.in("X"), start + j);
     std::string outside = op.number(0, op.type_of("X"));
     if (trained && start + j != 0) {
-      // Rows before the sequence count back from the middle of the padding, those behind it on.
+      // Rows before the sequence count backwards from the middle of the padding, rows after it
+      // count forwards.
       const std::string behind =
           op.node("Max", {op.node("Sub", {s.position, s.length}), op.whole(-before)});
       const std::string row = op.node(

@@ -91,7 +91,8 @@ inline void lower_unstack(onnx_operator& op) {
     op.assign(names[i], "Squeeze", {parts[i], op.list({axis})});
 }
 
-/// Of equal ids ONNX leaves open which update counts. Sums begin with zeros, not with X.
+/// ONNX leaves open which of several updates with equal ids counts. Sums start from zeros, not from
+/// X.
 inline void lower_scatter(onnx_operator& op) {
   const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
   if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});
@@ -101,7 +102,7 @@ inline void lower_scatter(onnx_operator& op) {
          {{"reduction", "add"}});
 }
 
-/// Of all variables side by side, the one of each row.
+/// Stacks all variables along a new dimension and selects one of them for each row.
 inline void lower_multiplex(onnx_operator& op) {
   const std::string all = stacked(op, op.all("X"), 1);
   std::vector<std::int64_t> one{-1};

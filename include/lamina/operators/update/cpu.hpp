@@ -172,7 +172,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 
  private:
-  /// For a machine that leaves updates to somebody else.
+  /// Copies the gradient to its output, for a machine that does not apply updates itself.
   template <class Real>
   static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
@@ -180,7 +180,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// The same for a gradient of which only some rows are there.
+/// The same for a sparse gradient, which has only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
@@ -189,7 +189,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
 
   template <class Real = float>
   static void run(const call_context& c) {
-    // A machine that leaves updates to somebody else keeps the rows as they are.
+    // A machine that does not apply updates itself leaves the rows as they are.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
     Real* array[arrays];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
@@ -197,7 +197,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
         numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter and its accumulators, which lie alike.
+  /// Updates a parameter and its accumulators, which have the same layout.
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
                   const Real* number) {

@@ -53,7 +53,7 @@ struct normed_terms {
   }
 };
 
-/// The numbers of an update with a norm behind them.
+/// Writes the numbers of an update, followed by a norm.
 struct norm_result {
   const float* number;
   float* to;
@@ -117,7 +117,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     if (!param) return;
-    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    // Without numbers this machine does not apply the update: the output is the gradient itself.
     if (c.arguments[2 + update::states] == nullptr)
       return copy_elements(b, c.at_position(1), param);
     run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);

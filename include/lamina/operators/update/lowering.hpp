@@ -73,10 +73,10 @@ struct update_lowering : block_lowering {
     constants.count = first + numbers;
   }
   const operator_schema* with_defaults = nullptr;  // the last update with its schema's defaults ...
-  int defaults = 0;                                // ... and where they lie among the constants
+  int defaults = 0;                                // ... and their index among the constants
 
-  /// The numbers of an update that other operators tell. Where they were known before its gradient,
-  /// so were these: the update can then be the epilogue of the gradient's product.
+  /// The numbers of an update that other operators compute. If those operators come before the
+  /// gradient, so do these numbers: the update can then be the epilogue of the gradient's product.
   constexpr int numbers_of(const operator_desc& op, int k) {
     for (int i = 0; i < told.count; ++i)
       if (told[i].update == k) return told[i].made;

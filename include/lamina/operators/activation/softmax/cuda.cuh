@@ -47,8 +47,8 @@ LAMINA_FN inline float clipped_log(float p) {
   const float l = math::log(p);
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
 }
-/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
-/// 0 times infinity is no number.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
+/// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
 LAMINA_FN inline float finite_ratio(float d, float p) {
   constexpr float most = std::numeric_limits<float>::max() / 1024;
   const float ratio = d / p;

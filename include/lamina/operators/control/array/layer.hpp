@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. It is
-/// memory: writing a slot changes it for all who read it later, in whatever block.
+/// memory: an operator that reads a slot later, in any block, gets the value written last.
 /// Fluid: LOD_TENSOR_ARRAY.
 template <element T, row_domain Rows, int... Dims>
 struct tensor_array {

@@ -20,8 +20,8 @@ struct while_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, the gradients of one iteration, for each iteration of a while, last one first.
-/// X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
+/// Runs sub_block, the gradients of one iteration, once per iteration of a while, the last
+/// iteration first. X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
   static constexpr auto block = block_rule::loop_gradient;

@@ -37,7 +37,7 @@ constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& b
   detail::add_conditional(layer, made, chosen_by, true);
 }
 
-/// Of several bodies runs the first one whose condition is true:
+/// Runs the first of several bodies whose condition is true:
 ///
 ///   layer::switch_case(early, [&](lamina::block&) { rate = slow; })
 ///       .when(late, [&](lamina::block&) { rate = fast; })

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_hoist_inputs.hpp - what a loop computes of one step of a
-// known input, once before the loop.
+// lamina/operators/control/block/layer_hoist_inputs.hpp - moves computations on the steps of a
+// known input out of a loop.
 //
-// A step of a recurrence mostly begins with a product of its input and a weight, or with the row of
-// a table. Neither depends on the steps before: so it is recorded before the loop, for the elements
-// of all steps, and the loop walks over the results. One product of many rows takes the place of
-// many products of few, and so do its gradients.
+// A step of a recurrence usually begins with a product of its input and a weight, or with the row
+// of a table. Neither depends on previous steps, so the layer records it before the loop, on the
+// elements of all steps, and the loop walks over the results. One product of many rows replaces
+// many products of few rows, in the gradients too.
 #pragma once
 
 #include <initializer_list>
@@ -166,8 +166,8 @@ class input_hoister {
     b_.variables[v].number = 0;
   }
 
-  /// Leaves out arrays of steps of known inputs, and what reads them, where nobody reads the
-  /// result.
+  /// Removes arrays of steps of known inputs, and the operators that read them, if no operator
+  /// reads the result.
   constexpr void drop_unread(constexpr_vector<operator_desc>& made, int block) const {
     const int variables = b_.variables.count;
     bool* read = new bool[static_cast<unsigned>(variables) + 1];

@@ -138,8 +138,9 @@ struct block_lowering : pool_lowering {
     return true;
   }
 
-  /// The end of an iteration gives a counter or a condition its next value: nothing to do if that
-  /// can be computed where the value of before lies, because nobody reads this one any more.
+  /// At the end of an iteration a counter or a condition gets its next value. No copy is needed if
+  /// that value can be computed in place of the previous one, because no operator reads the
+  /// previous one any more.
   constexpr bool hand_over(const operator_desc& op) {
     const int from = argument(op.inputs), to = argument(op.outputs);
     const plan_variable& f = variables.items[from];

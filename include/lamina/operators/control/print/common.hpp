@@ -47,8 +47,8 @@ inline void print_name(const operator_call& c, int variable) {
   std::fprintf(stderr, "Tensor[%.*s]", n, name);
 }
 
-/// Where the sequences of each level begin and end, the outermost level first; nothing for rows
-/// that are no sequences.
+/// Prints where the sequences of each level begin and end, the outermost level first. Prints
+/// nothing for rows that are not sequences.
 template <class Sequences>
 void print_lod(const operator_call& c, int domain, const Sequences& sequences_of) {
   int levels = 0;

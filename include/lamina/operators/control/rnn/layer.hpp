@@ -26,8 +26,8 @@ struct memory_attr {
 
 namespace detail {
 
-/// What a memory holds behind the last step: a result of a step, `step.last(memory)`, that is a
-/// variable V outside.
+/// The value of a memory after the last step: a step returns it as `step.last(memory)`, and outside
+/// of the loop it is a variable V.
 template <class V>
 struct last_state {
   using type = V;
@@ -38,7 +38,7 @@ inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
-/// The variables that number a step.
+/// The variables that hold the number of a step.
 struct step_numbers {
   const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
   const variable<std::int64_t, once, 1>& index;  // of its part of what the recurrence walks over

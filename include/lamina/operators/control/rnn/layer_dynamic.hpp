@@ -100,9 +100,9 @@ class rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// What the last step of each sequence left in `memory`, as a result of the rnn: one value for
-  /// each sequence, in the order of the batch; that of before the first step for a sequence without
-  /// elements. Only to be returned by the function of the step.
+  /// The value of `memory` after the last step of each sequence, as a result of the rnn: one value
+  /// per sequence, in the order of the batch; the initial value for a sequence without elements.
+  /// The step function may only return it.
   template <class T, int... D>
   constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};

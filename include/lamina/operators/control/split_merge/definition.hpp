@@ -9,10 +9,10 @@ namespace lamina {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
-/// Out[i] = the next row of InTrue where Mask[i], else of InFalse: the order of before a split.
-/// With sequences above the mask's rows (`level` of them lie above the mask itself) whole sequences
-/// are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros. Its
-/// gradient is a split. Fluid: merge_lod_tensor.
+/// Out[i] = the next row of InTrue where Mask[i], else of InFalse. This restores the order before a
+/// split. With sequences above the mask's rows (`level` of them lie above the mask itself) whole
+/// sequences are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros.
+/// Its gradient is a split. Fluid: merge_lod_tensor.
 struct merge_lod_tensor : operator_definition {
   static constexpr const char* type = "merge_lod_tensor";
   static constexpr std::array<slot_desc, 4> inputs{

@@ -86,7 +86,7 @@ class if_else_branch {
 
 namespace detail {
 
-/// The type of a branch's result behind the merge.
+/// The type of a branch's result after the merge.
 template <class R, class Key, class V>
 struct merged_type;
 template <class R, class Key, class T, class S, int... D>
@@ -133,8 +133,8 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 
 }  // namespace detail
 
-/// Splits the rows by `condition`, one bool a row, lets `yes` and `no` compute with theirs, and
-/// merges what they return in the order of before:
+/// Splits the rows by `condition`, one bool per row, lets `yes` and `no` compute on their rows, and
+/// merges the results in the original order:
 ///
 ///   auto y = layer::if_else(positive, [&](auto& yes) { return layer::fc<10>(yes.input(x)); },
 ///                           [&](auto& no) { return -layer::fc<10>(no.input(x)); });

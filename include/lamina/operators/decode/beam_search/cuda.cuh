@@ -19,14 +19,13 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A team looks at the candidates of one source in their order, as many at a time as it has
-/// threads. Of those that are better than the last one that is kept, the first is put in; then all
-/// look again.
+/// A team examines the candidates of one source in order, one per thread at a time. It inserts the
+/// first candidate that is better than the last kept one; then all threads compare again.
 struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
     beam_candidate<float>* best;
-    int* kept;         // of each source, how many of its best ones count
+    int* kept;         // per source, how many of its best candidates count
     const int* first;  // where the rows of sources begin
     std::int64_t end_id;
     int beam_size;

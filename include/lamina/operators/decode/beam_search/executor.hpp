@@ -22,7 +22,7 @@ struct beam_candidate {
   std::int64_t id;
   Real score;
 
-  /// Of two scores NaN is the better one, as in top_k.
+  /// A score of NaN is better than any number, as in top_k.
   bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);

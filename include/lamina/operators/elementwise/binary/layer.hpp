@@ -30,8 +30,8 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// Whether two operands fit; where one thing is wrong, the ones behind it count as right, so that
-/// one mistake gives one error.
+/// Whether two operands fit. If one condition fails, the later ones count as met, so that one
+/// mistake gives one error.
 template <int Axis, class X, class Y>
 struct operands {
   using rows_x = typename X::rows_type;

@@ -46,7 +46,8 @@ constexpr V scaled(V x, double factor, double bias) {
 
 }  // namespace detail
 
-/// `if (x > 0)` asks for what nobody knows while a program is recorded: an error of one line.
+/// Catches `if (x > 0)`, whose value is not known while a program is recorded, with an error of one
+/// line.
 template <class T, class R, int... D, class Y>
 constexpr int operator<=>(variable<T, R, D...>, const Y&) {
   static_assert(never<Y>,

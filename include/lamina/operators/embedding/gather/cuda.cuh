@@ -68,7 +68,7 @@ struct scatter_lines {
 };
 
 /// An entry that updates replaced passes no slope to X; an update that a later one replaced gets
-/// none. `table` and `to` are the slopes of X and of the updates here; null: nobody wants them.
+/// none. `table` and `to` are the slopes of X and of the updates here; null if not wanted.
 struct scatter_slope_lines {
   using arguments = entry_update_arguments;
   template <class Team>

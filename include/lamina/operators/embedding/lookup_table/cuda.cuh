@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - rows by number: lookup_table, gather. Their
-// gradients add up, for each number, the rows that it chose, in the order in which it did.
+// lamina/operators/embedding/lookup_table/cuda.cuh - rows by number: lookup_table, gather. The
+// gradient of each number's row adds up the rows that the number selected, in their order.
 #pragma once
 
 #include <cstdint>
@@ -135,8 +135,8 @@ std::ptrdiff_t entry_sum_scratch(int n) {
   return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 
-/// Puts the numbers that choose entries in order, and where they stand; the numbers to `sorted`, if
-/// it is given.
+/// Sorts the numbers that select entries, together with their positions. Writes the sorted numbers
+/// to `sorted` if it is given.
 template <class Key, class Backend, class Arguments>
 void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted = nullptr) {
   entry_order order(c.run.scratch, a.lines, a.entries);

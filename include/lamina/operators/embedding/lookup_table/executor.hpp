@@ -213,7 +213,8 @@ void top_k_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The part of the rows of Indices that hold their Label; a score that is NaN is no hit.
+/// The fraction of the rows of Indices that contain their Label; a score of NaN does not count as a
+/// hit.
 template <class Real>
 void accuracy_forward(call_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");

@@ -32,7 +32,8 @@ struct call_kernel<lookup_table_rows_gradient> {
 
 namespace detail {
 
-/// Rows of an addend as keys, and where they lie behind `base`, in multiples of the alignment.
+/// Writes the rows of an addend as keys, and the offset of each from `base` in multiples of the
+/// alignment.
 struct selected_keys_body {
   struct arguments {
     selected_rows_view from;
@@ -81,7 +82,7 @@ void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_
   if (sum.count == 0) return;
   entry_order order(scratch, sum.count, sum.entries);
   order.sort.sorted_keys = sum.numbers;
-  // Places behind the first row tell a row of any.
+  // The offset from the first row identifies a row of any addend.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
@@ -205,7 +206,7 @@ struct rows_update_lines {
   }
 };
 
-/// Two sums of squares a line, for the norms: of the parameter, and of what is measured besides.
+/// Two sums of squares per line, for the norms: of the parameter, and of Update::normed.
 template <class Update>
 struct rows_norm_lines {
   struct arguments : updated_rows<Update> {
@@ -236,7 +237,7 @@ struct rows_norm_lines {
   }
 };
 
-/// The numbers of an update with its two norms, a team each, behind them.
+/// Writes the numbers of an update, followed by its two norms; one team computes each norm.
 struct norm_lines {
   struct arguments {
     const double* squares;
@@ -292,7 +293,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The norms are not known yet; nobody reads what lies in their place.
+    // The norms are not known yet; no kernel reads their elements before they are written.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;
@@ -314,7 +315,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     const float* const number = c.arguments[2 + update::states];
-    // Without numbers the update is somebody else's, who takes the rows as they are.
+    // Without numbers this machine does not apply the update, and the rows stay as they are.
     if (param && number != nullptr)
       run_rows_update<update>(b, static_cast<float*>(param.data), rows_of(c.at_position(1)),
                               c.arguments + 2, number, param.rows, param.columns, c.run.scratch);

@@ -167,7 +167,7 @@ LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores
   }
 }
 
-/// An output that only a gradient reads, or scratch in the shape of `like` where nobody wants it.
+/// An output that only a gradient reads or, if it is not wanted, scratch in the shape of `like`.
 template <class Real>
 inline operand array_or_scratch(const operand& wanted, const operand& like, Real*& scratch) {
   if (wanted) return wanted;

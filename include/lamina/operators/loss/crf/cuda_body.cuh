@@ -22,7 +22,7 @@ struct crf_arguments {
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
   row_array logs;    // log(alpha), where sums are logarithms
-  row_array slopes;  // of the cost, for each row of its sequence
+  row_array slopes;  // per row, the slope of the cost of its sequence
   int* holds;        // whether products keep each path that counts
   int *from, *before;
   std::int64_t* path;

@@ -147,7 +147,7 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
       const Real sum = log_sum_exp(values);
       const Real most = *std::max_element(c.emission + k * c.tags, c.emission + (k + 1) * c.tags);
       for (std::size_t j = 0; j < c.tags; ++j) {
-        // Minus infinity less itself is no number; there is no path then.
+        // Minus infinity less itself is NaN; there is no path then.
         alpha.flat((at + k) * c.tags + j) = std::isinf(sum) ? Real(0) : std::exp(values[j] - sum);
         emission.flat((at + k) * c.tags + j) =
             std::isinf(most) ? Real(0) : std::exp(c.x(k, j) - most);

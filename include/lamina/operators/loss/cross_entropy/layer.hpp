@@ -37,9 +37,9 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 
 }  // namespace detail
 
-/// -log x[label] a row of probabilities, shape [-1, 1]; with soft labels -sum label * log x. The
-/// logarithm of 0 counts as -1e20.
-/// Labels are int64, one a row, or soft labels: a distribution in the shape and type of x.
+/// -log x[label] per row of probabilities x, shape [-1, 1]; with soft labels -sum label * log x.
+/// The logarithm of 0 counts as -1e20.
+/// Labels are int64, one per row, or soft labels: a distribution in the shape and type of x.
 /// Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,

@@ -17,8 +17,8 @@ struct ctc_arguments {
   sequence_view rows, labels;
   row_array logits, gradient, loss, slope, to;
   argument_view label;
-  // Of each row: its largest logit, and the log of the sum of e^(logit - most). They stay apart: a
-  // large number that all logits share takes no digits from the logarithm.
+  // Per row: its largest logit, and the log of the sum of e^(logit - most). They are stored
+  // separately, so that a large number that all logits share costs the logarithm no digits.
   float* totals;
   float* memory;  // rows of states
   int rows_of_state;
@@ -29,10 +29,10 @@ struct ctc_arguments {
   int lines, width, count;
 };
 
-/// The paths of one sequence: labels with a blank before, between and behind them, each state
-/// followed by itself, the next one, or, over a blank between two different labels, the one after.
-/// Loops are kept as they are: unrolled, with labels of any type, they need more registers than
-/// there are.
+/// The paths of one sequence. Their states are the labels with a blank before, between and after
+/// them. Each state is followed by itself, by the next state or, across a blank between two
+/// different labels, by the one after that. Loops are not unrolled: with labels of any type,
+/// unrolled loops need more registers than a thread has.
 struct ctc_paths {
   const ctc_arguments& a;
   int begin, length, first_label, states, block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/definition.hpp - labels of sequences without knowing where they stand:
-// connectionist temporal classification.
+// lamina/operators/loss/ctc/definition.hpp - connectionist temporal classification: the cost of
+// labels whose positions in a sequence are unknown.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

@@ -22,7 +22,7 @@ std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64
   return label;
 }
 
-/// The labels of all rows must be one a row.
+/// The labels, of which there must be one per row.
 template <class Real>
 xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
   xt::xarray<std::int64_t> labels = ctx.integers("Label");

@@ -88,7 +88,7 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// Stands for a width that nobody gave.
+/// Marks a missing width.
 inline constexpr int no_width = -2147483647 - 1;
 
 /// fc of several inputs.
@@ -187,8 +187,8 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
   (std::make_index_sequence<N>{});
 }
 
-/// The width stands among the arguments, `fc(x, 128)`: an error of one line, and a layer of width 1
-/// for those behind it.
+/// Catches a width among the arguments, `fc(x, 128)`: reports an error of one line and makes a
+/// layer of width 1, so that later layers report no further errors.
 template <class X>
 constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
                   int line = __builtin_LINE()) {

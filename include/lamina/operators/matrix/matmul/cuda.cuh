@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
-// it is no head of a group.
+// it is not the head of a group.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   }
 }
 
-/// to[row][column] (+)= the sum of `count` matrices that lie behind each other.
+/// to[row][column] (+)= the sum of `matrices` matrices that lie one after the other.
 struct matrix_sum_body {
   struct arguments {
     const float* from;
@@ -74,8 +74,8 @@ struct matrix_sum_body {
   }
 };
 
-/// The sum of `count` products: their depths lie behind each other, or products of their own are
-/// added, some at a time.
+/// The sum of `count` products: one product over their concatenated depths or, if the matrices are
+/// not stored for that, separate products that are added, some at a time.
 class product_sum {
  public:
   product_sum(const read_matrices& left, const read_matrices& right, int count)

@@ -86,8 +86,9 @@ void matmul_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// Of the matrices as read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut; a matrix that is
-/// stored transposed receives the transposed product, a matrix that served all the sum.
+/// For the matrices as they are read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut. A matrix
+/// that is stored transposed gets the transposed product; a matrix that all batches share gets the
+/// sum.
 template <class Real>
 void matmul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X
-// with several dimensions of rows, or a right side that is no weight.
+// with several dimensions of rows, or a right side that is not a weight.
 #pragma once
 
 #include <algorithm>

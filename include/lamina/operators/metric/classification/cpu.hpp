@@ -104,7 +104,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// A score that is not a number is no hit.
+  /// Whether a score is a number: NaN does not count as a hit.
   static bool is_number(const operand& scores, int row, int column) {
     const double score = load_as<double>(scores.data, scores.type,
                                          row * static_cast<std::ptrdiff_t>(scores.stride) + column);

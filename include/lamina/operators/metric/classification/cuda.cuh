@@ -26,7 +26,7 @@ struct best_lines {
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
     for (int position = 0; position < k; ++position) {
-      // The largest behind the last one found: below it, or equal and further on.
+      // The largest element after the last one found: a smaller one, or an equal one further on.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
         const bool follows =
@@ -95,7 +95,7 @@ struct call_kernel<one_hot> {
   }
 };
 
-/// One team counts the lines whose label is among the best; a score that is NaN is no hit.
+/// One team counts the lines whose label is among the best; a score of NaN does not count as a hit.
 template <>
 struct call_kernel<accuracy> {
   static void prepare(const call_context& c, call_arguments& a) {
@@ -139,13 +139,13 @@ namespace detail {
 struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
-  int *bins, *counts;   // of each row; of positive rows, and behind them of negative ones
+  int *bins, *counts;   // bin of each row; positive rows per bin, then negative rows per bin
   std::int64_t* above;  // the highest bins, one more each time: positive rows in them, and negative
   fault_word* fault;
   int group;
   int lines, width, count;
 };
-/// The bin of a row: those of negative rows lie behind those of positive ones.
+/// The bin of a row; the bins of negative rows follow those of positive rows.
 struct auc_bins_body {
   using arguments = auc_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {

@@ -29,7 +29,7 @@ struct one_hot_attr {
   std::string_view name{};
 };
 
-/// The K largest elements of each row, largest first, and where they stand:
+/// The K largest elements of each row, largest first, and their positions in the row:
 /// `auto [values, indices] = topk<5>(x)`. Fluid: topk.
 template <int K, class T, class R, int... D>
 constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = {}) {

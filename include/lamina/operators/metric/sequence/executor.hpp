@@ -65,7 +65,7 @@ inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "plain") return {{false, false}};
   return {};
 }
-/// First row, row behind the last, type.
+/// First row, row after the last, type.
 using chunk = std::array<std::size_t, 3>;
 
 /// The chunks of the rows [first, end): runs of one type, cut where a tag begins or ends one.

@@ -56,7 +56,7 @@ struct cosine_lines {
     if (a.cosine)
       *a.cosine.row(r) = xn == 0 || yn == 0 ? 0.0f : static_cast<float>(xy / x_size / y_size);
     if (a.x_norm) *a.x_norm.row(r) = xn;
-    // Of the one row of Y the first team tells the norm.
+    // If all rows share one row of Y, the first team writes its norm.
     if (a.y_norm && (!a.shares_y || r == 0)) *a.y_norm.row(a.of_y(r)) = yn;
   }
 };

@@ -114,8 +114,8 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
     variance.flat(i) = Real(1) / std::sqrt(variance.flat(i) + epsilon);
   return variance;
 }
-/// Of a part: 0 for equal numbers without an epsilon, and the root of a variance that is more than
-/// a number holds.
+/// 1 / deviation per part: 0 for equal numbers without an epsilon; if the variance overflows, it is
+/// computed from the deviation.
 template <class Real>
 xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsilon) {
   auto inverse = inverse_deviation<Real>(moments.variance, epsilon);

@@ -38,8 +38,8 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
   }
 }
 
-/// y = x / |x| where squares of x, or their root, are more or less than a number holds; |x|, which
-/// may be infinite then.
+/// y = x / |x| for x whose squares, or the root of their sum, overflow or underflow. Returns |x|,
+/// which may be infinite.
 template <class Real>
 LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Real epsilon, Real* y,
                                 std::ptrdiff_t y_step) {

@@ -49,8 +49,8 @@ struct normalise_arguments {
     const float saved = spreads.at(part);
     return saves_inverse ? saved : inverse_of(part, means.at(part), saved);
   }
-  /// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of a
-  /// part is more than a float holds its root may be none: it is computed anew, by each thread.
+  /// 1 / sqrt(variance + epsilon); 0 for equal numbers without an epsilon. If the variance of a
+  /// part overflows a float, its root may still be finite: each thread then computes it again.
   LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
     if (variance > std::numeric_limits<float>::max()) return inverse_of_large(part, mean);
     const float sum = variance + epsilon;

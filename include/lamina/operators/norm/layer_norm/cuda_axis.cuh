@@ -57,7 +57,7 @@ struct operand_lines {
     n = divider(at_least_one(lines.n));
     count = lines.n * firsts.count;
   }
-  /// The place of element i in its line, and where it lies in each array.
+  /// The position of element i in its line, and its offset in each array.
   LAMINA_INLINE LAMINA_FN int position(int i) const { return i - n.quotient(i) * n.divisor(); }
   LAMINA_INLINE LAMINA_FN typename element_loops<K>::positions at(int i) const {
     const int line = n.quotient(i), k = i - line * n.divisor();

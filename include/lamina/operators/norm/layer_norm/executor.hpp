@@ -72,7 +72,7 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      // Of equal numbers exactly these: the sum of what they are more than the first one.
+      // Adds up the differences from the first number: the mean of equal numbers is then exact.
       const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
       for (std::size_t c = 0; c < m.columns; ++c)
         mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;
@@ -86,7 +86,7 @@ struct row_moments {
   }
 };
 
-/// The shape of an output of one number a row: [rows], or as it was recorded when that fits.
+/// The shape of an output with one number per row: the recorded shape if it fits, else [rows].
 template <class Real>
 tensor_shape row_shape(const call_context<Real>& ctx, const char* slot, std::size_t rows) {
   const tensor_shape recorded = ctx.output_shape(slot);

@@ -21,9 +21,10 @@ struct argmax_attr {
   std::string_view name{};
 };
 
-/// The elements in order along dimension Axis of the whole shape, and where they stood:
-/// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. NaN is larger than all
-/// numbers here: behind them, in descending order in front of them. Fluid: argsort.
+/// Sorts the elements along dimension Axis of the whole shape, and returns their previous positions
+/// too:
+/// `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN counts as larger
+/// than all numbers: it comes after them, in descending order before them. Fluid: argsort.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -104,8 +104,8 @@ struct pool_slope_body {
   }
 };
 
-/// Of windows that lie side by side each gives to its own elements: a thread a window. What is
-/// behind the last ones is no window's.
+/// The gradient of windows that lie side by side: one thread per window writes the elements of its
+/// window. The threads of the last windows also write 0 to the elements after them.
 struct own_slope_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;

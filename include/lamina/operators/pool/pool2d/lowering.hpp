@@ -97,7 +97,8 @@ struct pool_lowering : image_lowering {
            p.operators[k].inputs < p.operators[k].end && argument(p.operators[k].inputs) == v;
   }
 
-  /// Whether somebody else looks at what would not be made; finds the chain's gradients.
+  /// Whether another operator, or the caller, reads a value that the chain would no longer compute.
+  /// Also finds the chain's gradients.
   constexpr bool is_read_otherwise(chain& c, int k, int biased, int last) const {
     for (int i = 0; i < p.count.outputs; ++i)
       if (p.outputs[i] == biased || p.outputs[i] == last) return true;

@@ -18,7 +18,7 @@ namespace detail {
 struct volume_arguments {
   volume_windows w;
   row_array x, slope, to;
-  std::int32_t* positions;  // of the largest elements; null: nobody wants them
+  std::int32_t* positions;  // of the largest elements; null if not wanted
   std::ptrdiff_t positions_stride;
   divider columns, size, layer, width;  // of the array that threads go over
   bool is_average, counts_padding;

@@ -26,7 +26,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
   if (!whole && size.size() != sides)
     ctx.fail("expected a ksize of " + std::to_string(sides) + " numbers, found " +
              std::to_string(size.size()));
-  // Of one window along one side: from first to before last.
+  // The range [first, end) of window i along side d.
   const auto along = [&](std::size_t d, int i) -> std::pair<int, int> {
     const int in = static_cast<int>(from[2 + d]), out = static_cast<int>(to[2 + d]);
     if (whole) return {0, in};
@@ -160,7 +160,7 @@ void unpool_forward(call_context<Real>& ctx) {
                     [&](std::size_t i, std::size_t at) { y.flat(at) = x.flat(i); });
   ctx.give("Out", std::move(y));
 }
-/// Of the elements that went to one place the last one has the gradient.
+/// If several elements went to one position, the last one gets the gradient.
 template <class Real>
 void unpool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");

@@ -162,7 +162,7 @@ struct call_kernel<gru> {
     step_schedule steps;
     int width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // of one step, where nobody wants them
+    Real *gates, *reset;  // of one step, where these outputs are not wanted
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)

@@ -8,7 +8,7 @@
 
 namespace lamina::engine::cuda::detail {
 
-/// The weight [n, 3n] holds, one element behind the other, those of the gates [n, 2n] and those of
+/// The weight [n, 3n] stores the elements of the weight of the gates [n, 2n], followed by those of
 /// the candidate [n, n].
 struct gru_weight {
   const float* data;

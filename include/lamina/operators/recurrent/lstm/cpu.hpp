@@ -153,7 +153,7 @@ struct call_kernel<lstm> {
     step_schedule steps;
     int width;
     Real *hidden, *cell, *activated;
-    Real* gates;  // of one step, where nobody wants them
+    Real* gates;  // of one step, where this output is not wanted
     Product product;
 
     pieces_of(const call_context& c, scratch_pieces& p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, for an lstm of
-// few cells by threads that keep the weights, and the gradients of the parameters.
+// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, in which threads
+// keep the weights if an lstm has few cells, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ struct lstm_arguments {
   const float *bias, *peepholes;  // null: none
   row_array x, h0, c0, hidden, cell, gates, activated;
   row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
-  // Of lstmp: the state is a projection of the hidden one.
+  // Only lstmp uses these: its state is a projection of the hidden state.
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
@@ -185,7 +185,7 @@ struct lstm_slope_lines {
   }
 };
 
-/// The gradient of the bias and, behind it, of the peepholes, as sums over rows.
+/// The gradient of the bias, followed by that of the peepholes, as sums over rows.
 struct lstm_bias_terms {
   static constexpr int sums = 1;
   row_array d_gates, cells_before, cells;

@@ -54,7 +54,7 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
-    // Of nothing, as of no rows, there is no extreme.
+    // An empty set, for instance of no rows, has no extreme: the result is 0.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
       if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))

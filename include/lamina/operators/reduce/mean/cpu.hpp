@@ -32,7 +32,7 @@ struct call_kernel<mean> {
   }
 
  private:
-  /// Of the elements [first, end), row by row.
+  /// The sum of the elements [first, end), row by row.
   static double sum(const operand& x, std::int64_t first, std::int64_t end) {
     double total = 0;
     while (first < end) {

@@ -14,7 +14,7 @@ struct sequence_conv_attr {
   /// The window begins FilterSize / 2 rows before the row of the result.
   static constexpr int centred = -2147483647;
 
-  int padding_start = centred;     // where the window begins, beside the row of the result
+  int padding_start = centred;     // where the window begins, relative to the row of the result
   bool padding_trainable = false;  // rows beyond the ends are a parameter, not 0
   activation act = activation::identity;
   param_attr param{};          // of the filter

@@ -199,7 +199,8 @@ struct call_kernel<lod_reset> {
   static void make_rows(const call_context& c) {
     made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
   }
-  /// The list, or the numbers of an operand, which is taken anew each time: arrays may move.
+  /// The integers of the attribute, or those of an operand. Each access looks up the operand again,
+  /// because arrays may move.
   struct numbers {
     const call_context& c;
     std::size_t size() const {

@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// A row that holds the rows of a sequence one behind the other.
+/// A padded array: each of its rows holds the rows of one sequence, one after the other.
 struct padded_rows {
   operand of;
   int width, length;  // of a row, and how many there are

@@ -69,8 +69,8 @@ struct call_kernel<sequence_pool> {
   }
 
  private:
-  // Places are counted in real numbers, beside the others: of some thousand rows at a time, which
-  // floats count exactly.
+  // The positions of the maxima are real numbers like the maxima, for at most 4096 rows at a time:
+  // a float counts these exactly.
   template <class Real>
   static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
     constexpr int together = 4096;

@@ -102,7 +102,7 @@ struct crop : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 5;
 };
 
-/// Out = X with paddings[2i] elements of pad_value before and paddings[2i + 1] behind it along
+/// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
 /// dimension i. Fluid: pad. The gradient takes the middle of Out@GRAD and reads nothing else.
 struct pad : operator_definition {
   static constexpr const char* type = "pad";
@@ -137,10 +137,10 @@ struct gather : operator_definition {
   static constexpr std::uint32_t apart_inputs = 1;
 };
 
-/// Out = X with other entries of dimension 0: Out[Ids[i]] = Updates[i], of equal Ids the last one;
-/// or, without `overwrite`, the sum of all Updates[i] of an id in place of what X has there.
-/// Fluid: scatter. Entries that are written anew have no gradient in X, updates that a later one
-/// replaces have none at all.
+/// Out = X with entries of dimension 0 replaced: Out[Ids[i]] = Updates[i], where the last of equal
+/// Ids counts. Without `overwrite` the sum of all Updates[i] of an id replaces the entry of X.
+/// Fluid: scatter. X has no gradient in replaced entries, and an update that a later one replaces
+/// has none.
 struct scatter : operator_definition {
   static constexpr const char* type = "scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};

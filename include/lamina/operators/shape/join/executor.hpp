@@ -50,12 +50,12 @@ inline std::size_t position_of(const tensor_shape& at, const tensor_shape& shape
   return position;
 }
 
-/// A shape and, for each of its elements, the place it is copied from.
+/// A shape and the source position of each of its elements.
 struct copy_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
 };
-/// `from` maps coordinates in `to` to a place.
+/// `from` maps coordinates in `to` to a source position.
 template <class F>
 copy_plan plan_copy(const tensor_shape& to, F from) {
   copy_plan plan{to, std::vector<std::size_t>(size_of(to))};

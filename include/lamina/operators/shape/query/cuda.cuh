@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/cuda.cuh - what only a run tells of a variable, and numbers that a
-// program gives: shape, is_empty, where_index, range, assign_value.
+// lamina/operators/shape/query/cuda.cuh - facts about a variable that are known only during a run,
+// and numbers that a program states: shape, is_empty, where_index, range, assign_value.
 #pragma once
 
 #include <cmath>

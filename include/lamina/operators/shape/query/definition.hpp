@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/definition.hpp - what only a run tells of a variable, and numbers in
-// order. None of them has a gradient.
+// lamina/operators/shape/query/definition.hpp - facts about a variable that are known only during a
+// run, and ranges of numbers. None of these operators has a gradient.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/layer.hpp - what only a run tells of a variable, and numbers in
-// order: shape, is_empty, where, range.
+// lamina/operators/shape/query/layer.hpp - facts about a variable that are known only during a run,
+// and ranges of numbers: shape, is_empty, where, range.
 #pragma once
 
 #include <lamina/layers/shape.hpp>
