@@ -48,7 +48,7 @@ inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
 inline constexpr std::array<attribute_desc, 0> no_attributes{};
 
-/// What a definition may leave unsaid.
+/// The defaults of the members of a definition.
 struct operator_definition {
   static constexpr auto attributes = no_attributes;
   static constexpr auto kind = operator_kind::call;

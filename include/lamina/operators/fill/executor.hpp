@@ -88,7 +88,7 @@ void gaussian_random_forward(call_context<Real>& ctx) {
   });
 }
 
-/// What an element that is kept is multiplied by: 1, or 1 / (1 - p) with "upscale_in_train".
+/// The factor of an element that is kept: 1, or 1 / (1 - p) with "upscale_in_train".
 template <class Real>
 Real dropout_factor(const call_context<Real>& ctx, bool test) {
   const Real p = ctx.real_attribute("dropout_prob", 0.5);
@@ -121,7 +121,7 @@ void dropout_forward(call_context<Real>& ctx) {
   ctx.give("Mask", std::move(mask));
 }
 
-/// dX = dOut * factor where Mask is 1, else 0, whatever dOut is.
+/// dX = dOut * factor where Mask is 1, else 0, even if dOut is NaN or infinite.
 template <class Real>
 void dropout_gradient(call_context<Real>& ctx) {
   auto d = ctx.real("Out@GRAD");

@@ -6,8 +6,9 @@
 
 namespace lamina::layer {
 
-/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 is the run's, and
-/// then each mini-batch has other numbers. Each iteration of a loop has numbers of its own.
+/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 stands for the
+/// seed of the run; then each mini-batch gets different numbers. Each iteration of a loop gets
+/// different numbers.
 struct uniform_random_attr {
   float min = -1, max = 1;
   int seed = 0;

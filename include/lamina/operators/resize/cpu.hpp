@@ -18,7 +18,7 @@ LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
-/// A resize in progress: where the columns of a row come from is the same for all rows.
+/// A resize in progress: the source of each column is the same for all rows.
 template <bool Nearest, class Real>
 class resize_kernel {
  public:

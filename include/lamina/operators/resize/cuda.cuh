@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp,
-// nearest_interp, a thread an element.
+// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp, nearest_interp, one
+// thread per element.
 #pragma once
 
 #include <lamina/engine/cuda/body/channel_position.cuh>
@@ -46,7 +46,7 @@ LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element, of its channels
   interpolated_side rows, lines;
   int count;
 };
@@ -94,7 +94,8 @@ struct resize_slope_body {
   }
 };
 
-/// `x`: the source or its gradient; `y`: the result or its slope; `each`: has a thread an element.
+/// `x`: the source or its gradient; `y`: the result or its slope; `each`: the array with one thread
+/// per element.
 template <bool Nearest>
 resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {

@@ -32,7 +32,8 @@ struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
 
-/// Where an element comes from along one side: (1 - part) of element `low`, part of `high`.
+/// The source of an element along one side: (1 - part) of element `low` plus part of element
+/// `high`.
 struct interpolation_position {
   int low, high;
   float part;

@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-/// What pad2d puts around an image.
+/// The kinds of border that pad2d puts around an image.
 enum class pad_mode : std::uint8_t { constant, reflect, edge };
 
 namespace layer {

@@ -18,7 +18,7 @@ namespace lamina {
 
 namespace onnx {
 
-/// Where rows stand: values of the graph.
+/// The positions of rows in sequences, as values of the graph.
 struct sequence_positions {
   std::string lengths, starts;  // [sequences]
   std::string id, position;     // [rows]: the sequence of each row, its number there
@@ -88,7 +88,7 @@ inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank
   for (int d = 1; d < rank; ++d) axes.push_back(d);
   return axes.empty() ? x : op.node("Unsqueeze", {x, op.list(axes)});
 }
-/// What any row is at least, in floats and doubles.
+/// The smallest number of floats and doubles, a lower bound of every row.
 inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 inline void lower_sequence_pool(onnx_operator& op) {
@@ -143,7 +143,8 @@ inline void lower_sequence_reverse(onnx_operator& op) {
          {{"axis", 0}});
 }
 
-/// For each row, the one `offset` rows on in its sequence, and what stands there for a row outside.
+/// For each row, the row that follows `offset` rows later in its sequence, and a replacement for a
+/// row outside of it.
 struct shifted_rows {
   std::string position;  // [rows], in the sequence: below 0 or from `length` on outside
   std::string length;
@@ -305,7 +306,7 @@ inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positi
                                       {{"axis", 0}, {"reduction", "add"}});
   op.program().set_lengths(op.name_of_output(slot), lengths);
 }
-/// Where whole numbers [rows] are not `number`.
+/// Whether each whole number in [rows] differs from `number`.
 inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t number,
                            dtype type) {
   return op.node("Not", {op.node("Equal", {x, op.number(static_cast<double>(number), type)})});
@@ -332,7 +333,7 @@ inline void lower_ctc_align(onnx_operator& op) {
   keep_rows(op, "Output", at, op.in("Input"), stays);
 }
 
-/// Other sequences over the rows of X: those of Y, or between the offsets in Y or target_lod.
+/// Other sequences over the rows of X: those of Y, or those between the offsets in Y or target_lod.
 inline void lower_lod_reset(onnx_operator& op) {
   if (op.flag("append")) op.fail("expected one level of sequences, found that one is appended");
   const std::vector<std::int64_t> target = op.integers("target_lod");

@@ -50,7 +50,7 @@ inline std::string stacked(onnx_operator& op, const std::vector<std::string>& va
   return each.size() == 1 ? each[0] : op.node("Concat", each, {{"axis", axis}});
 }
 
-/// ONNX has all paddings before first, then all behind.
+/// ONNX lists the paddings at the beginnings of all dimensions first, then those at the ends.
 inline void lower_pad(onnx_operator& op) {
   const std::vector<std::int64_t> paddings = op.integers("paddings");
   std::vector<std::int64_t> pads;
@@ -120,7 +120,7 @@ inline void lower_is_empty(onnx_operator& op) {
   op.out("Out", "Equal", {op.reshape(size, {1}), op.list({0})});
 }
 
-/// The places as columns; those of each row are a sequence.
+/// The coordinates as columns; the elements of each row form a sequence.
 inline void lower_where(onnx_operator& op) {
   const std::string truth = op.cast(op.in("Condition"), dtype::boolean);
   op.out("Out", "Transpose", {op.node("NonZero", {truth})});

@@ -138,8 +138,8 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
 
 }  // namespace detail
 
-/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
-/// them the numbers, one for each attribute, as one array.
+/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; after
+/// them the numbers, one per attribute, as one array.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;

@@ -66,7 +66,7 @@ struct norm_result {
 
 }  // namespace detail
 
-/// The floats of memory that an update of so many elements needs.
+/// The floats of memory that an update of that many elements needs.
 template <class Update, class Backend>
 std::ptrdiff_t update_scratch(int elements) {
   if constexpr (Update::traits::has_norms) {

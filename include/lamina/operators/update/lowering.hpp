@@ -15,7 +15,7 @@ struct update_lowering : block_lowering {
   /// Fluid's update: the parameter and its accumulators are read and written in place; the
   /// operator's attributes are constants that the training loop sets before each step.
   constexpr void lower_update(const operator_desc& op, int k) {
-    // Parameter, gradient, accumulators; what follows tells some of the numbers.
+    // Parameter, gradient, accumulators; the operands after them hold some of the numbers.
     const int outputs = op.schema->output_count, n = outputs + 1;
     const int param = argument(op.inputs);
     const plan_variable of_param = variables.items[param];
@@ -25,8 +25,8 @@ struct update_lowering : block_lowering {
     if (p.variables[grad].kind != variable_kind::selected_rows &&
         variables.items[grad].panel != panel)
       grad = panel ? in_panels(grad, k) : in_rows(grad, k);
-    // An update that needs norms goes over the parameter twice, one of selected rows over some of
-    // it: kernels of their own.
+    // An update that needs norms goes over the parameter twice, and an update of selected rows goes
+    // over a part of it: both have separate kernels.
     const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
     instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(s == 1 ? grad : argument(op.inputs + s), access::load);
@@ -52,9 +52,9 @@ struct update_lowering : block_lowering {
   }
 
  private:
-  /// The training loop sets the numbers of an update; until then they are what was recorded, or
-  /// their defaults. Those are mostly the defaults of the update before: an array that is known is
-  /// read in a fraction of the time that a schema takes.
+  /// The training loop sets the numbers of an update; until then they have their recorded or
+  /// default values. The defaults are mostly those of the previous update: reading a known array
+  /// takes a fraction of the time that reading a schema takes.
   constexpr void add_numbers(const operator_desc& op) {
     const int numbers = op.schema->attribute_count, first = constants.count;
     if (op.attributes >= 0) {

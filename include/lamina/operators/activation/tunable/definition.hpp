@@ -211,8 +211,8 @@ struct thresholded_relu : pointwise {
   }
 };
 
-/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one a channel
-/// ("channel", dimension 1 of X), or one an element of a row ("element"). Source: He et al. 2015.
+/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one per channel
+/// ("channel", dimension 1 of X), or one per element of a row ("element"). Source: He et al. 2015.
 struct prelu : operator_definition {
   static constexpr const char* type = "prelu";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Alpha"}}};

@@ -96,7 +96,7 @@ struct scatter_update_slope_lines {
   }
 };
 
-/// Rows of one of several arrays: those whose number is `which`, and, of a gradient, zeros
+/// Copies the rows of one of several arrays: those whose number is `which`. A gradient has zeros
 /// elsewhere.
 template <bool Gradient>
 struct multiplex_body {

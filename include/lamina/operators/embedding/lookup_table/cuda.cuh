@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Entries of a table, the numbers that choose them, and entries of an array, one a number.
+/// Entries of a table, the numbers that select them, and entries of an array, one per number.
 struct entry_arguments {
   argument_view ids;
   void *table, *to;
@@ -28,7 +28,7 @@ struct entry_arguments {
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *positions;  // of the numbers as they are, or in order
+  int *keys, *positions;  // of the numbers, unsorted or sorted
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
@@ -58,7 +58,7 @@ struct entry_lines {
   }
 };
 
-/// The numbers as keys; those that choose nothing come last.
+/// Writes the numbers as keys; numbers that select nothing come last.
 struct entry_key {
   using arguments = entry_arguments;
   using value = int;

@@ -175,7 +175,8 @@ void one_hot_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The k largest of each row, largest first; of equal ones the first. NaN is above all numbers.
+/// The k largest elements of each row, largest first; equal elements keep their order. NaN is above
+/// all numbers.
 template <class Real>
 void top_k_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cuda.cuh - gradients of embeddings of which only some
-// rows are there, their sums, and updates by them.
+// lamina/operators/embedding/selected_rows/cuda.cuh - sparse gradients of embeddings, which have
+// only some of the rows, their sums, and updates by them.
 #pragma once
 
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
@@ -145,15 +145,15 @@ struct call_kernel<mixed_rows_sum> {
 
 namespace detail {
 
-/// The rows of a table that an update goes over: those that its gradient has, where the others stay
-/// as they are, or all. Each line takes every `lines`-th.
+/// The rows of a table that an update visits: the rows of its gradient if the other rows do not
+/// change, else all. Each line takes every `lines`-th row.
 template <class Update>
 struct updated_rows {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
   static constexpr int norms = Update::traits::has_norms ? 2 : 0;
   float* of[1 + states];  // the parameter, its accumulators
-  const float* number;    // with the norms behind, where there are any
+  const float* number;    // followed by the norms, if there are any
   selected_rows_view gradient;
   std::ptrdiff_t stride;
   int rows, columns;
@@ -306,7 +306,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
   b.template lines<team_lines<detail::rows_update_lines<Update>>>({a, lines, columns, lines});
 }
 
-/// The update of a parameter by a gradient of which only some rows are there.
+/// The update of a parameter by a sparse gradient, which has only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;

@@ -43,8 +43,8 @@ struct call_kernel<top_k> {
   }
 
  private:
-  /// Keeps the indices of the best so far in order; of equal ones the first comes first. NaN is
-  /// above all numbers.
+  /// Keeps the indices of the best elements found so far in order; equal elements keep their order.
+  /// NaN is above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;

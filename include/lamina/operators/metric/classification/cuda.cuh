@@ -11,9 +11,9 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The best k of a line, one after the other, in O(k n); of equal ones the first comes first, and
-/// NaN is above all numbers. A sort of whole lines would cost each program with an accuracy nine
-/// seconds of nvcc.
+/// Finds the best k elements of a line one after the other, in O(k n). Equal elements keep their
+/// order, and NaN is above all numbers. A sort of whole lines would cost nine seconds of nvcc in
+/// each program with an accuracy.
 struct best_lines {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);

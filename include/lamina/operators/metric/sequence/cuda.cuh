@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/cuda.cuh - what two sequences of whole numbers have in
-// common, a thread a sequence: edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/cuda.cuh - comparisons of two sequences of whole numbers, one
+// thread per sequence: edit_distance, chunk_eval.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct chunk_arguments {
   int types;
   int excluded_count, excluded[most_excluded];
   int* found;  // three numbers a sequence: inferred, labelled, correct chunks
-  int* tags;   // those inferred, then the labels
+  int* tags;   // the inferred tags, then the labels
   fault_word* fault;
   int group, count;
 };

@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Whether a stands before b in ascending order, where NaN counts as the largest.
+/// Whether a comes before b in ascending order; NaN counts as the largest.
 template <class T>
 bool is_less(T a, T b) {
   return a < b || (a == a && b != b);

@@ -119,8 +119,8 @@ void scatter_slopes(Backend& b, const call_context& c, int axis, const operand& 
                                            indices.row<const std::int64_t>(0), of.count});
 }
 
-/// Where the largest, or smallest, element of a line stands; NaN is chosen before every number, and
-/// of equal ones the first.
+/// The index of the largest, or smallest, element of a line. NaN is preferred to every number, and
+/// the first of equal elements is chosen.
 template <bool Largest, class T>
 struct arg_extreme_lines {
   struct arguments {

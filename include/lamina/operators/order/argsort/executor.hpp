@@ -12,7 +12,8 @@
 
 namespace lamina::kernel {
 
-/// Calls f(place of element k of a line) for each line of a shape along `axis`.
+/// Calls f for each line of a shape along `axis`, with a function that gives the position of
+/// element k of the line.
 template <class F>
 void for_each_line(const lines& l, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
@@ -61,7 +62,7 @@ void argsort_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Where the first of the largest, or smallest, elements of each line stands.
+/// The index of the first largest, or smallest, element of each line.
 template <class Real, bool Largest>
 void arg_extreme_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();

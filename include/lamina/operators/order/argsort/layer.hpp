@@ -62,14 +62,14 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 
 }  // namespace detail
 
-/// Where the largest element along dimension Axis of the whole shape stands, int64, the first one
+/// The index of the largest element along dimension Axis of the whole shape, int64, the first one
 /// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_max, Axis>(x, attr);
 }
 
-/// Where the smallest element stands. Fluid: argmin.
+/// The index of the smallest element. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);

@@ -15,8 +15,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots of
-/// what Hidden is behind: Gate and ResetHiddenPrev are the same.
+/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots
+/// before Hidden, Gate and ResetHiddenPrev, are the same in both.
 template <bool Unit>
 struct gru_call {
   static constexpr int hidden = Unit ? 2 : 3;

@@ -14,7 +14,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// `bias_slot`: where the bias is; `functions`: the first attribute that names one.
+/// `bias_slot`: the slot of the bias; `functions`: the first attribute that names a function.
 inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, int functions) {
   const operand x = c.input(0), weight = c.input(3), bias = c.input(bias_slot);
   lstm_arguments a{};
@@ -90,7 +90,8 @@ struct call_kernel<lstm> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    // Before memory is bound every output looks absent: that is the most that can be needed.
+    // Before memory is bound every output looks absent, so this is an upper bound of the scratch
+    // memory.
     const int n = padded(c.input(3).rows);
     return 2 * static_cast<std::ptrdiff_t>(c.input(0).rows) * n;
   }

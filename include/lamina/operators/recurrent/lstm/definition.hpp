@@ -39,7 +39,7 @@ struct lstm : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
-/// lstm with a recurrent projection: what the next step sees in the place of h is
+/// lstm with a recurrent projection: the next step reads in place of h
 ///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
 /// and c is clipped to [-cell_clip, cell_clip] where cell_clip > 0. ProjWeight [D, P], Weight
 /// [P, 4D], H0 [sequences, P], Projection [T, P]. Clipped elements pass no gradient. Source: Sak et

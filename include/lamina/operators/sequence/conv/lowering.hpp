@@ -89,7 +89,7 @@ struct sequence_lowering : lowering_builder {
   }
 
  private:
-  // What a body made is there for the gradient of the same iteration, too.
+  // A value that a body made is also available to the gradient of the same iteration.
   constexpr bool windows_are_known(int made, int x) const {
     return is_known(made, x) || p.blocks[block].forward_block == variables.items[made].block;
   }

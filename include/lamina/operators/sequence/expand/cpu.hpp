@@ -98,8 +98,9 @@ struct call_kernel<gradient_of<sequence_softmax>> {
 
 namespace detail {
 
-/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
-/// has as many levels, or one more. The domain of X may lie right above that of Out either way.
+/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. It depends on
+/// ref_level: X has that many levels, or one more. The domain of X may lie right above that of Out
+/// either way.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value behind its end.
+/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value after its end.
 /// X [rows, 1] gives Out [rows, win_size]. Has no gradient. Fluid: sequence_enumerate.
 struct sequence_enumerate : operator_definition {
   static constexpr const char* type = "sequence_enumerate";

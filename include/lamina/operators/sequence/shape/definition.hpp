@@ -60,8 +60,8 @@ struct sequence_reshape : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X in other sequences: those of Y where it has any; else the values of Y are the offsets of
-/// one level; without Y, target_lod. With `append` the new level comes below the levels of X.
+/// Out = X with other sequences: those of Y if it has any, else one level whose offsets are the
+/// values of Y; without Y, target_lod. With `append` the new level comes below the levels of X.
 /// The gradient reads X for its sequences. Fluid: lod_reset.
 struct lod_reset : operator_definition {
   static constexpr const char* type = "lod_reset";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/definition.hpp - operators that join variables and take them apart.
+// lamina/operators/shape/join/definition.hpp - operators that join and split variables.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

@@ -8,8 +8,8 @@
 
 namespace lamina::kernel {
 
-// Each of these operators copies elements: out[i] = x[place[i]]. So one function that computes the
-// places serves the forward operator, and its gradient is dx[place[i]] += dout[i]. A place of
+// Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
+// positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
 // `nowhere` stands for the padding value.
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 

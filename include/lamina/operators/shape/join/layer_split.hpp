@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_split.hpp - takes a variable apart.
+// lamina/operators/shape/join/layer_split.hpp - splits a variable.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Numbers that the host has, as many as the arguments of a launch hold.
+/// Writes numbers that the host has, as many per launch as its arguments hold.
 template <class T>
 struct given_numbers_body {
   static constexpr int most = 128;
@@ -56,7 +56,7 @@ void give_numbers(Backend& b, const operand& to, int size, const Numbers& number
   }
 }
 
-/// Start, Start + Step ... of whole numbers or others.
+/// Start, Start + Step, ... as whole or as real numbers.
 struct range_body {
   struct arguments {
     argument_view start, end, step, to;

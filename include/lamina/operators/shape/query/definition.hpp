@@ -30,8 +30,8 @@ struct where_index : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = Start, Start + Step, Start + 2 Step ... before End, each of them one number; of the type
-/// of Start. Fluid: range.
+/// Out = Start, Start + Step, Start + 2 Step ... before End. Start, End and Step are one number
+/// each; Out has the type of Start. Fluid: range.
 struct range : operator_definition {
   static constexpr const char* type = "range";
   static constexpr std::array<slot_desc, 3> inputs{{{"Start"}, {"End"}, {"Step"}}};
