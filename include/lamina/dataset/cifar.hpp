@@ -24,7 +24,7 @@ struct sample {
   std::int64_t label;
 };
 
-/// Records as they are in the files, shared by all tables made from them.
+/// Records as they are in the files; all tables made from a source share them.
 class source {
  public:
   /// Each record begins with `labels` bytes, of which the last one is the label; the pixels follow.

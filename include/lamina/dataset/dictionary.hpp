@@ -32,7 +32,7 @@ inline void count_word(word_counts& counts, std::string_view word) {
 /// seen, the most frequent first, words seen equally often in alphabetical order of their bytes.
 class dictionary {
  public:
-  /// The `size - 1` most frequent words and the unknown one, or fewer where there are no more; so
+  /// The `size - 1` most frequent words, or fewer if there are fewer, and the unknown word; so
   /// every id fits an embedding of `size` rows. Error: size below 2.
   LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size) {
     if (size < 2)
@@ -55,7 +55,7 @@ class dictionary {
   /// How many ids there are, the unknown word's included.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
 
-  /// The id of a word, 0 if it is none of the dictionary's.
+  /// The id of a word, 0 if the dictionary does not contain it.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? 0 : found->second;

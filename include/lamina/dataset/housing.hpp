@@ -18,7 +18,7 @@
 
 namespace lamina::dataset::housing {
 
-/// What is known of a district, and the median price of its houses.
+/// The features of a district, and the median price of its houses.
 struct sample {
   std::array<float, 13> features;  ///< (x - average) / (max - min) over all rows
   float price;                     ///< in thousands of dollars, as in the file

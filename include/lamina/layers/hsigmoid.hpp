@@ -71,7 +71,8 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto above = elementwise_floordiv(leaf, powers);
     const auto decision = cast<T>(elementwise_mod(above, two));
     const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
-    // Where the path is over the node is -1: another is looked at, for nothing.
+    // After the end of the path the node is -1: the layer reads another node, whose decision has no
+    // effect.
     const auto seen = elementwise_max(node, none);
     const auto score =
         detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);

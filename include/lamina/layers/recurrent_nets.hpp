@@ -22,7 +22,7 @@ struct simple_rnn_attr {
   std::string_view name{};
 };
 
-/// Options of bidirectional_lstm and bidirectional_gru: of each direction.
+/// Options of bidirectional_lstm and bidirectional_gru, for each direction.
 struct bidirectional_attr {
   param_attr forward_param{}, backward_param{};                      // of the input's weights
   param_attr forward_recurrent_param{}, backward_recurrent_param{};  // of the recurrent weights
@@ -96,7 +96,7 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x,
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-/// The same of two simple_gru. v2: bidirectional_gru(return_seq).
+/// The same with two simple_gru. v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,
                                  const options<bidirectional_attr, T>& attr = {},

@@ -25,9 +25,9 @@ constexpr auto feed_sequence(const block& main, int line) {
 }
 }  // namespace detail
 
-/// One sequence a sample, of any length, 0 too: `sequence<"words", std::int64_t>(main)`, rows
-/// tokens<"words">. Each element is an array of dimensions Dims, without dimensions one number.
-/// Fluid: layers.data(lod_level=1).
+/// One sequence per sample, of any length, including 0: `sequence<"words", std::int64_t>(main)`,
+/// rows tokens<"words">. Each element is an array of dimensions Dims; without dimensions, one
+/// number. Fluid: layers.data(lod_level=1).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
@@ -44,7 +44,7 @@ constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) 
   return detail::feed_sequence<Name, T, R, Dims...>(main, line);
 }
 
-/// One sequence of sequences a sample, such as the words of the sentences of a document: rows
+/// One sequence of sequences per sample, such as the words of the sentences of a document: rows
 /// nested_tokens<Name>. Fluid: layers.data(lod_level=2).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {

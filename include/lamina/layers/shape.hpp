@@ -75,7 +75,7 @@ constexpr int dimension(int axis, int rank) {
   return from_front >= 0 && from_front < rank ? from_front : -1;
 }
 
-/// The whole shape without one dimension; of a single one [1], as Fluid has it.
+/// The whole shape without one dimension; [1] if there is only one dimension, as in Fluid.
 constexpr extents without_dimension(const extents& x, int axis) {
   extents r{};
   for (int i = 0; i < x.rank; ++i)

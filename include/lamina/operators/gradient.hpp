@@ -15,7 +15,7 @@ struct gradient_state {
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
   const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
-  const operator_schema* mixed_sum;  // the same where only some are
+  const operator_schema* mixed_sum;  // the sum if only some of them are
   int forward_variables;             // variables before the first gradient
   int body;                          // the block whose gradients these are
   bool (&wanted)[capacity];          // the variable leads to something that is trained
@@ -23,7 +23,7 @@ struct gradient_state {
   int first[capacity];               // newest partial gradient of a variable, or -1
   int partials[capacity];            // how many there are
   int gradient[capacity];            // the finished gradient, or -1
-  int sums[capacity];                // where a gradient is added up over a block's runs, or -1
+  int sums[capacity];                // the sum of a gradient over the runs of a block, or -1
 };
 
 /// Whether the gradient of `variable` is wanted.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/generator.hpp - a coroutine that yields elements: what a user's reader returns.
+// lamina/reader/generator.hpp - a coroutine that yields elements, as a user's reader returns it.
 #pragma once
 
 // clang 14 takes C++20 coroutines but does not yet say so, and libstdc++ believes the macro.
@@ -18,7 +18,7 @@
 
 namespace lamina {
 
-/// What hand_over() makes.
+/// The result of hand_over().
 template <class U>
 struct handed_over {
   U* value;
@@ -37,10 +37,10 @@ auto hand_over(U&& value) noexcept {
 /// A sequence computed while it is read. A function that returns generator<T> and says
 /// `co_yield value;` is a reader of T; `co_yield {a, b};` makes an aggregate T in place.
 /// It runs up to the next element only when that element is asked for, so it may be endless, and
-/// destroying it early unwinds the function's locals. What the function throws leaves begin() or
-/// ++. Move-only and single-pass: a generator is one pass, the function is the reader. Elements are
-/// handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Not for use by
-/// two threads at once; going on in another thread is fine.
+/// destroying it early unwinds the function's locals. begin() or ++ rethrows an exception of the
+/// function. Move-only and single-pass: a generator is one pass, the function is the reader.
+/// Elements are handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Two
+/// threads must not use it at once; another thread may continue it.
 ///
 /// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That matters for
 /// fields with a destructor, and no library can prevent it. For such a T, say struct { std::string

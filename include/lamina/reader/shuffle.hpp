@@ -20,8 +20,8 @@ namespace lamina::reader {
 
 namespace detail {
 
-// The random numbers of one pass, a Philox stream of their own: the seed is set apart from the one
-// that initial weights and dropout draw from.
+// The random numbers of one pass, from a separate Philox stream: the seed differs from the one of
+// initial weights and dropout.
 class shuffle_engine {
  public:
   shuffle_engine(std::uint64_t seed, std::uint64_t pass)
@@ -106,10 +106,10 @@ class shuffled_reader {
   std::uint64_t seed_;
 };
 
-/// Fills a buffer, yields it in random order, and so on; what is left at the end of the pass is
-/// shuffled too. With a buffer as long as the pass every order is equally likely. The order is
-/// a function of seed, pass number and nothing else: each pass has another one, a second run the
-/// same. Error: buffer_size of 0. Fluid: shuffle.
+/// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
+/// shuffled too. With a buffer as long as the pass every order is equally likely. The order depends
+/// only on the seed and the pass number: each pass has a different order, and a second run has the
+/// same orders. Error: buffer_size of 0. Fluid: shuffle.
 inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0) {
   if (buffer_size == 0)
     throw error("lamina: reader::shuffle: expected a buffer of at least 1 element, found 0");

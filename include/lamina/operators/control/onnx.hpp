@@ -44,7 +44,7 @@ inline const std::int64_t* known(onnx_program& p, const std::string& name) {
   const auto found = p.known.find(p.value(name));
   return found == p.known.end() ? nullptr : &found->second;
 }
-/// A value of one element without dimensions: what conditions are.
+/// A value of one element without dimensions, as conditions are.
 inline std::string scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }

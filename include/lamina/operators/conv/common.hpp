@@ -6,7 +6,7 @@
 
 namespace lamina::engine {
 
-/// Where an operator has its strides, paddings, dilations and groups.
+/// The attributes of an operator that hold its strides, paddings, dilations and groups.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 

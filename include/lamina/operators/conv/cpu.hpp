@@ -17,7 +17,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// A vector of one number a channel, without the gaps that its rows may have.
+/// A vector with one number per channel, without the gaps that its rows may have.
 template <class Real = float>
 const Real* channel_numbers(const operand& o) {
   return static_cast<const Real*>(o.data);

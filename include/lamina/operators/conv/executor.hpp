@@ -82,8 +82,8 @@ struct convolution {
         }
   }
 
-  /// What the places of the smaller image see of one group of the larger one's channels: a row for
-  /// each channel and tap of the filter, a column for each place, 0 beyond the border.
+  /// The windows of one group of channels of the larger image: one row per channel and tap of the
+  /// filter, one column per position of the smaller image, 0 beyond the border.
   template <class Real>
   void unfold(const Real* from, Real* to) const {
     for (std::size_t c = 0; c < large_channels; ++c, from += volume(large))

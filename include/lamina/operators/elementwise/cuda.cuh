@@ -174,7 +174,7 @@ struct add_body {
 
 }  // namespace detail
 
-/// Sums that no group can take: of whole numbers, for example.
+/// Sums that cannot be part of a group, for example of whole numbers.
 template <>
 struct call_kernel<sum> {
   static constexpr bool launches = true;

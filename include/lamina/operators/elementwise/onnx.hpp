@@ -50,7 +50,7 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
-/// ONNX Runtime has some functions for floats alone: of doubles they are made of others.
+/// ONNX Runtime has some functions for floats only: for doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
 /// e^x - 1 without loss near 0, of x up to 0.
 inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
@@ -137,8 +137,8 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
   });
   to.add("tanh_shrink", [](onnx_operator& op) {
-    // Where x is small the difference has no digits: the quotient of polynomials that core/math.hpp
-    // has.
+    // For small x the difference has no digits, so this writes the quotient of polynomials of
+    // core/math.hpp.
     const std::string x = op.in("X"), t = op.node("Mul", {x, x});
     const auto polynomial = [&](std::string sum, std::initializer_list<double> coefficients) {
       for (const double c : coefficients) sum = affine(op, op.node("Mul", {sum, t}), 1, c);
@@ -209,7 +209,7 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   to.add("prelu", [](onnx_operator& op) {
-    // One slope in all, one a channel, or one an element of a row.
+    // One slope in all, one per channel, or one per element of a row.
     const std::string mode = op.string("mode", "all");
     std::vector<std::int64_t> shape{1};
     const std::vector<std::int64_t>& x = op.dims("X");
@@ -317,7 +317,7 @@ inline void add_of_two(onnx_operators& to) {
   to.add("elementwise_mod", [](onnx_operator& op) {
     const std::string x = op.in("X"), y = aligned(op);
     if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
-    // What C's fmod leaves is exact, and has the sign of X.
+    // The remainder of C's fmod is exact, and has the sign of X.
     const std::string rest = op.node("Mod", {x, y}, {{"fmod", 1}}), zero = op.number(0);
     const std::string other_side =
         op.node("Xor", {op.node("Less", {rest, zero}), op.node("Less", {y, zero})});

@@ -51,8 +51,8 @@ inline std::string square(onnx_operator& op, const std::string& x) {
   return op.node("Mul", {x, x});
 }
 
-/// log(1 + e^x) - x * label: of |x| counts what the label is away from the side of x, so that
-/// nothing large is subtracted.
+/// log(1 + e^x) - x * label. The factor of |x| is the distance of the label from 1 if x > 0, else
+/// from 0, so that no large numbers are subtracted.
 inline std::string binary_cost(onnx_operator& op, const std::string& x, const std::string& label) {
   const std::string size = op.node("Abs", {x});
   const std::string away =

@@ -154,7 +154,7 @@ inline std::string norm_parameter(onnx_operator& op, const char* slot, float oth
   const tensor_shape full(shape.begin(), shape.end());
   return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
-/// What a norm keeps for its gradient has no place in an inference program.
+/// An inference program does not compute the values that a norm keeps for its gradient.
 inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slot_list) {
   for (const char* slot : slot_list)
     if (op.wants(slot))

@@ -52,10 +52,10 @@ LAMINA_FN inline image_range region_part(float first, float last, float scale, i
 }
 
 /// The averages of the parts of regions of images, without rounding: Out [regions, C,
-/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points, or, if that is
-/// not positive, one for each begun element, evenly over it; their values are interpolated, and 0
-/// more than an element outside of the image. X and ROIs as roi_pool. Source: He et al. 2017.
-/// Fluid: roi_align.
+/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points or, if that is
+/// not positive, one point per element or part of one, evenly spaced. Values of points are
+/// interpolated; they are 0 more than one element outside of the image. X and ROIs as roi_pool.
+/// Source: He et al. 2017. Fluid: roi_align.
 struct roi_align : operator_definition {
   static constexpr const char* type = "roi_align";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -69,8 +69,8 @@ struct roi_align : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// One side of a region cut into parts for roi_align: where it begins, how long a part is, and how
-/// many points of it are looked at.
+/// One side of a region cut into parts for roi_align: its beginning, the length of a part, and the
+/// number of points per part.
 struct region_side {
   float begin, part;
   int points;
@@ -91,8 +91,8 @@ LAMINA_FN inline region_side region_side_of(float first, float last, float scale
   return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
 }
 
-/// Two neighbours along a side of an image and how much of the second one a point between them
-/// has.
+/// Two neighbours along a side of an image, and the weight of the second one at a point between
+/// them.
 struct neighbours {
   int low, high;
   float part;
@@ -107,8 +107,8 @@ LAMINA_FN inline neighbours neighbours_of(float at, int size) {
   return {low, low + 1, from - static_cast<float>(low), false};
 }
 
-/// The averages of the parts of regions of images, each part of a channel of its own: Out [regions,
-/// output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
+/// The averages of the parts of regions of images, where each part reads its own channel: Out
+/// [regions, output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
 /// pooled_width, H, W]. 0 for a part without elements. Source: Dai et al. 2016. Fluid: psroi_pool.
 struct psroi_pool : operator_definition {
   static constexpr const char* type = "psroi_pool";

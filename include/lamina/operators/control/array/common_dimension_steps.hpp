@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension, each an
-// array of its own.
+// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension as
+// separate arrays.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace lamina::engine {
 
-/// The offsets of a slot: of each level, the highest first, how many sequences there are, and where
+/// The offsets of a slot: for each level, the highest first, the number of sequences, and where
 /// they begin and end.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {

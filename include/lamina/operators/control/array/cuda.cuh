@@ -45,7 +45,7 @@ operand new_slot(const operand& array, int i, int rows) {
   return slot;
 }
 
-/// Whether a domain has the sequences of a slot already; so it is with those that are fed.
+/// Whether a domain already has the sequences of a slot, as domains of fed sequences do.
 template <class Array>
 bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   const int levels = levels_of(h, domain);
@@ -69,8 +69,8 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
     take_sequences(h, domain, from, i);
 }
 
-/// How many rows a slot and an operand share: where the rows of both are of steps one may have
-/// more, and what they do not share counts as zeros.
+/// The number of rows that a slot and an operand share: if both have rows of steps, one may have
+/// more, and the other rows count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});

@@ -4,7 +4,7 @@
 //
 // An array is memory: operators change it in place, slot by slot. So is its gradient, which is an
 // array as well: a read adds to a slot; a write takes the slot's gradient and empties it, because
-// what stood there before was overwritten. A slot without a value counts as zeros.
+// the write has overwritten the previous value. A slot without a value counts as zeros.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

@@ -62,7 +62,7 @@ class switch_case {
     conditional_block(runs, body, {}, line);
     return *this;
   }
-  /// What runs when no condition was true. Fluid: Switch.default.
+  /// The body that runs if no condition was true. Fluid: Switch.default.
   template <class F>
   constexpr void otherwise(F&& body, int line = __builtin_LINE()) {
     conditional_block(none_before_, body, {}, line);

@@ -121,7 +121,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// The same operator with other inputs, of which -1 is none, and output.
+  /// The same operator with other inputs, where -1 stands for none, and another output.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;
@@ -132,7 +132,8 @@ class input_hoister {
     op.end = b_.arguments.count;
     return op;
   }
-  /// What `out` is in one step, for all steps of x; takes over its name.
+  /// A variable that holds, for all steps of x, the value of `out` in one step; it takes over the
+  /// name of `out`.
   constexpr int add_whole(int out, int x, bool stacked) {
     const int made = b_.variables.push(variable_desc(b_.variables[out]));
     variable_desc& whole = b_.variables[made];

@@ -10,17 +10,17 @@
 
 namespace lamina {
 
-/// One field of the samples of a reader: an array of inner dimensions Dims a sample, or without any
-/// one number.
+/// One field of the samples of a reader: an array of inner dimensions Dims per sample; without
+/// dimensions, one number.
 template <element T, int... Dims>
 struct field {};
 
-/// One sequence a sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
-/// same lengths. An element is an array of dimensions Dims, or without any one number.
+/// One sequence per sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
+/// same lengths. An element is an array of dimensions Dims; without dimensions, one number.
 template <fixed_string Rows, element T, int... Dims>
 struct sequence_field {};
 
-/// One sequence of sequences a sample, with rows nested_tokens<Rows>.
+/// One sequence of sequences per sample, with rows nested_tokens<Rows>.
 template <fixed_string Rows, element T, int... Dims>
 struct nested_sequence_field {};
 

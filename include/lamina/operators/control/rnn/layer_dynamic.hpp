@@ -23,7 +23,7 @@ template <class F>
 struct ranked_rows {};
 }  // namespace detail
 
-/// One time step of a dynamic_rnn over sequences with rows S: what its function is called with.
+/// One time step of a dynamic_rnn over sequences with rows S: the argument of its function.
 template <class S, class F>
 class rnn_step : public detail::rnn_recorder {
  public:
@@ -67,8 +67,8 @@ class rnn_step : public detail::rnn_recorder {
     return shrink<variable<T, typename in_step::type, D...>>(ordered);
   }
 
-  /// What `update` stored in the step before; `init`, one value for each sequence, in the first
-  /// one. Fluid: DynamicRNN.memory(init).
+  /// The value that `update` stored in the previous step; in the first step `init`, one value per
+  /// sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
   constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
                                            int line = __builtin_LINE()) {
@@ -79,7 +79,7 @@ class rnn_step : public detail::rnn_recorder {
     const int ordered = reorder<variable<T, ranked, D...>>(init.id);
     return stored<T, D...>(ordered, here);
   }
-  /// The same with elements of type T that are all `value` at first: `memory(lamina::dims<128>)`.
+  /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -94,7 +94,7 @@ class rnn_step : public detail::rnn_recorder {
     return stored<T, D...>(made, here);
   }
 
-  /// What `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
+  /// Sets the value that `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
   template <class T, int... D>
   constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
                         int line = __builtin_LINE()) {
@@ -149,9 +149,9 @@ class rnn_step : public detail::rnn_recorder {
 ///   });
 ///
 /// `step.last(h)` among the results is the final state, one row for each sequence:
-/// `return std::tuple{next, step.last(h)};`, or only that. Sequences never see each other, and
-/// those without elements do nothing. The function is called more than once while it is recorded.
-/// Fluid: DynamicRNN.
+/// `return std::tuple{next, step.last(h)};`, or only that. Sequences are independent of each other,
+/// and a sequence without elements runs no step. The function is called more than once while it is
+/// recorded. Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const options<dynamic_rnn_attr, T>& attr = {},

@@ -49,7 +49,7 @@ struct all_steps<std::tuple<V...>, Steps> {
 
 }  // namespace detail
 
-/// One step of a static_rnn: what its function is called with.
+/// One step of a static_rnn: the argument of its function.
 template <class R, int Steps>
 class static_rnn_step : public detail::rnn_recorder {
  public:
@@ -70,7 +70,7 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// What `update` stored in the step before; `init` in the first one.
+  /// The value that `update` stored in the previous step; `init` in the first step.
   /// Fluid: StaticRNN.memory(init).
   template <class T, class S, int... D>
   constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
@@ -78,7 +78,7 @@ class static_rnn_step : public detail::rnn_recorder {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  /// The same with the rows of the rnn and elements that are all `value` at first.
+  /// The same with the rows of the rnn; all elements start as `value`.
   /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
   template <element T = float, int... D>
   constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -95,7 +95,7 @@ class static_rnn_step : public detail::rnn_recorder {
     return stored<variable<T, R, D...>>(made, here);
   }
 
-  /// What `memory` returns in the next step. Fluid: StaticRNN.update_memory.
+  /// Sets the value that `memory` returns in the next step. Fluid: StaticRNN.update_memory.
   template <class T, class S, int... D>
   constexpr void update(const variable<T, S, D...>& memory, const variable<T, S, D...>& next,
                         int line = __builtin_LINE()) {

@@ -158,7 +158,7 @@ struct call_kernel<merge_lod_tensor> {
 
 namespace detail {
 
-/// Rows that are copied where a number on the device is `wanted`, and left as they are elsewhere.
+/// Copies rows where a number on the device is `wanted`, and leaves the other rows unchanged.
 struct chosen_rows_body {
   struct arguments {
     const void* from;

@@ -24,8 +24,8 @@ struct merge_lod_tensor : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// OutTrue = the rows of X where Mask is true, OutFalse the others, in their order; where X has
-/// sequences below the mask's rows, whole sequences. Its gradient is a merge.
+/// OutTrue = the rows of X where Mask is true, OutFalse = the others, in their order. If X has
+/// sequences below the mask's rows, whole sequences are split. Its gradient is a merge.
 /// Fluid: split_lod_tensor.
 struct split_lod_tensor : operator_definition {
   static constexpr const char* type = "split_lod_tensor";

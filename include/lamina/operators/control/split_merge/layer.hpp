@@ -43,7 +43,7 @@ requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, T
 
 }  // namespace detail
 
-/// What a branch of if_else is called with.
+/// The argument of a branch of if_else.
 template <class R, class Key>
 class if_else_branch {
  public:
@@ -53,8 +53,8 @@ class if_else_branch {
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
       : b_(b), mask_(mask), outer_(outer), truth_(truth) {}
 
-  /// The rows of x for which the condition is true, or, in the other branch, false. Where x holds
-  /// sequences and the condition one value for each, whole sequences. Fluid: IfElse.input.
+  /// The rows of x for which the condition is true, or, in the other branch, false. If x holds
+  /// sequences and the condition has one value per sequence, whole sequences. Fluid: IfElse.input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
     lamina::detail::require_visible(b_, x.id, line);

@@ -76,7 +76,8 @@ struct call_kernel<beam_search> {
     const call_context& c;
     int domain, below;
 
-    // Copies: what is made may be the very sequences that are searched.
+    // Offsets of the sources are copies, because the result may overwrite the sequences that are
+    // searched.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
     candidate* best(int s) const {

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// One step of a beam search. Row r of pre_ids and pre_scores is a hypothesis so far: its last id
+/// One step of a beam search. Row r of pre_ids and pre_scores is a partial hypothesis: its last id
 /// and its score; row r of ids and scores [rows, K] are its candidates, ids 0 to K - 1 where slot
 /// ids is empty. The sequences of level `level` of scores are the sources. The beam_size candidates
 /// with the highest scores of each source are kept. Among equal scores the later hypothesis comes

@@ -109,7 +109,7 @@ void beam_search_forward(call_context<Real>& ctx) {
     ctx.set_lod(slot, made);
 }
 
-/// The ids and scores of one hypothesis, the last first, and the row of the step before that it
+/// The ids and scores of one hypothesis, the last first, and the row of the previous step that it
 /// continues.
 template <class Real>
 struct beam_hypothesis {
@@ -118,8 +118,8 @@ struct beam_hypothesis {
   std::size_t parent;
 };
 
-/// Throws unless each step has as many ids as scores, and one sequence for each row of the step
-/// before.
+/// Throws unless each step has as many ids as scores, and one sequence per row of the previous
+/// step.
 template <class Real>
 void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>& ids,
                    const std::vector<lod_tensor>& scores) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number a channel, as
-// convolutions have it.
+// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number per channel,
+// such as the bias of a convolution.
 #pragma once
 
 #include <lamina/engine/cpu/vector/long_sums.hpp>

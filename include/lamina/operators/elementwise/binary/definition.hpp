@@ -126,8 +126,8 @@ struct elementwise_min : elementwise {
   }
 };
 
-/// Out = X to the power of Y as IEEE 754 has it. Where X is 0 and Y is not below 0, Y's gradient is
-/// 0.
+/// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not below 0, Y's gradient
+/// is 0.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>

@@ -19,7 +19,7 @@ template <class T, class R, int... D>
 constexpr bool is_emission(variable<T, R, D...>*) {
   return is_real<T> && is_tokens<R> && sizeof...(D) == 1;
 }
-/// The transitions [tags + 2, tags]; the same ones where `attr` names them.
+/// The transitions [tags + 2, tags]; shared by all layers whose `attr` has the same name.
 template <class T, int... D>
 constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
   constexpr int tags = (D * ... * 1);

@@ -24,7 +24,7 @@ constexpr extents with_last(extents shape, int last) {
 template <class V>
 inline constexpr extents last_is_one = with_last(whole_shape<V>, 1);
 
-/// One value of V's type a row, and one label a row.
+/// One value of V's type per row, and one label per row.
 template <class V>
 using one_a_row = handle_of<typename V::value_type, typename V::rows_type, last_is_one<V>>;
 template <class V>

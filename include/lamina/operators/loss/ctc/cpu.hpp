@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/ctc/cpu.hpp - warpctc: the costs of labels without positions.
 //
-// Sums over paths are logarithms, a vector of states at a time.
+// Sums over paths are logarithms, computed in vectors of states.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ctc_paths {
   ctc_paths(const call_context& c, Real* memory)
       : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), memory_(memory) {}
 
-  /// Numbers of memory for sequences of at most so many rows and labels.
+  /// The numbers of memory for sequences of at most that many rows and labels.
   static std::ptrdiff_t floats(int rows, int labels) {
     const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
     const std::ptrdiff_t width = 2 * margin + states + margin;
@@ -74,7 +74,7 @@ class ctc_paths {
 
   int rows() const { return rows_count_; }
 
-  /// Whether forward() returned the total of no path: a factor of each was 0.
+  /// Whether forward() found no path, because every path has a factor of 0.
   static bool is_impossible(Real total) { return total < none / 2; }
 
   /// The sums over the beginnings of all rows; the log of the sum of all paths.
@@ -136,15 +136,15 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      // Apart, so that a large number that all logits share takes no digits from the logarithm. A
-      // row of nothing but minus infinity leaves no path.
+      // most_ and log_sum_ are separate, so that a large number that all logits share costs the
+      // logarithm no digits. A row in which all logits are minus infinity leaves no path.
       const bool nothing = most == -std::numeric_limits<Real>::infinity();
       most_[t] = nothing ? Real(0) : most;
       log_sum_[t] = nothing ? Real(0) : std::log(sum);
     }
   }
   Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
-  // Before the first row a path is in front of its first state.
+  // Before the first row a path is before its first state.
   Real* first_row(Real* row) {
     row[-1] = 0;
     return row;

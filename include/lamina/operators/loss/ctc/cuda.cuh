@@ -111,7 +111,7 @@ struct ctc_paths {
     }
     team.barrier();
   }
-  /// The sums over the ends behind row t, that row's own factor excluded.
+  /// The sums over the ends of paths from row t, excluding the factor of row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_backward(int t, const Team& team) const {
     float* const now = behind(t);
@@ -157,8 +157,8 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN float share(int t, int s, float total) const {
     return math::exp(in_block(t)[s] + behind(t)[s] - total);
   }
-  /// d cost / d logits of a row: the probability of a class less the share of all paths that have
-  /// it there.
+  /// d cost / d logits of a row: the probability of a class minus the share of the paths that have
+  /// the class in this row.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void give(int t, float total, const Team& team) const {
     float* const to = a.gradient.row(begin + t);
@@ -184,7 +184,7 @@ struct ctc_paths {
         if (label(other) == k) sum += share(t, 2 * other + 1, total);
       to[k] -= sum;
     }
-    // What comes next may overwrite what was read here.
+    // The next step may overwrite the values read here.
     team.barrier();
   }
 };

@@ -27,8 +27,8 @@ struct warpctc : operator_definition {
 };
 
 /// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to
-/// the row before: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
-/// unlike there, sequences of which nothing stays are empty.
+/// the previous row: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
+/// unlike in Fluid, a sequence may become empty.
 struct ctc_align : operator_definition {
   static constexpr const char* type = "ctc_align";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

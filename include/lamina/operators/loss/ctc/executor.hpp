@@ -36,7 +36,7 @@ struct label_paths {
       }
     return a;
   }
-  /// log of the sum of all ends behind row t in state s, that row's own factor excluded.
+  /// log of the sum over the ends of paths from state s of row t, excluding the factor of row t.
   std::vector<Real> backward() const {
     const std::size_t n = state.size();
     std::vector<Real> b(rows * n);

@@ -26,7 +26,7 @@ struct call_kernel<smooth_l1_loss> {
     for (int r = 0; r < x.rows; ++r) {
       Real* d = diff.row<Real>(r);
       for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
-      // What has no weight counts nothing, also where it is infinite.
+      // An element of weight 0 does not count, even if it is infinite.
       if (inside)
         for (int j = 0; j < x.columns; ++j) {
           const Real weight = inside.row<const Real>(r)[j];

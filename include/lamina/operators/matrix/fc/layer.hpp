@@ -15,7 +15,7 @@ namespace lamina::layer {
 /// Options of fc.
 struct fc_attr {
   activation act = activation::identity;
-  param_attr param{};       // of the weight; with several inputs a name is shared by all
+  param_attr param{};       // of the weight; several inputs share a name
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // of the bias
   std::string_view name{};
@@ -73,7 +73,7 @@ constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, con
   return y.id;
 }
 
-/// What follows the products: bias and activation.
+/// The bias and the activation, which follow the products.
 template <int Size, int Flatten, class Out>
 constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
   program_builder& b = layer.builder();
@@ -120,7 +120,8 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
                                                                                  line);
 }
 
-/// What fc says of its inputs: the element type of the first, and whether the others are like it.
+/// The checks of fc's inputs: the element type of the first input, and whether the others have it
+/// too.
 template <int Size, int Flatten, class V>
 struct fc_input {
   using first = V;

@@ -12,7 +12,7 @@ namespace lamina::engine {
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
-  int count = 1;                                      // of matrices; one serves all
+  int count = 1;                                      // of matrices; 1: all products share it
   int in_row = 1;                                     // matrices in a row of the array
   std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
 
@@ -39,7 +39,7 @@ struct matrix_side {
   /// Rows and columns as read.
   int height() const { return transposed ? columns : rows; }
   int width() const { return transposed ? rows : columns; }
-  /// Where the i-th matrix begins.
+  /// The offset of the i-th matrix.
   std::ptrdiff_t at(int i) const {
     if (count == 1) return 0;
     return i / in_row * row_step + i % in_row * step;
@@ -90,7 +90,7 @@ struct matmul_shape {
   }
 };
 
-/// Where the gradient of a side goes: as the side itself, with steps of its own.
+/// The destination of the gradient of a side: like the side itself, with its own steps.
 inline matrix_side side_like(const operand& gradient, const matrix_side& side, bool transpose,
                              bool left) {
   matrix_side g(gradient, transpose, left);

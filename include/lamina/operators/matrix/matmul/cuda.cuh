@@ -114,7 +114,8 @@ class product_sum {
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
-  /// Whole rows of the arrays at a time, so that every part begins with one.
+  /// The number of products at a time, a multiple of whole rows of the arrays, so that every part
+  /// begins with a row.
   int most() const {
     const int each = std::lcm(left_.list.in_row, right_.list.in_row);
     const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());

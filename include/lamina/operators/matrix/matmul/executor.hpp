@@ -58,7 +58,7 @@ struct matmul_side {
     rows = transposed ? shape[n - 1] : shape[n - 2];
     columns = transposed ? shape[n - 2] : shape[n - 1];
   }
-  /// Where the i-th matrix begins; a single one serves all.
+  /// The offset of the i-th matrix; a single matrix serves all products.
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 

@@ -37,7 +37,7 @@ struct even_matrix {
     memory += copy_size(o);
     return copy;
   }
-  /// Where a result is written before `finish`.
+  /// The array that receives a result before `finish`.
   template <class Real>
   Real* write(const operand& o, Real*& memory) const {
     if (!is_copied) return o.row<Real>(0);

@@ -18,8 +18,8 @@ struct cosine_arguments {
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN int of_y(int r) const { return shares_y ? 0 : r; }
-  /// What makes directions of rows r, which may be numbers of any size; 0 of rows without them,
-  /// whose gradient is 0.
+  /// The factors that turn rows into directions, for numbers of any size; 0 for rows without a
+  /// direction, whose gradient is 0.
   struct inverses {
     float x, y;
     LAMINA_INLINE LAMINA_FN bool none() const { return x == 0 && y == 0; }

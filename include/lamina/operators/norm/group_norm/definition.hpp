@@ -10,8 +10,8 @@ namespace lamina {
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
 /// momentum) * mean, VarianceOut likewise; with is_test or use_global_stats they are Mean and
-/// Variance, which stay. Where a channel of the batch is one number, in training, Y is X and
-/// nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
+/// Variance, which do not change. In training, if a channel of the batch is a single number, Y is X
+/// and nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
 /// epsilon). Source: Ioffe and Szegedy 2015. Fluid: batch_norm.
 struct batch_norm : operator_definition {
   static constexpr const char* type = "batch_norm";
@@ -34,8 +34,8 @@ struct batch_norm : operator_definition {
 };
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance
-/// [N, groups] are over the channels of a group and all their elements, Scale and Bias [C] one
-/// number a channel. Source: Wu and He 2018. Fluid: group_norm.
+/// [N, groups] are over the channels of a group and all their elements; Scale and Bias [C] have one
+/// number per channel. Source: Wu and He 2018. Fluid: group_norm.
 struct group_norm : operator_definition {
   static constexpr const char* type = "group_norm";
   static constexpr std::array<slot_desc, 3> inputs{

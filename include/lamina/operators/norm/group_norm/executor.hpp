@@ -127,7 +127,7 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
   return inverse;
 }
 
-/// Whether batch_norm has one number in each channel, which passes as it is.
+/// Whether batch_norm has a single number in each channel, which passes unchanged.
 template <class Real>
 bool passes_through(const call_context<Real>& ctx, const norm_parts& p) {
   return !ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size == 1;
@@ -215,7 +215,8 @@ void group_norm_gradient(call_context<Real>& ctx) {
                               true);
 }
 
-/// Calls f(element, a channel near it at the same place) for the n channels around each element.
+/// Calls f(element, neighbour) for the n channels around each element; the neighbour has the same
+/// position in its channel.
 template <class F>
 void for_each_neighbour(const lines& l, int n, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/norm/layer_norm/cuda.cuh - normalisation inside of each row: layer_norm,
-// group_norm, instance_norm; a part of a row a team.
+// group_norm, instance_norm; one team per part of a row.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// One number a part, whatever the shape of the array.
+/// One number per part, for an array of any shape.
 struct part_numbers {
   float* data;
   divider columns;
@@ -139,8 +139,8 @@ struct normalise_slope_lines {
   }
 };
 
-/// The gradients of scale and bias of one term of the sums: the slope of element `at` of a row, and
-/// that times the normalised x.
+/// One term of the gradients of bias and scale: the slope of element `at` of a row, and that slope
+/// times the normalised x.
 struct normalise_terms {
   normalise_arguments of;
   LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
@@ -173,7 +173,7 @@ struct normalise_channels : normalise_terms {
 
 inline const float* row_of(const operand& o) { return o ? o.row<const float>(0) : nullptr; }
 
-/// What parts of which arrays an operator normalises.
+/// The arrays that an operator normalises, and their parts.
 template <class Op>
 normalise_arguments normalise_of(const call_context& c, const operand& x) {
   normalise_arguments a{};

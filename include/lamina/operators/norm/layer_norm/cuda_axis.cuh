@@ -15,7 +15,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Lines of `n` elements along one dimension of K arrays: where each begins, and the steps in it.
+/// Lines of `n` elements along one dimension of K arrays: the first element of each, and its
+/// stride.
 template <int K>
 struct axis_lines {
   element_loops<K> firsts;
@@ -41,7 +42,7 @@ struct axis_lines {
   }
 };
 
-/// All elements of such lines by number, those of a line one after the other.
+/// Numbers all elements of such lines, line by line.
 template <int K>
 struct operand_lines {
   element_loops<K> firsts;

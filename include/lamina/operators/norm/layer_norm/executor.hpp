@@ -110,7 +110,7 @@ void layer_norm_forward(call_context<Real>& ctx) {
       y.flat(i) = value;
     }
   ctx.give("Y", std::move(y));
-  // Their recorded shape may keep the leading dimensions apart.
+  // Their recorded shape may keep the leading dimensions separate.
   if (ctx.wants("Mean")) ctx.give("Mean", reshaped(moments.mean, row_shape(ctx, "Mean", m.rows)));
   if (ctx.wants("Variance"))
     ctx.give("Variance", reshaped(moments.variance, row_shape(ctx, "Variance", m.rows)));

@@ -27,7 +27,7 @@ struct l2_normalize_attr {
 };
 
 namespace detail {
-/// The dimensions before `begin`; where none is left, one.
+/// The dimensions before `begin`, or one dimension if there are none.
 constexpr extents before(const extents& x, int begin) {
   extents r{};
   for (int i = 0; i < begin && i < x.rank; ++i) r.push(x.at[i]);

@@ -20,7 +20,7 @@ void for_each_line(const lines& l, F f) {
     for (std::size_t i = 0; i < l.inner; ++i) f([&](std::size_t k) { return l.at(o, k, i); });
 }
 
-/// The elements of each line in order, and where they stood; NaN is the largest.
+/// Sorts the elements of each line and returns their previous positions; NaN is the largest.
 template <class Real>
 void argsort_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();

@@ -25,7 +25,7 @@ struct pool_windows {
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
 
-  /// Whether windows of 2 by 2 lie side by side: most pools of most networks.
+  /// Whether windows of 2 by 2 lie side by side, as in most pools of most networks.
   bool are_squares() const { return height.is_halved() && width.is_halved(); }
   /// Whether each element is in exactly one window, except elements after the last windows, which
   /// are in none.

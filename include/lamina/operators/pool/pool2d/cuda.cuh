@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cuda.cuh - what windows of images hold: pool2d, a thread an element.
+// lamina/operators/pool/pool2d/cuda.cuh - reductions of windows of images: pool2d, one thread per
+// element.
 #pragma once
 
 #include <lamina/core/extremes.hpp>

@@ -68,8 +68,9 @@ struct max_pool2d_with_index : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// An image of zeros, and each element of X [N, C, H, W] at its place in the channel, Indices as
-/// the Mask of max_pool2d_with_index; of equal places the last one. Out [N, C, OH, OW] with OH =
+/// An image of zeros with each element of X [N, C, H, W] at its position in the channel. Indices
+/// are positions as in the Mask of max_pool2d_with_index; the last of equal positions counts. Out
+/// [N, C, OH, OW] with OH =
 /// (H - 1) stride - 2 padding + ksize. Source: Zeiler and Fergus 2014. Fluid: unpool.
 struct unpool : operator_definition {
   static constexpr const char* type = "unpool";

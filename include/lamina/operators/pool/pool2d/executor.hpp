@@ -68,7 +68,7 @@ struct pool_windows {
         }
   }
 
-  /// One over the count that an average of a window with so many places divides by.
+  /// One over the divisor of the average of a window with that many elements.
   double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 

@@ -75,7 +75,7 @@ template <auto...>
 constexpr no_match<pool2d_attr> pool2d(...) = delete;  // call pool2d<2>(image), a [C, H, W]
 #endif
 
-/// One number a channel: the largest element or the average of the whole image; [C, 1, 1].
+/// One number per channel: the largest element or the average of the whole image; [C, 1, 1].
 /// Fluid: layers.pool2d(global_pooling=True).
 template <class T, class R, int C, int H, int W>
 constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},

@@ -57,7 +57,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
     }
 }
 
-/// What the average of a window divides by.
+/// The divisor of the average of a window.
 template <class Real>
 Real volume_pool_count(const call_context<Real>& ctx, std::size_t held) {
   if (ctx.attribute("exclusive", 1) != 0 || ctx.flag("adaptive") || ctx.flag("global_pooling"))
@@ -114,7 +114,7 @@ void pool3d_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Places are counted within a channel.
+/// Positions are counted within a channel.
 template <class Real>
 void max_pool2d_with_index_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

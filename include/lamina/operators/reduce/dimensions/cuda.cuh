@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. A
-// result is a line, in the order of a team.
+// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. Each
+// result is the sum of a line, in the order of a team.
 #pragma once
 
 #include <cstdint>
@@ -111,7 +111,7 @@ struct reduce_slope_body {
   struct arguments {
     const float* slope;
     float* to;
-    element_loops<4> loops;  // of dX, slope, and what only extremes read
+    element_loops<4> loops;  // of dX, slope, and the arrays that only extremes read
     float factor;
     int count;
   };
@@ -184,9 +184,9 @@ struct extreme_gradient_kernel {
   }
 };
 
-/// How many factors are 0, and the product of all others: for each result, and what becomes of its
-/// slope. Out / x would not do where factors are 0 or their product leaves the range of float:
-/// there each slope is a product of its own.
+/// Computes, for each result, the number of factors that are 0 and the product of all others, and
+/// from these the slopes. Out / x is wrong if factors are 0 or their product overflows or
+/// underflows: each slope is then a separate product.
 struct product_slope_lines {
   struct arguments {
     const float *x, *slope;

@@ -53,13 +53,13 @@ struct reduce_prod : reduction {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Whether all elements hold; of bool.
+/// Whether all elements are true; for bool.
 struct reduce_all : reduction {
   static constexpr const char* type = "reduce_all";
   static constexpr std::uint32_t differentiable = 0;
 };
 
-/// Whether any element holds; of bool.
+/// Whether any element is true; for bool.
 struct reduce_any : reduction {
   static constexpr const char* type = "reduce_any";
   static constexpr std::uint32_t differentiable = 0;

@@ -13,7 +13,7 @@ namespace lamina::kernel {
 // `nowhere` stands for the padding value.
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// out[i] = x[place[i]] in X's own type.
+/// out[i] = x[position[i]] in the type of X.
 template <class Real>
 void give_copied(call_context<Real>& ctx, const char* in, const char* out,
                  const tensor_shape& shape, const std::vector<std::size_t>& position,
@@ -26,7 +26,7 @@ void give_copied(call_context<Real>& ctx, const char* in, const char* out,
   }));
 }
 
-/// dx[place[i]] += dout[i].
+/// dx[position[i]] += dout[i].
 template <class Real>
 void give_scattered(call_context<Real>& ctx, const char* slope, const char* out,
                     const std::vector<std::size_t>& position) {
