@@ -135,7 +135,8 @@ template <class Op>
 inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
 /// "X@GRAD" for a slot "X".
-/// Pointers and no references: nvcc writes `const auto&` parameters so that g++ does not take them.
+/// The parameters are pointers, not references: g++ rejects the code that nvcc generates for `const
+/// auto&`.
 template <const auto* Slots, std::size_t Index>
 inline constexpr auto gradient_slot =
     with_suffix<length((*Slots)[Index].name)>((*Slots)[Index].name, "@GRAD");
@@ -175,7 +176,7 @@ inline constexpr auto gradient_operator_outputs = [] {
 }  // namespace detail
 
 /// The definition of Fluid's `<type>_grad` operator: reads the inputs, outputs and output gradients
-/// that Op says, writes the gradients of its differentiable inputs, has Op's attributes.
+/// that Op names, writes the gradients of its differentiable inputs, has Op's attributes.
 template <class Op>
 struct gradient_of : operator_definition {
   using forward = Op;

@@ -28,7 +28,7 @@ inline void fill(const operand& to, double value) {
     std::memcpy(first + static_cast<std::size_t>(r) * step, first, row);
 }
 
-/// Out = number(seed, stream, i) at the i-th place in the order of rows. A batch counts its rows
+/// Out = number(seed, stream, i) at the i-th element in the order of rows. A batch counts its rows
 /// from the beginning of the whole mini-batch. Parameters are filled by the startup program
 /// (model/initialize.hpp).
 template <class F>

@@ -23,7 +23,7 @@ struct gaussian_random_attr {
 
 namespace detail {
 
-/// Out of the type V; `like` tells the rows, or is -1.
+/// Out of the type V; `like` is the variable that determines the rows, or -1.
 template <class Op, class V>
 constexpr V random_numbers(program_builder& b, const char* key, std::string_view name, int like,
                            double first, double second, int seed) {

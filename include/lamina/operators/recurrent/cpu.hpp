@@ -19,7 +19,7 @@
 
 namespace lamina::engine::cpu {
 
-/// Scratch memory that is given out piece by piece. Counting, without memory, tells how much.
+/// Allocates pieces of scratch memory. Without memory it only counts how much the pieces need.
 class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
@@ -59,7 +59,7 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
 /// The rank of each sequence, and the first row of each step in arrays ordered by steps.
 class step_schedule {
  public:
-  /// Takes its memory from `pieces`; without any it only counts.
+  /// Takes its memory from `pieces`; if these have no memory, it only counts.
   step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
       : all_(c.sequences(rows)), reverse_(reverse) {
     order_ = pieces.take_integers(all_.count);
@@ -130,7 +130,7 @@ struct basic_step_product {
       most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
     scratch = pieces.take<Real>(most);
   }
-  /// Takes a weight[depth, width] for the steps that follow.
+  /// Packs a weight [depth, width] for the following steps.
   void take(const operand& weight) {
     pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
   }

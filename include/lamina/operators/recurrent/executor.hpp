@@ -77,7 +77,7 @@ struct recurrent_steps {
   }
 };
 
-/// x between -limit and limit; any x where the limit is 0.
+/// x limited to [-limit, limit]; x itself if the limit is 0.
 template <class Real>
 Real clipped(Real x, Real limit) {
   return limit > 0 ? std::min(std::max(x, -limit), limit) : x;

@@ -69,8 +69,8 @@ inline std::string with_direction(onnx_operator& op, const char* slot) {
   return op.has(slot) ? op.node("Unsqueeze", {op.in(slot), op.list({0})}) : std::string();
 }
 
-/// Runs an operator of ONNX over padded steps [steps, sequences, ...] and puts the rows of its
-/// result back into their places.
+/// Runs an operator of ONNX over padded steps [steps, sequences, ...] and copies the rows of its
+/// result back to their positions.
 class padded_steps {
  public:
   explicit padded_steps(onnx_operator& op)

@@ -11,7 +11,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// One side of the images: how the elements of the result lie between those of the source.
+/// One side of the images: the positions of the elements of the result between those of the source.
 struct interpolated_side {
   int in, out;
   bool is_nearest, align;
@@ -20,7 +20,7 @@ struct interpolated_side {
   LAMINA_INLINE LAMINA_FN interpolation_position at(int k) const {
     return position_between(k, in, out, is_nearest, align, mode);
   }
-  /// The first element of the result whose place is not before element `low` of the source.
+  /// The first element of the result whose position is not before element `low` of the source.
   LAMINA_INLINE LAMINA_FN int first_from(int low) const {
     int begin = 0, end = out;
     while (begin < end) {
@@ -65,8 +65,8 @@ struct resize_body {
     a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
   }
 };
-/// An element of the source takes its share of the slopes of all elements that it is in. A share of
-/// 0 adds nothing, also of an infinity.
+/// An element of the source gets its share of the slopes of all elements to which it contributes. A
+/// share of 0 adds nothing, even if the slope is infinite.
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

@@ -2,7 +2,7 @@
 // lamina/operators/sequence/onnx.hpp - operators on sequences of different length, as ONNX nodes.
 //
 // ONNX has no ragged values: the rows of all sequences are one tensor, as in Fluid, and their
-// lengths are a second one, which a feed of sequences asks for under the name NAME@LENGTHS.
+// lengths are a second tensor: a feed of sequences NAME has a second input, NAME@LENGTHS.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ inline std::string column(onnx_operator& op, const std::string& x) {
   return op.node("Unsqueeze", {x, op.list({-1})});
 }
 
-/// The places of rows that form sequences of these lengths.
+/// The positions of rows that form sequences of these lengths.
 inline sequence_positions positions_of(onnx_operator& op, const std::string& lengths) {
   sequence_positions at;
   at.lengths = lengths;
@@ -64,7 +64,7 @@ inline sequence_positions positions_of(onnx_operator& op, const std::string& len
   at.position = op.node("Sub", {counting(op, at.rows), gathered(op, at.starts, at.id)});
   return at;
 }
-/// The lengths of the sequences in a slot; an error where it has none, or more than one level.
+/// The lengths of the sequences in a slot; an error if it has none, or more than one level.
 inline std::string lengths_in(onnx_operator& op, const char* slot) {
   const std::string found = op.program().lengths(op.name(slot));
   if (found.empty())
@@ -149,7 +149,7 @@ struct shifted_rows {
   std::string position;  // [rows], in the sequence: below 0 or from `length` on outside
   std::string length;
   std::string is_inside;  // [rows, 1]
-  std::string values;     // the rows; any row where it is outside
+  std::string values;     // the rows; an arbitrary row for positions outside
 };
 inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, const std::string& x,
                             std::int64_t offset) {
@@ -216,7 +216,8 @@ inline void lower_sequence_enumerate(onnx_operator& op) {
   op.out("Out", "Concat", window, {{"axis", 1}});
 }
 
-/// For [sequences, steps] the row that stands there, any where none does, and whether one does.
+/// For [sequences, steps]: the row at each position (an arbitrary one if there is none), and
+/// whether there is one.
 inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
                                                             const sequence_positions& at,
                                                             const std::string& steps) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/onnx.hpp - operators that copy elements to other places, and constants, as
-// ONNX nodes.
+// lamina/operators/shape/onnx.hpp - operators that copy elements to other positions, and constants,
+// as ONNX nodes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void lower_reshape(onnx_operator& op) {
   op.out("Out", "Reshape", {op.in("X"), op.list(op.integers("shape"))});
 }
 
-/// `axes`, or all dimensions of one where it is empty.
+/// `axes`, or all dimensions of size one if it is empty.
 inline void lower_squeeze(onnx_operator& op) {
   std::vector<std::int64_t> axes = op.integers("axes");
   const std::vector<std::int64_t>& dims = op.dims("X");
@@ -42,7 +42,7 @@ inline void lower_split(onnx_operator& op) {
   op.program().graph.node("Split", inputs, made, attributes);
 }
 
-/// The values side by side along a new dimension.
+/// Stacks the values along a new dimension.
 inline std::string stacked(onnx_operator& op, const std::vector<std::string>& values,
                            std::int64_t axis) {
   std::vector<std::string> each;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/cuda.cuh - updates of optimizers by whole arrays; norms that their
-// equations need never leave the place.
+// equations need never leave the device.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,7 @@ std::ptrdiff_t update_scratch(int elements) {
 }
 
 /// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
-/// which all lie in padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
+/// which all have padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;

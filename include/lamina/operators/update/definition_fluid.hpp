@@ -92,7 +92,7 @@ struct adamax : operator_definition {
        {"epsilon", attribute_type::real, 1e-8}}};
 };
 
-/// Fluid: adadelta, which knows no learning rate.
+/// Fluid: adadelta, which has no learning rate.
 struct adadelta : operator_definition {
   static constexpr const char* type = "adadelta";
   static constexpr std::array<slot_desc, 5> inputs{{{"Param"},

@@ -65,8 +65,8 @@ bool has_row(const call_context<Real>& ctx, std::size_t i) {
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
 }
 
-/// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
-/// such attributes. No clip changes the zeros of rows that are not there.
+/// The gradient; scaled, then clipped, then with the decay's gradient added, if the operator has
+/// such attributes. No clip changes the zeros of missing rows.
 template <class Real>
 xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");

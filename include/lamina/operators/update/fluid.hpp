@@ -114,7 +114,7 @@ class fluid_update_writer {
     base_ = 1;
   }
 
-  /// The schema of Fluid's operator of a type; null where it has none.
+  /// The schema of Fluid's operator of a type; null if there is none.
   static const operator_schema* schema_of_update(std::string_view type) {
     static const operator_schema* const known[] = {&schema_of<fluid::sgd>(),
                                                    &schema_of<fluid::momentum>(),

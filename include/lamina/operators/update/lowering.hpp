@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// Lowers updates, and the numbers that operators tell them.
+/// Lowers updates, and the numbers that operators compute for them.
 struct update_lowering : block_lowering {
   using block_lowering::block_lowering;
 
@@ -39,8 +39,8 @@ struct update_lowering : block_lowering {
     end(i);
   }
 
-  /// After operator k, which is a part of an optimizer's step: the numbers of the updates for which
-  /// it tells the learning rate, and no other operator anything.
+  /// After operator k, which is a part of an optimizer's step: the numbers of the updates whose
+  /// learning rate it computes and for which no other operator computes anything.
   constexpr void tell_numbers(const operator_desc& from, int k) {
     for (int u = k + 1; u < p.count.operators; ++u) {
       const operator_desc op = p.operators[u];

@@ -160,7 +160,7 @@ struct pow : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
-    // A slope of 0 stays 0 where the power is infinite.
+    // A slope of 0 stays 0 even if the power is infinite.
     const T slope = dy * factor;
     return math::select(slope == T(0), T(0), slope * math::pow(x, factor - T(1)));
   }

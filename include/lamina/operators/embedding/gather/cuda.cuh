@@ -17,7 +17,7 @@ struct entry_update_arguments : entry_arguments {
   bool overwrites;
 };
 
-/// The numbers as keys, those out of range reported.
+/// Writes the numbers as keys and reports numbers out of range.
 struct scatter_key {
   using arguments = entry_update_arguments;
   using value = int;

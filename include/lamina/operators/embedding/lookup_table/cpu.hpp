@@ -18,7 +18,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may lie in
+/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may be in
 /// panels.
 template <class Real, class F>
 LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {

@@ -68,8 +68,8 @@ struct entry_key {
   }
 };
 
-/// The first of equal keys adds up what belongs to all of them: the row of the table with that
-/// number or, of `Selected` rows, the row at its own place, where the others have zeros.
+/// The first of equal keys adds up the rows of all of them. The sum goes to the row of the table
+/// with that number or, for `Selected` rows, to the row of the first key; the other rows get zeros.
 template <bool Selected>
 struct entry_sum_lines {
   using arguments = entry_arguments;
@@ -154,7 +154,7 @@ void add_entries(Backend& b, const call_context& c, entry_arguments a, int* sort
   sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
 }
-/// An array of floats becomes zeros, with what lies between its rows.
+/// Sets an array of floats to zeros, gaps between its rows included.
 template <class Backend>
 void clear(Backend& b, const operand& to) {
   b.run_algorithm(

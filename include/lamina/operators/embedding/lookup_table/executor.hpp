@@ -14,7 +14,7 @@
 
 namespace lamina::kernel {
 
-/// Out[i] = table[ids[i]]; zeros where the id is `padding`.
+/// Out[i] = table[ids[i]]; zeros if the id is `padding`.
 template <class Real>
 xt::xarray<Real> rows_of(const call_context<Real>& ctx, const xt::xarray<Real>& table,
                          const char* slot, std::int64_t padding, tensor_shape shape) {
@@ -201,7 +201,7 @@ void top_k_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradients go to where the elements came from.
+/// Each gradient goes to the source of its element.
 template <class Real>
 void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

@@ -74,8 +74,9 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
                                                        to.columns, from.count});
 }
 
-/// sum = the rows of addends 0 to n - 1, those of equal numbers added up in the order of the
-/// addends, which all lie in one memory. The scratch memory is that of entry_sum_scratch().
+/// sum = the rows of addends 0 to n - 1, where rows of equal numbers are added up in the order of
+/// the addends. All addends are in one block of memory. The scratch memory is that of
+/// entry_sum_scratch().
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
@@ -275,7 +276,7 @@ constexpr std::ptrdiff_t rows_update_scratch(int rows) {
     return 0;
 }
 
-/// Updates a parameter of rows x columns by selected rows. `value` and `states` lie in padded rows;
+/// Updates a parameter of rows x columns by selected rows. `value` and `states` have padded rows;
 /// `scratch` begins at a multiple of 8 bytes.
 template <class Update, class Backend>
 void run_rows_update(Backend& b, float* value, const selected_rows& gradient, float* const* states,

@@ -14,7 +14,7 @@ struct warpctc_attr {
   std::string_view name{};
 };
 
-/// -log P(label) of each sequence, summed over all alignments of its labels with its rows:
+/// -log P(label) of each sequence, where P adds up all alignments of the labels with the rows:
 /// `warpctc(logits, label)`. Logits are [-1, classes] with rows tokens<"a", Parent>, before
 /// softmax; labels are ids [-1, 1] with rows tokens<"b", Parent>, classes other than the blank.
 /// Gives [-1, 1] with rows Parent. A sequence with too few rows for its label is an error at run

@@ -60,7 +60,7 @@ struct call_kernel<top_k> {
   }
 };
 
-/// Each element of X takes the slope of the place that it has among the best, if any.
+/// Each element of X gets the slope of its position among the best elements, if it is one of them.
 template <>
 struct call_kernel<gradient_of<top_k>> {
   static constexpr bool launches = true;
@@ -73,7 +73,7 @@ struct call_kernel<gradient_of<top_k>> {
   }
 };
 
-/// A line of zeros for each number, and a one at its place.
+/// A line of zeros per number, with a one at the index that the number names.
 template <>
 struct call_kernel<one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
@@ -124,7 +124,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// Element j of line i of the scores, which lie as their indices do.
+  /// Element j of line i of the scores, which have the layout of their indices.
   static LAMINA_INLINE LAMINA_FN bool is_number(const call_arguments& a, int i, int j) {
     const int n = a.in[1].in_row();
     const double score =

@@ -42,8 +42,8 @@ struct auc : operator_definition {
        {"num_thresholds", attribute_type::integer, 4095}}};
 };
 
-/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number outside gives
-/// a row of zeros when allow_out_of_range, else it is an error. Fluid: one_hot.
+/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number out of range
+/// gives a row of zeros with allow_out_of_range, else it is an error. Fluid: one_hot.
 struct one_hot : operator_definition {
   static constexpr const char* type = "one_hot";
   static constexpr auto inputs = slots_x;

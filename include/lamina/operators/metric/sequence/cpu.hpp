@@ -126,7 +126,7 @@ struct call_kernel<chunk_eval> {
       detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
       bool in_a = a.next(), in_b = b.next();
       while (in_a || in_b) {
-        // Both where they begin together, else the one that begins first.
+        // Advances both if they begin together, else the one that begins first.
         const bool both = in_a && in_b && a.begin == b.begin;
         const bool of_a = in_a && (!in_b || a.begin <= b.begin);
         if (both && a.end == b.end && a.type == b.type) ++count[2];

@@ -55,7 +55,7 @@ struct chunk_arguments {
   tag_scheme scheme;
   int types;
   int excluded_count, excluded[most_excluded];
-  int* found;  // three numbers a sequence: inferred, labelled, correct chunks
+  int* found;  // three numbers per sequence: inferred, labelled, correct chunks
   int* tags;   // the inferred tags, then the labels
   fault_word* fault;
   int group, count;
@@ -105,7 +105,7 @@ struct chunk_body {
     int inferred = 0, labelled = 0, correct = 0;
     bool in_a = a.next(), in_b = b.next();
     while (in_a || in_b) {
-      // Both where they begin together, else the one that begins first.
+      // Advances both if they begin together, else the one that begins first.
       const bool both = in_a && in_b && a.begin == b.begin;
       const bool of_a = in_a && (!in_b || a.begin <= b.begin);
       if (both && a.end == b.end && a.type == b.type) ++correct;

@@ -9,8 +9,8 @@
 
 namespace lamina::engine {
 
-/// The lines of X along a dimension, each of which gives one element of Out. The call fails where
-/// a line has no elements to choose from.
+/// The lines of X along a dimension, each of which gives one element of Out. The call fails if a
+/// line has no elements.
 struct arg_extreme_layout {
   loop_nest<2> lines;      // the first element of each in X, and its position in Out
   std::ptrdiff_t n, step;  // the number of elements of a line, and their stride

@@ -47,7 +47,7 @@ void argsort_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradients go to where the elements came from.
+/// Each gradient goes to the source of its element.
 template <class Real>
 void argsort_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

@@ -98,7 +98,7 @@ inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t str
 
 }  // namespace detail
 
-/// Takes the two matrices of a weight; `copy` has room for it without gaps.
+/// Packs the two matrices of a weight; `copy` has memory for the weight without gaps.
 template <class Real>
 inline void take_gru_weight(const operand& weight, Real* copy, basic_step_product<Real>& of_gates,
                             basic_step_product<Real>& of_candidate) {

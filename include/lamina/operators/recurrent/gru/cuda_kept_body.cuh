@@ -80,7 +80,7 @@ struct kept_gru_slope_steps {
   using arguments = gru_arguments;
   struct memory {
     shared_state<States> slopes[3];  // of the gates and of the candidate
-    float sums[2][States];           // products of those of the gates with the weight
+    float sums[2][States];           // products of the slopes of the gates with the weight
     float past[States];              // the slope of the state before that goes past these
     float gates[3][States], before[States], d_hidden[States];
   };

@@ -55,7 +55,8 @@ struct gru_step {
     }
   }
 
-  // From dh, the gradient of h: writes dg, of x, and before, of h'; adds to those of parameters.
+  // From dh, the gradient of h: writes dg, the gradient of x, and before, the gradient of h'; adds
+  // to the gradients of the parameters.
   void backward(const Real* h, const Real* g, const Real* reset, const Real* dh, Real* dg,
                 Real* before, Real* d_weight, double* d_bias) const {
     const std::size_t n = width;

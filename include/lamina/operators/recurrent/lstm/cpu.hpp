@@ -63,7 +63,7 @@ struct lstm_cell {
   struct row {
     const Real *g, *activated, *cell, *cell_before;
     const Real *d_hidden, *d_cell;  // of the outputs
-    const Real* back_hidden;        // from the step behind
+    const Real* back_hidden;        // from the following step
     Real* back_cell;                // from the following step, then to the previous step
     Real* dg;
     Real* d_peepholes;  // added to; null for none

@@ -11,7 +11,7 @@ namespace lamina::layer {
 
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
-  bool use_peepholes = true;  // the gates see the cell
+  bool use_peepholes = true;  // the gates read the cell
   bool is_reverse = false;    // from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;

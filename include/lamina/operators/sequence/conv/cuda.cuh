@@ -82,8 +82,8 @@ struct window_padding_lines {
   }
 };
 
-/// Row t sees rows t, t + 1, ... through weights 0, 1, ...; for their gradient, it was seen by the
-/// results at t, t - 1, ...
+/// The result at t reads rows t, t + 1, ... through weights 0, 1, ...; in the gradient, row t
+/// gathers from the results at t, t - 1, ...
 template <bool Back>
 struct row_conv_lines {
   using arguments = window_arguments;

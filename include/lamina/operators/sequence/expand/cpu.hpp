@@ -185,7 +185,7 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable, or in those whose offsets are given.
+/// The result has the sequences of another variable, or those with given offsets.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool in_double = true;
@@ -276,7 +276,7 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 
  private:
-  // Row t was seen by the results at t, t - 1, ..., through weights 0, 1, ...
+  // The results at t, t - 1, ... read row t through weights 0, 1, ...
   template <class Real>
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased ones,
-// and values that go where they say.
+// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased
+// numbers, and values added at the positions that they name.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

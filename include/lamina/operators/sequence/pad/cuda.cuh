@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/cuda.cuh - sequences as rows of one length and back, their
-// masks, windows of ids, and values that go where ids say: sequence_pad, sequence_unpad,
-// sequence_mask, sequence_enumerate, sequence_scatter.
+// lamina/operators/sequence/pad/cuda.cuh - pads and unpads sequences, makes their masks and windows
+// of ids, and adds values at positions that ids name: sequence_pad, sequence_unpad, sequence_mask,
+// sequence_enumerate, sequence_scatter.
 #pragma once
 
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>

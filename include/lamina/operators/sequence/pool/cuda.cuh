@@ -330,7 +330,8 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable, or in those whose offsets are given: the rows stay.
+/// The result has the sequences of another variable, or those with given offsets; the rows do not
+/// change.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool launches = true;

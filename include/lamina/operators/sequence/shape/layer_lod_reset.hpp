@@ -54,8 +54,9 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
 
 }  // namespace detail
 
-/// The values of x in the sequences of y: the result has the rows of y. Says that x and y, made on
-/// different ways, have the same rows; another number of rows is an error at run time.
+/// The values of x in the sequences of y: the result has the rows of y. It asserts that x and y,
+/// which were made in different ways, have the same rows; different numbers of rows are an error at
+/// run time.
 /// Fluid: layers.lod_reset with y.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,

@@ -28,7 +28,7 @@ std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part,
   return begin + p.extent[axis];
 }
 
-/// Inputs, or slopes of outputs, side by side.
+/// Concatenates inputs, or slopes of outputs.
 template <int Axis>
 struct join_side_by_side {
   template <class E>

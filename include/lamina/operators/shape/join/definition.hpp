@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-/// Out = the inputs side by side along `axis`. Fluid: concat. The gradient reads the inputs for
+/// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
 struct concat : operator_definition {
   static constexpr const char* type = "concat";
@@ -88,9 +88,9 @@ struct slice : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Out = X from element offsets[i] on along dimension i, as many as Y has, or without Y as `shape`
-/// says, where -1 stands for all that follow. Offsets [rank] are read instead of the attribute
-/// where there are any. Fluid: crop. The gradient reads X for its shape only.
+/// Out = the part of X that starts at element offsets[i] along dimension i. Its size is that of Y
+/// or, without Y, `shape`, where -1 stands for all following elements. The input Offsets [rank]
+/// replaces the attribute if it is given. Fluid: crop. The gradient reads X for its shape only.
 struct crop : operator_definition {
   static constexpr const char* type = "crop";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -103,7 +103,7 @@ struct crop : operator_definition {
 };
 
 /// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
-/// dimension i. Fluid: pad. The gradient takes the middle of Out@GRAD and reads nothing else.
+/// dimension i. Fluid: pad. The gradient is the middle of Out@GRAD and reads nothing else.
 struct pad : operator_definition {
   static constexpr const char* type = "pad";
   static constexpr auto inputs = slots_x;
@@ -125,8 +125,8 @@ struct expand : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds the rows of Out@GRAD
-/// where they came from; it reads X for its shape only.
+/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds each row of Out@GRAD
+/// to its source row; it reads X for its shape only.
 struct gather : operator_definition {
   static constexpr const char* type = "gather";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
@@ -152,7 +152,7 @@ struct scatter : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.
+/// Out[i] = X[Ids[i]][i]: each row comes from one of the variables of X.
 /// Fluid: multiplex.
 struct multiplex : operator_definition {
   static constexpr const char* type = "multiplex";

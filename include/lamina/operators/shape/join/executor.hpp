@@ -109,7 +109,7 @@ copy_plan crop_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   if (offsets.size() != from.size())
     ctx.fail("expected an offset for each dimension of " + to_string(from) + ", found " +
              std::to_string(offsets.size()));
-  // The gradient knows the box by the gradient that it gets.
+  // The gradient takes the size of the box from Out@GRAD.
   tensor_shape to;
   const char* const like = ctx.has("Out@GRAD") ? "Out@GRAD" : "Y";
   if (ctx.has(like)) {
@@ -187,7 +187,7 @@ void copy_gradient(call_context<Real>& ctx) {
   give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).position);
 }
 
-/// Out = the inputs side by side along `axis`.
+/// Out = the inputs concatenated along `axis`.
 template <class Real>
 void concat_forward(call_context<Real>& ctx) {
   const int n = ctx.count("X");
@@ -264,7 +264,7 @@ void split_forward(call_context<Real>& ctx) {
              std::to_string(begin));
 }
 
-/// dX = the gradients of the parts side by side.
+/// dX = the concatenated gradients of the parts.
 template <class Real>
 void split_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

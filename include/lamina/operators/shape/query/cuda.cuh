@@ -101,7 +101,7 @@ struct row_count_lines {
   }
 };
 
-/// The place of each element that `order` names: a number for each dimension.
+/// The coordinates of each element that `order` names, one per dimension.
 struct where_body {
   struct arguments {
     const int* order;
@@ -120,7 +120,7 @@ struct where_body {
   }
 };
 
-/// A number that the place has.
+/// A number in the memory of the device.
 inline double number_on_device(const call_context& c, int slot) {
   const operand o = c.input(slot);
   std::uint64_t word = 0;

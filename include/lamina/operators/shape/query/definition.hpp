@@ -21,8 +21,8 @@ struct is_empty : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-/// Out = the places of all elements of Condition that are not 0, int64 [count, rank], in order; a
-/// place is a number for each dimension, that of the row first. Fluid: where_index.
+/// Out = the coordinates of all elements of Condition that are not 0, int64 [count, rank], in
+/// order; one coordinate per dimension, the row first. Fluid: where_index.
 struct where_index : operator_definition {
   static constexpr const char* type = "where_index";
   static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
