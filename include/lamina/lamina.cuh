@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/lamina.cuh - what lamina.hpp has, and CUDA devices as places. To be included before, or
+// lamina/lamina.cuh - lamina.hpp, and CUDA devices on which programs can run. Include it before, or
 // instead of, lamina.hpp. See docs/cuda.md for how kernels are compiled.
 #pragma once
 

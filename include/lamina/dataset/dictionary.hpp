@@ -16,7 +16,7 @@
 
 namespace lamina::dataset {
 
-/// How often each word was seen.
+/// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Counts one more of a word.
@@ -28,8 +28,9 @@ inline void count_word(word_counts& counts, std::string_view word) {
     counts.emplace(word, 1);
 }
 
-/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by how often they were
-/// seen, the most frequent first, words seen equally often in alphabetical order of their bytes.
+/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by their number of
+/// occurrences, the most frequent first, equally frequent words in alphabetical order of their
+/// bytes.
 class dictionary {
  public:
   /// The `size - 1` most frequent words, or fewer if there are fewer, and the unknown word; so

@@ -176,7 +176,7 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
     };
     const bool praises = below(2) == 0, turned = below(2) == 0, misleads = !turned && below(2) == 0;
     const std::size_t length = 2 + below(12), position = below(length);
-    std::size_t misleading = length;  // the place of a negation that means nothing
+    std::size_t misleading = length;  // the position of a negation without meaning
     if (misleads) misleading = (position + 1 + below(length - 1)) % length;
     std::string text;
     for (std::size_t w = 0; w < length; ++w) {

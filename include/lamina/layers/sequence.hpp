@@ -33,7 +33,7 @@ constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
 }
 
-/// Sequences that are as long as those of `like`, one element for each of its elements:
+/// Sequences with the lengths of those of `like`, one element per element of `like`:
 /// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
 /// other lengths is an error at run time.
 template <fixed_string Name, element T, int... Dims, class U, class R, int... E>

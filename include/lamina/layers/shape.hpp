@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/shape.hpp - whole shapes as values, and the handle types they stand for.
+// lamina/layers/shape.hpp - whole shapes as values, and the handle types that they describe.
 // Layers count dimensions as Fluid does: dimension 0 of a variable with rows is the rows, -1.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace lamina::layer {
 
-/// A whole shape; -1 in front stands for rows whose number is known at run time.
+/// A whole shape; a leading -1 stands for a number of rows that is known at run time.
 struct extents {
   static constexpr int most = 8;
   int rank;

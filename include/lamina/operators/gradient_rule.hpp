@@ -59,7 +59,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const int outputs = forward.output_count;
   if (!lists && outputs == 1 && reads.gradients == 1)
     return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
-  // The finished gradients come first: a `sum` operator must stand before its reader.
+  // The finished gradients come first, because a `sum` operator must precede its reader.
   int gradients[64];
   int slot_start[64];
   int total = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cursor.hpp - a pass walked by hand, for callers that read several at once.
+// lamina/reader/cursor.hpp - steps through a pass manually, for callers that read several passes at
+// once.
 #pragma once
 
 #include <concepts>

@@ -2,7 +2,7 @@
 // lamina/reader/generator.hpp - a coroutine that yields elements, as a user's reader returns it.
 #pragma once
 
-// clang 14 takes C++20 coroutines but does not yet say so, and libstdc++ believes the macro.
+// clang 14 supports C++20 coroutines but does not define the macro that libstdc++ checks.
 #if defined(__clang__) && defined(__cpp_coroutines) && !defined(__cpp_impl_coroutine)
 #define __cpp_impl_coroutine 201902L
 #endif
@@ -24,8 +24,8 @@ struct handed_over {
   U* value;
 };
 
-/// `co_yield lamina::hand_over(std::move(x));` moves x into the generator, `hand_over(x)` copies;
-/// the spelling for elements that g++ would destroy twice, see generator.
+/// `co_yield lamina::hand_over(std::move(x));` moves x into the generator, `hand_over(x)` copies
+/// it. Use it for elements that g++ would destroy twice, see generator.
 template <class U>
 auto hand_over(U&& value) noexcept {
   if constexpr (std::is_lvalue_reference_v<U>)
@@ -150,7 +150,7 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// The first element; on a generator already begun, the element it stands at.
+  /// The first element; for a generator that has begun, its current element.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);

@@ -27,8 +27,8 @@ class shuffle_engine {
   shuffle_engine(std::uint64_t seed, std::uint64_t pass)
       : seed_(seed ^ 0x73687566666c6521u), pass_(pass) {}
 
-  // Uniform in [0, count), by rejection: std::uniform_int_distribution would give other numbers in
-  // another standard library.
+  // Uniform in [0, count), by rejection: std::uniform_int_distribution gives different numbers in
+  // different standard libraries.
   std::uint64_t below(std::uint64_t count) {
     constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t excess = (max % count + 1) % count;
@@ -70,7 +70,8 @@ class shuffled_reader {
   }
 
  private:
-  // A vector of bool would not hand out references; all else lies in a vector like batch()'s.
+  // A vector of bool returns no references; all other elements are in a vector like that of
+  // batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }

@@ -101,7 +101,7 @@ class crew {
       }
     } catch (...) {
       failure = std::current_exception();
-      position = taken_++;  // a failure of the source has its place in the order too
+      position = taken_++;  // a failure of the source has a position in the order too
     }
     ended_ = true;
     const threading::guard lock(mutex_);

@@ -39,7 +39,7 @@ inline bool has_arrays(const onnx_operator& op, onnx_program& p) {
         if (is_array(p, name)) return true;
   return false;
 }
-/// The whole number or truth value that a variable holds, as far as it is known; null if not.
+/// The whole number or truth value of a variable if it is known, else null.
 inline const std::int64_t* known(onnx_program& p, const std::string& name) {
   const auto found = p.known.find(p.value(name));
   return found == p.known.end() ? nullptr : &found->second;
@@ -112,7 +112,7 @@ inline void lower_while(onnx_operator& op) {
   p.graph.node("Loop", inputs, outputs, {{"body", body}});
 }
 
-/// A graph that gives one value of those around it, or more.
+/// A graph that returns one or more values of the surrounding graph.
 inline onnx_graph values_only(onnx_program& p, const std::string& name,
                               std::vector<onnx_value> values) {
   p.graph.open();

@@ -27,7 +27,7 @@ template <class Real>
 inline constexpr bool is_float = std::is_same_v<Real, float>;
 
 struct conv_kernel {
-  static constexpr bool convolves = true;  // may take the special ways of conv_methods
+  static constexpr bool convolves = true;  // may use the special methods of conv_methods
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {

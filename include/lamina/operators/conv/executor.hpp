@@ -14,8 +14,9 @@
 
 namespace lamina::kernel {
 
-/// How the places of two images meet in a filter. The larger image is the one that is padded: the
-/// input of a convolution, the output of a transposed one. Images are volumes, perhaps one deep.
+/// Relates the positions of two images by a filter. The larger image is the padded one: the input
+/// of a convolution, the output of a transposed convolution. Images are volumes; their depth may be
+/// 1.
 struct convolution {
   std::size_t samples, groups, large_channels, small_channels;  // channels: of one group
   int large[3] = {1, 1, 1}, small[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
@@ -48,7 +49,7 @@ struct convolution {
     }
   }
 
-  /// Calls f(place in the larger image, in the filters, in the smaller image) for each product.
+  /// Calls f(position in the larger image, in the filters, in the smaller image) for each product.
   template <class F>
   void for_each_product(F f) const {
     const int taps = filter[0] * filter[1] * filter[2];

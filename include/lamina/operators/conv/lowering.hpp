@@ -14,12 +14,12 @@
 
 namespace lamina {
 
-/// The part of lowering that knows images.
+/// The part of lowering that handles images.
 struct image_lowering : sequence_lowering {
   using sequence_lowering::sequence_lowering;
 
  protected:
-  /// Lowers operator k, if it is one of these and its arguments are what heads take.
+  /// Lowers operator k, if it is one of these operators and a head accepts its arguments.
   constexpr bool lower_image(const operator_desc& op, int k) {
     if (is<conv2d>(op) || is<depthwise_conv2d>(op) || is<conv3d>(op)) return lower_conv(op, k);
     if (is<gradient_of<conv2d>>(op) || is<gradient_of<depthwise_conv2d>>(op) ||

@@ -18,7 +18,7 @@ namespace lamina {
 
 namespace onnx {
 
-/// Channels stand in dimension 1 in ONNX.
+/// In ONNX, channels are dimension 1.
 inline void require_channels_first(onnx_operator& op, const char* attribute) {
   const std::string layout = op.string(attribute, "NCHW");
   if (layout != "NCHW" && layout != "NCDHW" && layout != "AnyLayout")
@@ -216,7 +216,7 @@ inline void lower_maxout(onnx_operator& op) {
   op.out("Out", "ReduceMax", {op.reshape(op.in("X"), shape), op.list({2})}, {{"keepdims", 0}});
 }
 
-/// ONNX counts the places in the whole batch.
+/// ONNX counts positions in the whole batch.
 inline void lower_indexed_pool(onnx_operator& op) {
   if (op.flag("global_pooling") || op.flag("adaptive"))
     op.fail("expected windows of one size, found those of a global or adaptive pool");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cpu.hpp - pointwise operators that no group can take: other
+// lamina/operators/elementwise/cpu.hpp - pointwise operators that cannot join a group: other
 // element types, or a broadcast along an inner axis.
 #pragma once
 

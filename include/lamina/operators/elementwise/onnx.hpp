@@ -247,7 +247,8 @@ inline void add_elementary(onnx_operators& to) {
   to.add("rsqrt",
          [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });
   to.add("round", [](onnx_operator& op) {
-    // Halves away from 0; ONNX's Round takes the even one, and is right everywhere else.
+    // Rounds halves away from 0. ONNX's Round rounds halves to even and gives the same result for
+    // all other numbers.
     const std::string x = op.in("X"), even = op.node("Round", {x});
     const std::string half = op.number(0.5);
     const std::string is_half =

@@ -14,8 +14,8 @@ namespace lamina {
 
 namespace onnx {
 
-/// The cost of each row from the logarithms of its probabilities: minus that of its label, 0 where
-/// it is to be ignored, or with soft labels minus their mean.
+/// The cost of each row from the logarithms of its probabilities: minus the logarithm for its
+/// label, 0 for an ignored label, or with soft labels minus the weighted mean.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {
   const std::string label = op.in("Label"), last = op.list({-1});
   if (op.flag("soft_label"))

@@ -9,9 +9,9 @@
 namespace lamina {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
-/// pooled_width], Argmax its place in the channel, -1 in an empty part, whose Out is 0. ROIs
+/// pooled_width], Argmax its position in the channel, -1 in an empty part, whose Out is 0. ROIs
 /// [regions, 4] are left, top, right, bottom, times spatial_scale elements of X [N, C, H, W];
-/// sequence i of them lies in image i. Source: Girshick 2015. Fluid: roi_pool.
+/// sequence i of them belongs to image i. Source: Girshick 2015. Fluid: roi_pool.
 struct roi_pool : operator_definition {
   static constexpr const char* type = "roi_pool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -99,7 +99,7 @@ struct neighbours {
   bool outside;  // more than an element away from the image
 };
 LAMINA_FN inline neighbours neighbours_of(float at, int size) {
-  // NaN lies nowhere.
+  // NaN is outside of every image.
   if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
   const float from = at < 0 ? 0.0f : at;
   const int low = static_cast<int>(from);
@@ -137,8 +137,8 @@ LAMINA_FN inline image_range scored_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, side by side:
-/// X [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
+/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, concatenated: X
+/// [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
 /// Source: He et al. 2014. Fluid: spp.
 struct spp : operator_definition {
   static constexpr const char* type = "spp";
@@ -168,8 +168,8 @@ LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
   return (at + (length * windows - size + 1) / 2) / length;
 }
 
-/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], paddings
-/// above, left, below and right are 0. kernels are height and width.
+/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], the
+/// paddings above, left, below and right hold 0. kernels are height and width.
 /// OH = (H + above + below - kh) / stride + 1. Fluid: im2sequence.
 struct im2sequence : operator_definition {
   static constexpr const char* type = "im2sequence";

@@ -22,7 +22,7 @@ struct dimension_steps {
     for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
     of_rows = d == 0;
   }
-  /// The rows of each part, which lie as those of `item`.
+  /// The rows of each part, which have the layout of the rows of `item`.
   int rows(const operand& item) const {
     return !of_rows && item.domain != 0 ? whole.rows : item.rows;
   }

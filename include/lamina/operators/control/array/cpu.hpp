@@ -78,8 +78,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows to those of another operand; rows of one stride as one, with what pads
-/// them.
+/// Adds the first n rows to those of another operand. If the strides are equal, it adds all rows at
+/// once, padding included.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;

@@ -68,8 +68,8 @@ constexpr int condition_of(const Program& p, const operator_desc& op) {
 
 namespace detail {
 
-/// The variables outside of a block that its operators, from operator `first` on, read, and those
-/// that they write: what the operator that runs the block has as arguments.
+/// The variables outside of a block that its operators, starting with operator `first`, read, and
+/// those that they write: the arguments of the operator that runs the block.
 constexpr void outer_arguments(const program_builder& b, int inside, int first,
                                constexpr_vector<int>& reads, constexpr_vector<int>& writes) {
   const int variables = b.variables.count;

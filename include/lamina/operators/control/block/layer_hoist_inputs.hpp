@@ -18,8 +18,8 @@
 
 namespace lamina::layer::detail {
 
-/// Rewrites the body of a loop: block `body`, whose operators, and those that were recorded
-/// meanwhile for the block around it, begin at `first`.
+/// Rewrites the body of a loop, block `body`. Its operators, and those recorded meanwhile for the
+/// block around it, begin at `first`.
 class input_hoister {
  public:
   constexpr input_hoister(program_builder& b, int body, int first)
@@ -73,7 +73,7 @@ class input_hoister {
            [&](int v) { writer_[v] = writer_[v] == -1 ? k : several; });
     }
   }
-  /// The only operator that writes v; null where there are several, or none here.
+  /// The only operator that writes v; null if there are several, or none here.
   constexpr const operator_desc* writer_of(int v) const {
     return writer_[v] < 0 ? nullptr : &b_.operators.items[writer_[v]];
   }
@@ -83,7 +83,8 @@ class input_hoister {
            (writer_[v] < 0 || !is_inside(b_, b_.operators[writer_[v]].block, body_));
   }
 
-  /// Records what operator `op` computes before the loop, and reads it in its place.
+  /// Records the computation of operator `op` before the loop, and replaces `op` by a read of the
+  /// result.
   constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
     const bool product = op.schema == &schema_of<lamina::mul>();
     if (op.block != body_ || op.role != op_role::forward ||
@@ -192,7 +193,7 @@ class input_hoister {
   static constexpr int several = -2;
 };
 
-/// Takes what a loop does with the steps of known inputs out of its body (see above).
+/// Moves computations on the steps of known inputs out of the body of a loop (see above).
 constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }

@@ -110,7 +110,7 @@ struct block_lowering : pool_lowering {
   // An array of the plan's own: a variable without rows.
   constexpr int rows_aside(int columns) { return temporary(0, columns, false, -1); }
 
-  static constexpr int collected = -3;  // in place of what a variable would be added to
+  static constexpr int collected = -3;  // replaces the variable to which another would be added
   struct collected_sum {
     int sum, xs, ds;
   };
@@ -132,7 +132,7 @@ struct block_lowering : pool_lowering {
     return true;
   }
 
-  /// The end of an iteration gives a variable other rows, and the domain that it has.
+  /// The end of an iteration changes the rows of a variable, and so those of its domain.
   constexpr bool hand_over_rows(const operator_desc& op, int k) {
     const int from = argument(op.inputs), to = argument(op.outputs);
     if (variables.items[from].rows == variables.items[to].rows) return false;

@@ -84,7 +84,7 @@ inline bool prints_now(const operator_call& c) {
   return asked && (first_n < 0 || detail::times_printed(c.op()) < first_n);
 }
 
-/// Writes an array of the host to stderr. `sequences_of(domain)` tells offsets and count.
+/// Writes an array of the host to stderr. `sequences_of(domain)` returns offsets and count.
 template <class Sequences>
 void print_operand(const operator_call& c, const operand& in, const element_reader& read,
                    const Sequences& sequences_of) {

@@ -2,9 +2,9 @@
 // lamina/operators/control/rank_table/definition.hpp - operators that step through sequences of
 // different lengths.
 //
-// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first, those of
-// equal length in their order. Step t has one row per sequence that is longer than t, in the order
-// of the table, so the sequences of a step are the first ones of the previous step.
+// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first;
+// sequences of equal length keep their order. Step t has one row per sequence that is longer than
+// t, in the order of the table, so the sequences of a step are the first ones of the previous step.
 #pragma once
 
 #include <lamina/operators/control/array/definition.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/layer.hpp - data that a program asks for itself.
+// lamina/operators/control/read_minibatch/layer.hpp - data that a program reads by itself.
 #pragma once
 
 #include <tuple>

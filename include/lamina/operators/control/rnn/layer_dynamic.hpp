@@ -29,7 +29,7 @@ class rnn_step : public detail::rnn_recorder {
  public:
   /// The rows of a step: one for each sequence that is long enough.
   using rows = at_step<S, detail::step_rows<F>>;
-  /// One row for each sequence, longest first: the order in which the steps see them.
+  /// One row per sequence, longest first: the order of the steps.
   using ranked = at_step<S, detail::ranked_rows<F>>;
   /// One row for each sequence, in the order of the batch.
   using parent = typename S::parent;
@@ -37,7 +37,7 @@ class rnn_step : public detail::rnn_recorder {
   constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), table_(table) {}
 
-  /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
+  /// The rows of this step of sequences with the lengths of the rnn's sequences. Fluid:
   /// DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {

@@ -177,7 +177,7 @@ struct chosen_rows_body {
   }
 };
 
-/// An output becomes an input of the same rows, if the mask says so.
+/// Copies an input of the same rows to an output, if the mask selects it.
 template <class Backend>
 void take_whole(Backend& b, const call_context& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)

@@ -23,7 +23,7 @@ struct yes_rows {};
 template <class F>
 struct no_rows {};
 
-/// The rows Of with the rows From, which they are or lie below of, replaced by To.
+/// The rows Of, in which the rows From are replaced by To; Of is From or lies below From.
 template <class Of, class From, class To>
 struct replaced_rows {
   static constexpr bool found = false;

@@ -90,7 +90,7 @@ class beam_steps {
 };
 
 /// The hypotheses of one source, those with the highest last score first. `order()` has memory for
-/// the numbers of as many as attribute 0 of the call allows.
+/// as many numbers as attribute 0 of the call allows hypotheses.
 template <class Steps, class Order>
 class ranked_hypotheses {
  public:

@@ -32,11 +32,11 @@ struct beam_search : operator_definition {
 };
 
 /// The hypotheses that the steps of a beam search found: Ids and Scores are the arrays of their
-/// selected_ids and selected_scores, from the first ids on. A hypothesis of a source is read from
-/// its last step backwards along the sequences; only the first of its end_id stays. SentenceIds and
-/// SentenceScores [tokens, 1] have two levels: hypotheses of each source, those with the highest
-/// last score first, and tokens of each hypothesis. Has no gradient. Fluid: beam_search_decode;
-/// unlike there, no empty hypotheses fill up beam_size.
+/// selected_ids and selected_scores, starting with the first ids. The operator reads a hypothesis
+/// of a source backwards from its last step, along the sequences, and keeps only the first of its
+/// end_id. SentenceIds and SentenceScores [tokens, 1] have two levels: hypotheses of each source,
+/// those with the highest last score first, and tokens of each hypothesis. Has no gradient. Fluid:
+/// beam_search_decode; unlike there, no empty hypotheses fill up beam_size.
 struct beam_search_decode : operator_definition {
   static constexpr const char* type = "beam_search_decode";
   static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"Scores"}}};

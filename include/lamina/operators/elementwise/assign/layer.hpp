@@ -37,7 +37,7 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-/// Copies x into `into`, which stands for the copy from here on. Fluid: assign(output=).
+/// Copies x into `into`; from here on the handle `into` names the copy. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
                       const options<assign_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/binary/layer.hpp - sums, products and the like of two variables,
-// place by place.
+// element by element.
 #pragma once
 
 #include <lamina/layers/activation.hpp>

@@ -29,7 +29,7 @@ constexpr auto operate(X x, Y y) {
                 "lamina: elementwise: both operands have the same rows, or the second has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: the shape of the second operand is a part of the first's");
-  // An operator has no default argument that could tell the line.
+  // An overloaded operator has no default argument that could report the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
   x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});

@@ -33,7 +33,7 @@ struct crf_arguments {
   int group;
   int lines, width, count;
 
-  /// The label of a row; 0 where it is out of range, which only the forward kernels report.
+  /// The label of a row; 0 if it is out of range, which only the forward kernels report.
   LAMINA_INLINE LAMINA_FN int tag(int row) const {
     const std::int64_t l = label.integer(row * label.columns);
     return l >= 0 && l < tags ? static_cast<int>(l) : 0;

@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// Loss[i] = -log of the sum over all paths that collapse to sequence i of Label, of the products
-/// of softmax(Logits) along the path. A path has one class a row of Logits [rows, classes]; it
+/// of softmax(Logits) along the path. A path has one class per row of Logits [rows, classes]; it
 /// collapses by merging equal neighbours, then dropping `blank`. WarpCTCGrad [rows, classes] =
 /// d Loss / d Logits. norm_by_times divides the gradient, not the loss, by the number of rows of
 /// its sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is padded.

@@ -160,7 +160,7 @@ Real sigmoid_divisor(const call_context<Real>& ctx) {
   return n == 0 ? Real(1) : n;
 }
 
-/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignored.
+/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 if the label is ignored.
 template <class Real>
 void sigmoid_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

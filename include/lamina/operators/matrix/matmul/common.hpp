@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/common.hpp - the matrices of a matmul as they lie in memory.
+// lamina/operators/matrix/matmul/common.hpp - the layout of the matrices of a matmul in memory.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +76,7 @@ struct matmul_shape {
       out_step = l.step[1];
       out_stride = l.step[2];
     }
-    // One matrix on the right serves all on the left: they are one tall matrix.
+    // If all matrices on the left share the matrix on the right, they form one tall matrix.
     const bool out_is_whole = !out.swapped && (out.rows <= 1 || out.stride == out.columns);
     if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
         out_is_whole) {

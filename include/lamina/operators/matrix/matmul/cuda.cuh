@@ -28,7 +28,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   // Batches for one product: as many as every side has at equal distances.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
-  // Several calls of the library take longer than one kernel that is slower than it.
+  // Several calls of the library take longer than one call of a slower kernel.
   constexpr double small = 1 << 25;
   if (even < count && static_cast<double>(left.rows) * right.columns * left.columns * even <= small)
     return multiply_small(b, left, right, to, count, alpha);
@@ -43,7 +43,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               to.list.batch_stride(),
               even,
               alpha};
-    // One matrix on the right serves all on the left: they are one tall matrix.
+    // If all matrices on the left share the matrix on the right, they form one tall matrix.
     if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
         follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
       p.rows *= even;

@@ -14,8 +14,9 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// An array as a matrix of a given width. Its rows are at even steps, unless a row of the array
-/// holds several of them and gaps follow, or it lies in panels: then a copy takes its place.
+/// An array as a matrix of a given width. Its rows have a constant stride, unless a row of the
+/// array holds several of them followed by a gap, or the array is in panels: then a copy replaces
+/// it.
 struct even_matrix {
   int rows = 0, columns = 1;
   bool is_copied = false;

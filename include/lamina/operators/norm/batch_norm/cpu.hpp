@@ -18,7 +18,7 @@ namespace detail {
 struct channel_rows {
   int rows, channels, size;  // size: elements of a channel in a row
 
-  /// The images may be a plan's own copy of a feed, which knows no dimensions.
+  /// The images may be a plan's copy of a feed, which has no dimensions.
   channel_rows(const operand& x, int in_row)
       : rows(x.rows), channels(in_row), size(in_row > 0 ? x.columns / in_row : 0) {}
   template <class Real>

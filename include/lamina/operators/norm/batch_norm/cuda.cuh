@@ -73,7 +73,7 @@ struct batch_norm_terms : batch_norm_arguments {
   }
 
  private:
-  /// 0 where it is infinite or NaN: differences from it would be NaN.
+  /// 0 if it is infinite or NaN: differences from it would be NaN.
   LAMINA_INLINE LAMINA_FN float first(int channel) const {
     const float value = x[channel * channel_size];
     return value - value == 0 ? value : 0.0f;
@@ -96,7 +96,7 @@ struct batch_norm_slope_terms : batch_norm_arguments {
   LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
     const int n = count;
     const float sum = static_cast<float>(of[0]), inverse = in[2][c];
-    // The sum over no rows is 0, also where the moving variance is not a finite number.
+    // The sum over no rows is 0, even if the moving variance is not finite.
     const float weighted = static_cast<float>(of[1]);
     if (out[0] != nullptr) out[0][c] = weighted;
     if (out[1] != nullptr) out[1][c] = sum;

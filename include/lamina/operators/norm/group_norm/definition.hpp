@@ -67,7 +67,7 @@ struct instance_norm : operator_definition {
 };
 
 /// Out = X * MidOut^-beta, MidOut = k + alpha * the sum of the squares of the n channels around
-/// each, at the same place. Source: Krizhevsky et al. 2012. Fluid: lrn.
+/// each, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
 struct lrn : operator_definition {
   static constexpr const char* type = "lrn";
   static constexpr auto inputs = slots_x;
@@ -81,8 +81,8 @@ struct lrn : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 3;
 };
 
-/// The channels around channel c that lrn adds up, from first to before end; with `back` those that
-/// channel c is one of the neighbours of.
+/// The channels [first, end) around channel c that lrn adds up; with `back`, the channels that have
+/// channel c as a neighbour.
 struct channels_around {
   int first, end;
   constexpr channels_around(int c, int n, int channels, bool back = false)

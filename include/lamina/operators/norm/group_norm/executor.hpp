@@ -244,7 +244,8 @@ void lrn_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
   ctx.give("MidOut", std::move(middle));
 }
-/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over those that x is near to.
+/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over the channels that have x as
+/// a neighbour.
 template <class Real>
 void lrn_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

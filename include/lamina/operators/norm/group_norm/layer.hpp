@@ -98,7 +98,7 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each place.
+/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each position.
 /// Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
 template <class T, class R, int C, int H, int W>
 constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr = {}) {

@@ -85,7 +85,7 @@ struct normalise_lines {
     // The mean of equal numbers is exactly these.
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
     float mean = x[0] + sum_of(team, sum) / all;
-    // The sum may be more than a float holds where the mean is not.
+    // The sum may overflow a float even if the mean does not.
     if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
       double whole = 0;
       for (int j = team.rank(); j < a.n; j += team.size()) whole += static_cast<double>(x[j]);

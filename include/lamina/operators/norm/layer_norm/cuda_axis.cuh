@@ -22,7 +22,7 @@ struct axis_lines {
   element_loops<K> firsts;
   std::ptrdiff_t step[K];
   int n;
-  bool side_by_side;  // neighbouring lines lie so in array 0, and their elements do not
+  bool side_by_side;  // neighbouring lines are contiguous in array 0, their elements are not
 
   axis_lines() = default;
   axis_lines(const call_context& c, int axis, const operand (&arrays)[K]) {

@@ -153,8 +153,8 @@ void layer_norm_gradient(call_context<Real>& ctx) {
 /// A sum of squares, which may be more, or less, than a Real holds.
 using square_sum = long double;
 
-/// The root of a sum of squares as what is divided by: 0 / infinity is 0, 0 / 0 would be none. It
-/// may be more than the largest Real, where the numbers are not.
+/// The root of a sum of squares as a divisor: 0 / infinity is 0, and 0 / 0 would be NaN. The root
+/// may overflow even if the numbers do not.
 inline square_sum divisor_of(square_sum square) {
   return square == 0 ? std::numeric_limits<square_sum>::infinity() : std::sqrt(square);
 }
@@ -206,7 +206,7 @@ void norm_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The numbers of one row of cos_sim; the only row of Y may serve all.
+/// The numbers of one row of cos_sim; all rows may share the only row of Y.
 template <class Real>
 struct cosine_row {
   square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be more than the largest Real

@@ -65,7 +65,7 @@ struct pool_body {
   }
 };
 
-/// The first place of a window with the value `best`, which may be NaN.
+/// The first position of a window with the value `best`, which may be NaN.
 LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
                                      int right, float best) {
   for (int y = top; y < bottom; ++y) {
@@ -76,7 +76,7 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
   return top * width + left;
 }
 
-/// Each element of the image gathers what the windows that hold it give to it.
+/// Each element of the image gathers the slopes of the windows that contain it.
 struct pool_slope_body {
   using arguments = pool_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {

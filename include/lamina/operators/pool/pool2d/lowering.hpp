@@ -15,7 +15,7 @@
 
 namespace lamina {
 
-/// The part of lowering that exchanges pooling and what stands before it.
+/// The part of lowering that exchanges pooling and the operators before it.
 struct pool_lowering : image_lowering {
   using image_lowering::image_lowering;
 
@@ -68,7 +68,7 @@ struct pool_lowering : image_lowering {
   /// The operators of a chain, -1 for missing ones, and its variables.
   struct chain {
     int add, act, pool, pool_grad, act_grad;
-    int image, bias;    // what the convolution makes; the bias
+    int image, bias;    // the result of the convolution; the bias
     int largest;        // of each window
     int slope, spread;  // of the largest; of the image
   };

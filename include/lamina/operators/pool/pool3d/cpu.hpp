@@ -170,7 +170,7 @@ struct call_kernel<unpool> {
 template <>
 struct call_kernel<gradient_of<unpool>> {
   static constexpr bool in_double = true;
-  /// Which element each place of a row has got.
+  /// The element that each position of a row received.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return c.input(3).columns;

@@ -117,8 +117,9 @@ inline void set_pooling(const call_context& c, volume_arguments& a) {
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
 }
 
-/// Line i is a channel of an image: its elements go to places of a larger one, the last of those
-/// that go to one place stays. A thread has some of the places, so that all come in order.
+/// Line i is a channel of an image: its elements go to positions of a larger one, and the last
+/// element for a position wins. Each thread owns some of the positions, so that it handles their
+/// elements in order.
 struct unpool_arguments {
   row_array x, y;  // few elements, many of them
   argument_view positions;
@@ -128,7 +129,7 @@ struct unpool_arguments {
   int group;
   int lines, width, count;
 
-  /// Calls f(element, place) for those of thread `rank` of `size`.
+  /// Calls f(element, position) for those of thread `rank` of `size`.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int line, const Team& team, const F& f) const {
     const int row = line / channels, first = line % channels * few;

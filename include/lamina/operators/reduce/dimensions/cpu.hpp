@@ -19,7 +19,7 @@ namespace detail {
 template <class T>
 inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// The extreme of `best` and n numbers that lie side by side.
+/// The extreme of `best` and n contiguous numbers.
 template <reduction_kind Kind, class T>
 LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
   using vector = vector_in<T>;

@@ -72,8 +72,8 @@ struct reduce_lines {
   }
 };
 
-/// `to` at the places of `kept` = all elements of `from` at those of `over`; array 0 of both is
-/// `from`, array 1 of `kept` is `to`.
+/// `to` at the positions of `kept` = all elements of `from` at the positions of `over`; array 0 of
+/// both is `from`, array 1 of `kept` is `to`.
 template <reduction_kind Kind, class Backend>
 void reduce(Backend& b, const operator_call& c, const operand& from, const operand& to,
             const loop_nest<2>& kept, const loop_nest<2>& over) {

@@ -52,7 +52,7 @@ void mean_gradient(call_context<Real>& ctx) {
 struct reduction_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
-  std::size_t count = 1;  // elements that go to one place
+  std::size_t count = 1;  // elements per result
 };
 template <class Real>
 reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape& from) {

@@ -13,7 +13,7 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Asks a reduction to leave ones in the places of the dimensions it reduces.
+/// Makes a reduction keep the reduced dimensions as ones.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 

@@ -34,7 +34,7 @@ struct pad_body {
     a.to.row(to.row)[to.at] = row < 0 || column < 0 ? a.value : a.from.row(to.row)[first + column];
   }
 };
-/// An element of the image takes the slopes of all elements that it is.
+/// An element of the image adds up the slopes of all its copies.
 struct pad_slope_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -160,7 +160,7 @@ struct patch_body {
         there ? a.image.row(image)[(to.channel * g.height + v) * g.width + h] : 0.0f;
   }
 };
-/// An element of an image takes the slopes of all windows that see it.
+/// An element of an image adds up the slopes of all windows that contain it.
 struct patch_slope_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -238,7 +238,7 @@ struct call_kernel<gradient_of<spp>> {
   }
 };
 
-/// The host knows how long all sequences are.
+/// The host knows the lengths of all sequences.
 template <>
 struct call_kernel<im2sequence> {
   static constexpr bool launches = true;
