@@ -50,7 +50,7 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// Gets the reader from a mistaken argument.
+/// The reader without elements that replaces a mistaken argument.
 inline generator<int> no_elements() { co_return; }
 }  // namespace detail
 

@@ -15,7 +15,7 @@ namespace lamina {
 namespace onnx {
 
 /// The cost of each row from the logarithms of its probabilities: minus the logarithm for its
-/// label, 0 for an ignored label, or with soft labels minus the weighted mean.
+/// label, 0 for an ignored label, or with soft labels minus the sum weighted by the labels.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {
   const std::string label = op.in("Label"), last = op.list({-1});
   if (op.flag("soft_label"))

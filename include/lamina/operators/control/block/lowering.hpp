@@ -132,7 +132,7 @@ struct block_lowering : pool_lowering {
     return true;
   }
 
-  /// The end of an iteration changes the rows of a variable, and so those of its domain.
+  /// If the end of an iteration gives a variable other rows, a call hands these rows to its domain.
   constexpr bool hand_over_rows(const operator_desc& op, int k) {
     const int from = argument(op.inputs), to = argument(op.outputs);
     if (variables.items[from].rows == variables.items[to].rows) return false;
