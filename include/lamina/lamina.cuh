@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/lamina.cuh - what lamina.hpp has, and CUDA devices as places. To be included before, or
+// lamina/lamina.cuh - lamina.hpp, and CUDA devices on which programs can run. Include it before, or
 // instead of, lamina.hpp. See docs/cuda.md for how kernels are compiled.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>
 
-// A CUDA compiler (clang++, nvcc) compiles the kernels beside the program that launches them. With
-// any other compiler they stay undefined, and cmake/cuda_kernels compiles them.
+// A CUDA compiler (clang++, nvcc) compiles the kernels together with the program that launches
+// them. With any other compiler they stay undefined, and cmake/cuda_kernels compiles them.
 #if defined(__CUDACC__) || defined(__CUDA__)
 #if !defined(__clang__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error "lamina: compile with nvcc --expt-relaxed-constexpr: kernels call constexpr functions"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/lamina.hpp - everything to define, train, test and serve a program on the CPU.
-// Not here, for most programs do not need what they cost: the reference executor
-// (lamina/executor/executor.hpp), data sets that read files (lamina/dataset/mnist.hpp ...), metrics
-// outside of programs (lamina/metric/metric.hpp) and averages of parameters
+// Not included, because most programs do not need them and they cost compile time: the reference
+// executor (lamina/executor/executor.hpp), data sets that read files (lamina/dataset/mnist.hpp
+// ...), metrics outside of programs (lamina/metric/metric.hpp) and averages of parameters
 // (lamina/optimizer/model_average.hpp ...).
 #pragma once
 

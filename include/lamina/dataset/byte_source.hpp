@@ -15,9 +15,9 @@
 
 namespace lamina::dataset {
 
-/// Reads a file and, if it begins with gzip's magic, what is compressed in it. A stream that ends
-/// early, fails its checksum, or is followed by bytes that are no gzip member is a format_error at
-/// the offset in the file; offset() counts the bytes handed out.
+/// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. A stream that ends
+/// early, fails its checksum, or is followed by bytes that are not a gzip member is a format_error
+/// with the offset in the file; offset() counts the bytes handed out.
 class byte_source {
  public:
   explicit byte_source(const std::string& path) : path_(path), file_(path) {

@@ -24,10 +24,10 @@ struct sample {
   std::int64_t label;
 };
 
-/// Records as they are in the files, shared by all tables made from them.
+/// Records as they are in the files; all tables made from a source share them.
 class source {
  public:
-  /// Of each record the last of `labels` bytes counts, then come the pixels.
+  /// Each record begins with `labels` bytes, of which the last one is the label; the pixels follow.
   source(std::vector<std::uint8_t> records, std::size_t labels)
       : records_(std::make_shared<const std::vector<std::uint8_t>>(std::move(records))),
         labels_(labels) {}

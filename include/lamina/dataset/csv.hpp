@@ -124,8 +124,8 @@ class csv_parser {
     return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
   }
 
-  // Whether a number that no double can hold is too small and not too large: its first digit that
-  // is not 0 stands behind the point then, exponent included.
+  // Whether a number that no double can hold is too small rather than too large: its first nonzero
+  // digit then comes after the decimal point, with the exponent applied.
   static bool is_small(std::string_view text) {
     const std::size_t e = text.find_first_of("eE");
     const std::string_view digits = text.substr(0, e);
@@ -138,7 +138,7 @@ class csv_parser {
     std::string_view tail = text.substr(e + 1);
     const bool negative = tail.starts_with('-');
     if (negative || tail.starts_with('+')) tail.remove_prefix(1);
-    long long exponent = 0;  // those far beyond any number of digits decide by their sign
+    long long exponent = 0;  // only the sign of a huge exponent matters
     constexpr long long far = 1LL << 60;
     if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{} ||
         exponent > far)
@@ -146,7 +146,7 @@ class csv_parser {
     return position + (negative ? -exponent : exponent) < 0;
   }
 
-  // Whether the whole field is a number, finite or not. What is below all doubles is 0.
+  // Whether the whole field is a number, finite or not. A number too small for a double is 0.
   static std::errc convert(std::string_view text, double& value) {
     text = trimmed(text);
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
@@ -158,8 +158,8 @@ class csv_parser {
     return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
   }
 
-  // A line of names has no number, and a line of numbers has no names: of one that has both nobody
-  // knows what it is, be it a name that is a number or a value that is missing.
+  // A line of names has no number, and a line of numbers has no names. A line that has both is
+  // ambiguous: a name may be a number, or a value may be missing.
   bool is_header(std::size_t start) const {
     if (options_.header != csv_header::automatic) return options_.header == csv_header::present;
     double ignored;
@@ -196,7 +196,7 @@ class csv_parser {
 }  // namespace detail
 
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
-/// every line as many fields as the first; what is compressed with gzip is unpacked. A number
+/// every line with as many fields as the first. A file compressed with gzip is unpacked. A number
 /// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
 /// line of another length (an empty line between rows too), a field that is not a finite number,
 /// an open quote, text after a quote, a first line of names and numbers (see csv_header), a file

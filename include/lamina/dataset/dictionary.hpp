@@ -16,7 +16,7 @@
 
 namespace lamina::dataset {
 
-/// How often each word was seen.
+/// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Counts one more of a word.
@@ -28,11 +28,12 @@ inline void count_word(word_counts& counts, std::string_view word) {
     counts.emplace(word, 1);
 }
 
-/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by how often they were
-/// seen, the most frequent first, words seen equally often in alphabetical order of their bytes.
+/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by their number of
+/// occurrences, the most frequent first, equally frequent words in alphabetical order of their
+/// bytes.
 class dictionary {
  public:
-  /// The `size - 1` most frequent words and the unknown one, or fewer where there are no more; so
+  /// The `size - 1` most frequent words, or fewer if there are fewer, and the unknown word; so
   /// every id fits an embedding of `size` rows. Error: size below 2.
   LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size) {
     if (size < 2)
@@ -55,7 +56,7 @@ class dictionary {
   /// How many ids there are, the unknown word's included.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
 
-  /// The id of a word, 0 if it is none of the dictionary's.
+  /// The id of a word, 0 if the dictionary does not contain it.
   std::int64_t id(std::string_view word) const {
     const auto found = ids_.find(word);
     return found == ids_.end() ? 0 : found->second;

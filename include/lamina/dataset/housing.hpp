@@ -18,7 +18,7 @@
 
 namespace lamina::dataset::housing {
 
-/// What is known of a district, and the median price of its houses.
+/// The features of a district, and the median price of its houses.
 struct sample {
   std::array<float, 13> features;  ///< (x - average) / (max - min) over all rows
   float price;                     ///< in thousands of dollars, as in the file
@@ -68,15 +68,15 @@ inline source read(const std::string& path) {
 inline table<source> train(const std::string& path) { return read(path).train(); }
 inline table<source> test(const std::string& path) { return read(path).test(); }
 
-/// The weights and bias behind the twin: price = weights . features + bias + noise.
+/// The weights and the bias from which the twin is made: price = weights . features + bias + noise.
 inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f, 14.f, 0.25f,
                                                     -12.f, 6.f, -5.f, -7.f, 3.f,  -16.f};
 inline constexpr float twin_bias = 22.5f;
 inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
 
 /// A twin of the data set for programs without its file: 506 rows, 13 features uniform in
-/// [-1/2, 1/2), a price that is linear in them but for a little noise. The same bits everywhere. A
-/// linear fit that is right has a mean squared error of about twin_noise^2 / 3 = 0.021.
+/// [-1/2, 1/2), a price that is linear in them except for a little noise. It has the same bits on
+/// every machine. A correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
 inline source twin() {
   std::uint64_t drawn = 0;
   const auto uniform = [&drawn] { return uniform_at(506, 13, drawn++) - 0.5f; };

@@ -24,7 +24,7 @@ struct sample {
   std::int64_t label;            ///< 0 to 9
 };
 
-/// Images and labels as they are in the files, shared by all tables made from them.
+/// Images and labels as they are in the files; all tables made from a source share them.
 class source {
  public:
   source(std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)

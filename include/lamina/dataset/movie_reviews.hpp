@@ -40,7 +40,7 @@ struct sentences {
 
   std::size_t train_count() const { return all.size() * 9 / 10; }
 
-  // Fisher and Yates with a Philox stream of its own.
+  // Fisher-Yates shuffle with a separate Philox stream.
   void shuffle() {
     for (std::size_t left = all.size(); left > 1; --left) {
       const random_words drawn = philox(2005, 1, left);
@@ -90,10 +90,10 @@ LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, 
 
 }  // namespace detail
 
-/// Sentences as ids and the dictionary behind them, shared by all tables made from them.
+/// Sentences as ids, and their dictionary; all tables made from a source share both.
 class source {
  public:
-  /// Counts the words of the sentences to train with; those to test with add none.
+  /// Counts the words of the training sentences only.
   LAMINA_COLD source(const detail::sentences& from, std::int64_t dictionary_size)
       : data_(std::make_shared<const data>(from, dictionary_size)) {}
 
@@ -138,10 +138,10 @@ class source {
   std::shared_ptr<const data> data_;
 };
 
-/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, a line each, its words
-/// apart by blanks and taken as the bytes they are (latin-1 in the original files). They are
+/// The sentences of rt-polarity.pos and rt-polarity.neg in `directory`, one per line. Words are
+/// separated by blanks and taken as the bytes they are (latin-1 in the original files). They are
 /// shuffled with a fixed seed, the same on every machine; 90 % are for training. Errors: a missing
-/// file; format_error for a file without sentences, an empty line, and bytes that are no text.
+/// file; format_error for a file without sentences, an empty line, and bytes that are not text.
 LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictionary_size) {
   detail::sentences all;
   detail::read_lines(directory + "/rt-polarity.pos", 1, all);
@@ -153,11 +153,11 @@ LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictio
 /// How many sentences the twin has.
 inline constexpr std::size_t twin_size = 2000;
 
-/// A twin of the data set for programs without its files: sentences of 2 to 14 words, about as many
-/// that praise as blame. One word praises or blames; "not" or "never" before it turns it round,
-/// which happens in half of the sentences. In half of the others the same word stands before
-/// another one, where it means nothing, so the order of words counts: without it three in four can
-/// be right. The same bits everywhere.
+/// A twin of the data set for programs without its files: sentences of 2 to 14 words, about half of
+/// which praise and half blame. One word praises or blames; in half of the sentences "not" or
+/// "never" precedes it and reverses it. In half of the others the same word precedes another word,
+/// where it has no meaning. So the order of words counts: a model that ignores it can be right in
+/// 75 % of the sentences. The sentences have the same bits on every machine.
 LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
   constexpr std::array praise{"brilliant", "charming", "clever", "delightful", "funny",
                               "moving",    "smart",    "superb", "touching",   "witty"};
@@ -176,7 +176,7 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
     };
     const bool praises = below(2) == 0, turned = below(2) == 0, misleads = !turned && below(2) == 0;
     const std::size_t length = 2 + below(12), position = below(length);
-    std::size_t misleading = length;  // the place of a negation that means nothing
+    std::size_t misleading = length;  // the position of a negation without meaning
     if (misleads) misleading = (position + 1 + below(length - 1)) % length;
     std::string text;
     for (std::size_t w = 0; w < length; ++w) {

@@ -52,7 +52,7 @@ class table {
   table(Source source, std::size_t first, std::size_t last)
       : source_(std::move(source)), first_(first), last_(last) {}
 
-  /// Iterators point into this table; passes of lamina::reader keep it alive by themselves.
+  /// Iterators point into this table; passes of lamina::reader keep it alive.
   iterator begin() const { return {&source_, first_}; }
   iterator end() const { return {&source_, last_}; }
   std::size_t size() const { return last_ - first_; }

@@ -94,8 +94,8 @@ class source {
   /// How many characters the part to train with has.
   std::size_t train_size() const { return train_size_; }
 
-  /// The part to train with, and the end of the text that was held out, in pieces of `length`
-  /// characters one behind the other; the last one may be shorter. Error: length below 1.
+  /// The training part, and the held-out end of the text, in consecutive pieces of `length`
+  /// characters; the last piece may be shorter. Error: length below 1.
   table<pieces> train(std::size_t length) const { return cut(0, train_size_, length); }
   table<pieces> test(std::size_t length) const { return cut(train_size_, ids_->size(), length); }
 
@@ -114,7 +114,7 @@ class source {
 
 /// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the part to train
 /// with. Errors: a missing file; an alphabet_size below 2; a part outside 0 to 1; format_error for
-/// bytes that are no UTF-8 and for a file of fewer than 2 characters.
+/// bytes that are not UTF-8 and for a file of fewer than 2 characters.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   if (!(how.held_out >= 0 && how.held_out < 1))
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "

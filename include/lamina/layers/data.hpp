@@ -29,8 +29,8 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
 }
 }  // namespace detail
 
-/// One dense array of inner dimensions Dims a sample: `data<"image", float, 1, 28, 28>(main)`.
-/// Without dimensions one number a sample, shape [-1, 1], as for labels. Fluid: layers.data.
+/// One dense array of inner dimensions Dims per sample: `data<"image", float, 1, 28, 28>(main)`.
+/// Without dimensions: one number per sample, shape [-1, 1], as for labels. Fluid: layers.data.
 template <fixed_string Name, element T, int... Dims>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   static_assert(((Dims > 0) && ...), "lamina: data: dimensions are positive");

@@ -39,13 +39,12 @@ constexpr int bits_of(int number) {
 
 }  // namespace detail
 
-/// -log of the probability of the label's class, one number a row, where a class is a leaf of a
-/// binary tree and its probability the product of what is decided at the nodes above it: at each a
-/// sigmoid of x . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its
-/// decision bit j of c, for 0 <= j < floor(log2(c)). A row costs log2(Classes) products instead of
-/// Classes. `x` has one dimension. Parameters: vectors [Classes - 1, width] by Xavier and biases
-/// [Classes - 1, 1] of zeros. Source: Morin and Bengio 2005. Fluid: layers.hsigmoid with the
-/// default tree.
+/// -log of the probability of the label's class, one number per row. A class is a leaf of a binary
+/// tree, and its probability is the product of the decisions at the nodes above it, each a sigmoid
+/// of x . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its decision
+/// bit j of c, for 0 <= j < floor(log2(c)). A row costs log2(Classes) products instead of Classes.
+/// `x` has one dimension. Parameters: vectors [Classes - 1, width] by Xavier and biases [Classes -
+/// 1, 1] of zeros. Source: Morin and Bengio 2005. Fluid: layers.hsigmoid with the default tree.
 template <int Classes, class T, class R, int... D, class U, class S, int... E>
 constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
                         const options<class_cost_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -72,7 +71,8 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto above = elementwise_floordiv(leaf, powers);
     const auto decision = cast<T>(elementwise_mod(above, two));
     const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
-    // Where the path is over the node is -1: another is looked at, for nothing.
+    // After the end of the path the node is -1: the layer reads another node, whose decision has no
+    // effect.
     const auto seen = elementwise_max(node, none);
     const auto score =
         detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);

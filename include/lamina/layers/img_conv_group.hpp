@@ -12,10 +12,10 @@ namespace lamina::layer {
 
 /// Options of img_conv_group.
 struct img_conv_group_attr {
-  activation act = activation::identity;  // behind each convolution
+  activation act = activation::identity;  // after each convolution
   pooling_type type = pooling_type::max;  // or pooling_type::average
   bool batch_norm = false;                // between each convolution and its activation
-  float drop_rate = 0;                    // with batch_norm: dropout behind each activation
+  float drop_rate = 0;                    // with batch_norm: dropout after each activation
   param_attr param{};                     // of the filters
 };
 

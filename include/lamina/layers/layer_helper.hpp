@@ -26,8 +26,8 @@ template <class Attr, class Input>
 using options = dependent<Attr, Input>;
 
 /// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper.
-/// The counters of a generated name ("fc_0") live here, for nobody else can continue them; those of
-/// a user's own name live in the builder.
+/// The counters of a generated name ("fc_0") live here, because no other class continues them; the
+/// counters of a user's name live in the builder.
 class layer_helper {
  public:
   constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})
@@ -54,7 +54,7 @@ class layer_helper {
     return output(v.dims, v.rank, v.rows, v.type);
   }
 
-  /// The layer's last output: what `activation<"name">()` finds.
+  /// The layer's last output, which `activation<"name">()` finds.
   template <class V>
   constexpr V returns(V v) {
     b_.names.items[name_].output = v.id;
@@ -102,8 +102,8 @@ class layer_helper {
     return v;
   }
 
-  /// What a param_attr may say. The usual one is accepted at once: the compiler counts the steps of
-  /// a program's recording.
+  /// Checks a param_attr. The default one is accepted at once, because the compiler limits the
+  /// steps of a program's recording.
   constexpr void require_options(const param_attr& attr, int line) {
     constexpr float most = 3.402823466e38f;
     const lamina::initializer& init = attr.initializer;
@@ -128,8 +128,8 @@ class layer_helper {
         "param_attr: gradient_clip: norm >= 0");
   }
 
-  /// An unnamed persistable int64 variable [extent] that is no parameter: a statistic that starts
-  /// at 0 and is kept from batch to batch. Fluid: create_global_variable.
+  /// An unnamed persistable int64 variable [extent] that is not a parameter: a statistic that
+  /// starts at 0 and is kept from batch to batch. Fluid: create_global_variable.
   constexpr int counter(int extent) {
     const int v = b_.add_variable(b_.layer_name("_generated_var", {}), "", -1, b_.shape(extent), 1,
                                   once::domain, dtype::int64);
@@ -159,7 +159,7 @@ class layer_helper {
     return 0;
   }
 
-  /// Whether a variable is the parameter of this name of its own.
+  /// Whether a variable is the parameter that a user gave this name.
   constexpr bool is_parameter(int variable, int name) const {
     return variable >= 0 && variable < b_.variables.count &&
            b_.variables.items[variable].kind == variable_kind::parameter &&
@@ -176,8 +176,8 @@ class layer_helper {
                 Rank);
   }
 
-  /// A layer that only names a parameter takes it as it is. One that says more has to say what the
-  /// first one said, or its words would count for nothing.
+  /// A layer that only names a parameter shares it unchanged. A layer that sets more options has to
+  /// set the same ones as the first layer; otherwise they would have no effect.
   constexpr void check_agreement(int known, const param_attr& attr, int line) {
     if (b_.variables[known].kind != variable_kind::parameter) return;
     const bool by_layer = attr.initializer.kind == initializer_kind::by_layer;
@@ -210,8 +210,8 @@ class layer_helper {
     return same;
   }
 
-  // The range or deviation of xavier, or of msra, which counts the fan that leads in only. Fans as
-  // Fluid computes them: of a matrix its two sides; of a filter, channels times kernel.
+  // The range or deviation of xavier, or of msra, which counts only the fan-in. Fans are computed
+  // as in Fluid: the two sides of a matrix; for a filter, channels times kernel.
   static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
     if (rank == 1) fan_in = fan_out = extent[0];

@@ -16,8 +16,8 @@
 
 namespace lamina::layer {
 
-/// Noise-contrastive estimation, one cost a row: tells the label's class from `Samples` classes
-/// that are drawn anew for each row, all equally likely. With o = sigmoid(x . w + b) of a class
+/// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
+/// classes that are drawn for each row, all equally likely. With o = sigmoid(x . w + b) of a class
 /// and e = Samples / Classes it is
 ///   -log(o / (o + e)) of the label - the sum of log(e / (o + e)) of the samples
 /// `x` has one dimension. Parameters: vectors [Classes, width] by Xavier and biases [Classes, 1] of

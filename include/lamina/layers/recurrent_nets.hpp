@@ -22,7 +22,7 @@ struct simple_rnn_attr {
   std::string_view name{};
 };
 
-/// Options of bidirectional_lstm and bidirectional_gru: of each direction.
+/// Options of bidirectional_lstm and bidirectional_gru, for each direction.
 struct bidirectional_attr {
   param_attr forward_param{}, backward_param{};                      // of the input's weights
   param_attr forward_recurrent_param{}, backward_recurrent_param{};  // of the recurrent weights
@@ -64,7 +64,7 @@ constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr,
 
 namespace detail {
 
-/// Both directions beside each other: each element's states, or the last state of either.
+/// Concatenates both directions: the states of each element, or the last state of each direction.
 template <bool WholeSequence, class V>
 constexpr auto join_directions(V forward, V backward, std::string_view name, int line) {
   if constexpr (WholeSequence)
@@ -84,9 +84,9 @@ constexpr simple_rnn_attr direction(const bidirectional_attr& attr, bool backwar
 
 }  // namespace detail
 
-/// Two simple_lstm of width Size, one in each direction: a row [2 * Size] for each sequence, the
-/// state behind its last element beside the backward one's behind its first. With WholeSequence a
-/// row for each element. v2: bidirectional_lstm(return_seq).
+/// Two simple_lstm of width Size, one in each direction. Gives a row [2 * Size] per sequence: the
+/// forward state after its last element, followed by the backward state after its first element.
+/// With WholeSequence it gives a row per element. v2: bidirectional_lstm(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_lstm(variable<T, R, D...> x,
                                   const options<bidirectional_attr, T>& attr = {},
@@ -96,7 +96,7 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x,
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-/// The same of two simple_gru. v2: bidirectional_gru(return_seq).
+/// The same with two simple_gru. v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,
                                  const options<bidirectional_attr, T>& attr = {},

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/row_ids.hpp - which variables hold one whole number a row.
+// lamina/layers/row_ids.hpp - which variables hold one whole number per row.
 #pragma once
 
 #include <lamina/layers/sequence_rows.hpp>
 
 namespace lamina::layer {
 
-/// Whether V holds one id a row: int64 or int32, inner dimension 1.
+/// Whether V holds one id per row: int64 or int32, inner dimension 1.
 template <class V>
 inline constexpr bool one_id_a_row = false;
 template <class R>

@@ -33,11 +33,11 @@ constexpr double inverse_root(double x) {
 
 }  // namespace detail
 
-/// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of values [M, V]
-/// under weights that its products with keys [M, W] give. With several heads queries, keys and
-/// values go through an fc as wide as they are and are cut into Heads parts, each of which attends
-/// by itself; the results lie side by side. Result: [L, V]. Source: Vaswani et al. 2017. Fluid:
-/// nets.scaled_dot_product_attention.
+/// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of the values [M,
+/// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
+/// keys and values go through an fc of their own width and are cut into Heads parts. Each part
+/// attends separately, and the results are concatenated. Result: [L, V]. Source: Vaswani et al.
+/// 2017. Fluid: nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(

@@ -25,15 +25,15 @@ constexpr auto feed_sequence(const block& main, int line) {
 }
 }  // namespace detail
 
-/// One sequence a sample, of any length, 0 too: `sequence<"words", std::int64_t>(main)`, rows
-/// tokens<"words">. Each element is an array of dimensions Dims, without dimensions one number.
-/// Fluid: layers.data(lod_level=1).
+/// One sequence per sample, of any length, including 0: `sequence<"words", std::int64_t>(main)`,
+/// rows tokens<"words">. Each element is an array of dimensions Dims; without dimensions, one
+/// number. Fluid: layers.data(lod_level=1).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
 }
 
-/// Sequences that are as long as those of `like`, one element for each of its elements:
+/// Sequences with the lengths of those of `like`, one element per element of `like`:
 /// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
 /// other lengths is an error at run time.
 template <fixed_string Name, element T, int... Dims, class U, class R, int... E>
@@ -44,7 +44,7 @@ constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) 
   return detail::feed_sequence<Name, T, R, Dims...>(main, line);
 }
 
-/// One sequence of sequences a sample, such as the words of the sentences of a document: rows
+/// One sequence of sequences per sample, such as the words of the sentences of a document: rows
 /// nested_tokens<Name>. Fluid: layers.data(lod_level=2).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {

@@ -18,7 +18,7 @@ struct sequence_conv_pool_attr {
   std::string_view name{};  // of the convolution
 };
 
-/// sequence_pool(sequence_conv(x)): NumFilters numbers a sequence, each the strongest answer of a
+/// sequence_pool(sequence_conv(x)): NumFilters numbers per sequence, each the largest result of a
 /// filter over FilterSize rows. The text classifier of Kim (2014), Convolutional Neural Networks
 /// for Sentence Classification. Fluid: nets.sequence_conv_pool.
 template <int NumFilters, int FilterSize, class T, class R, int... D>

@@ -29,8 +29,8 @@ struct with_rows_of<R, variable<T, S, D...>> {
 
 }  // namespace detail
 
-/// The rows of one value for each sequence of R; R itself where it has no sequences, so that one
-/// mistake gives one error.
+/// The rows of a variable with one value per sequence of R; R itself if it has no sequences, so
+/// that one mistake gives one error.
 template <class R>
 using parent_rows = typename detail::parent_rows_of<R>::type;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/shape.hpp - whole shapes as values, and the handle types they stand for.
+// lamina/layers/shape.hpp - whole shapes as values, and the handle types that they describe.
 // Layers count dimensions as Fluid does: dimension 0 of a variable with rows is the rows, -1.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace lamina::layer {
 
-/// A whole shape; -1 in front stands for rows whose number is known at run time.
+/// A whole shape; a leading -1 stands for a number of rows that is known at run time.
 struct extents {
   static constexpr int most = 8;
   int rank;
@@ -75,7 +75,7 @@ constexpr int dimension(int axis, int rank) {
   return from_front >= 0 && from_front < rank ? from_front : -1;
 }
 
-/// The whole shape without one dimension; of a single one [1], as Fluid has it.
+/// The whole shape without one dimension; [1] if there is only one dimension, as in Fluid.
 constexpr extents without_dimension(const extents& x, int axis) {
   extents r{};
   for (int i = 0; i < x.rank; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/window.hpp - where the windows of convolutions and pooling layers lie.
+// lamina/layers/window.hpp - the positions of the windows of convolutions and pooling layers.
 #pragma once
 
 #include <lamina/core/check.hpp>
@@ -23,7 +23,7 @@ struct window {
   extent2 stride = 1;      // from one window to the next
   extent2 padding = 0;     // zeros around the image, on each side
   extent2 dilation = 1;    // from one element of a filter to the next
-  int groups = 1;          // parts of the channels that do not see each other
+  int groups = 1;          // independent parts of the channels
   bool ceil_mode = false;  // pooling: a last window may reach beyond the padding
 
   constexpr bool operator==(const window&) const = default;

@@ -6,9 +6,9 @@
 
 namespace lamina::metric {
 
-/// sum(value_i * weight_i) / sum(weight_i): the accuracy of everything seen, when each update gets
-/// a batch's accuracy (what layer::accuracy computes) and its number of rows. Errors: weight below
-/// 0 or not finite; eval before an update of positive weight. Fluid: fluid.metrics.Accuracy.
+/// sum(value_i * weight_i) / sum(weight_i): the accuracy over all updates, if each update gets the
+/// accuracy of a batch (as layer::accuracy computes it) and its number of rows. Errors: weight
+/// below 0 or not finite; eval before an update of positive weight. Fluid: fluid.metrics.Accuracy.
 class accuracy {
  public:
   void update(double value, double weight) { average_.update(value, weight); }

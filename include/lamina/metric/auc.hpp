@@ -14,7 +14,7 @@
 
 namespace lamina::metric {
 
-/// What the area under is: over all thresholds, the one rate against the other.
+/// The curve under which the area is computed: over all thresholds, the one rate against the other.
 enum class curve {
   roc,  ///< true positive rate over false positive rate
   pr    ///< precision over recall

@@ -9,9 +9,10 @@
 
 namespace lamina::metric {
 
-/// Metrics that are updated together: `composite both{precision{}, recall{}};`. update hands its
-/// arguments to each, eval returns an array of the results in the order of the metrics. When one
-/// throws from update, those before it are restored. Fluid: fluid.metrics.CompositeMetric.
+/// Metrics that are updated together: `composite both{precision{}, recall{}};`. update passes its
+/// arguments to each metric; eval returns an array of the results in the order of the metrics. If
+/// the update of one metric throws, the metrics before it are restored. Fluid:
+/// fluid.metrics.CompositeMetric.
 template <class... M>
 class composite {
  public:

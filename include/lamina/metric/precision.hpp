@@ -6,9 +6,9 @@
 
 namespace lamina::metric {
 
-/// true positives / (true positives + false positives); 0 if nothing was called positive. update
-/// takes a range of probabilities and one of labels 0 and 1. Errors: as binary_counts; eval before
-/// an update. Fluid: fluid.metrics.Precision.
+/// true positives / (true positives + false positives); 0 if no prediction was positive. update
+/// accepts a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval
+/// before an update. Fluid: fluid.metrics.Precision.
 class precision {
  public:
   template <class P, class L>

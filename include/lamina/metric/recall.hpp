@@ -6,8 +6,8 @@
 
 namespace lamina::metric {
 
-/// true positives / (true positives + false negatives); 0 if no label was positive. update takes
-/// a range of probabilities and one of labels 0 and 1. Errors: as binary_counts; eval before an
+/// true positives / (true positives + false negatives); 0 if no label was positive. update accepts
+/// a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval before an
 /// update. Fluid: fluid.metrics.Recall.
 class recall {
  public:

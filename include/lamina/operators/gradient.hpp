@@ -6,16 +6,16 @@
 
 namespace lamina {
 
-/// What append_backward knows while it walks the operators of a block backwards. The gradient block
-/// of a loop has a state of its own: gradients of variables of outer blocks begin anew in it, and
-/// are added to those outside at its end.
-/// Arrays of the largest program's size: only what is used costs anything.
+/// The state of append_backward while it walks the operators of a block backwards. The gradient
+/// block of a loop has its own state: gradients of variables of outer blocks start from zero in it,
+/// and are added to the outer gradients at its end.
+/// The arrays have the size of the largest program; only the used part costs time.
 struct gradient_state {
   static constexpr int capacity = program_limits.variables;
   const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
   const operator_schema* zeros;  // because operators are defined with the help of this header
   const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
-  const operator_schema* mixed_sum;  // the same where only some are
+  const operator_schema* mixed_sum;  // the sum if only some of them are
   int forward_variables;             // variables before the first gradient
   int body;                          // the block whose gradients these are
   bool (&wanted)[capacity];          // the variable leads to something that is trained
@@ -23,16 +23,16 @@ struct gradient_state {
   int first[capacity];               // newest partial gradient of a variable, or -1
   int partials[capacity];            // how many there are
   int gradient[capacity];            // the finished gradient, or -1
-  int sums[capacity];                // where a gradient is added up over a block's runs, or -1
+  int sums[capacity];                // the sum of a gradient over the runs of a block, or -1
 };
 
-/// Whether anybody asks for the gradient of `variable`.
+/// Whether the gradient of `variable` is wanted.
 constexpr bool wants_gradient(const program_builder& b, int variable) {
   return variable >= 0 && variable < b.gradients->forward_variables &&
          b.gradients->wanted[variable];
 }
 
-/// A new partial gradient of `variable`, or -1 when nobody asks for it.
+/// Makes a new partial gradient of `variable`; returns -1 if the gradient is not wanted.
 constexpr int partial_gradient(program_builder& b, int variable) {
   if (!wants_gradient(b, variable)) return -1;
   gradient_state& g = *b.gradients;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/gradient_rule.hpp - Fluid's default gradient maker.
-// Why apart from gradient.hpp: clang evaluates a constexpr template only when its definition stands
-// before the place that takes its address, which is in every operator's schema.
+// This is not part of gradient.hpp, because clang evaluates a constexpr template only if its
+// definition precedes the expression that takes its address, which is in every operator's schema.
 #pragma once
 
 #include <lamina/operators/gradient.hpp>
@@ -23,8 +23,8 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
-/// The same as record_gradient, of an operator with one output and no lists: most are, and what a
-/// list needs would double the time that compilers take for each of them.
+/// The same as record_gradient for an operator with one output and no lists. Most operators are
+/// such, and the code for lists would double the compile time of each of them.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {
@@ -59,7 +59,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const int outputs = forward.output_count;
   if (!lists && outputs == 1 && reads.gradients == 1)
     return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
-  // The finished gradients come first: a `sum` operator must stand before its reader.
+  // The finished gradients come first, because a `sum` operator must precede its reader.
   int gradients[64];
   int slot_start[64];
   int total = 0;

@@ -48,7 +48,7 @@ inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
 inline constexpr std::array<attribute_desc, 0> no_attributes{};
 
-/// What a definition may leave unsaid.
+/// The defaults of the members of a definition.
 struct operator_definition {
   static constexpr auto attributes = no_attributes;
   static constexpr auto kind = operator_kind::call;
@@ -105,7 +105,8 @@ constexpr int bits(std::uint32_t set) {
   return n;
 }
 
-/// The set `of` among the bits of `set`, numbered anew: bit i is the i-th of those.
+/// Renumbers the bits of `of` by their rank within `set`: bit i of the result says whether `of` has
+/// the i-th bit of `set`.
 constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   std::uint32_t found = 0;
   for (int n = 0; set != 0; set &= set - 1, ++n)
@@ -134,7 +135,8 @@ template <class Op>
 inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
 /// "X@GRAD" for a slot "X".
-/// Pointers and no references: nvcc writes `const auto&` parameters so that g++ does not take them.
+/// The parameters are pointers, not references: g++ rejects the code that nvcc generates for `const
+/// auto&`.
 template <const auto* Slots, std::size_t Index>
 inline constexpr auto gradient_slot =
     with_suffix<length((*Slots)[Index].name)>((*Slots)[Index].name, "@GRAD");
@@ -174,7 +176,7 @@ inline constexpr auto gradient_operator_outputs = [] {
 }  // namespace detail
 
 /// The definition of Fluid's `<type>_grad` operator: reads the inputs, outputs and output gradients
-/// that Op says, writes the gradients of its differentiable inputs, has Op's attributes.
+/// that Op names, writes the gradients of its differentiable inputs, has Op's attributes.
 template <class Op>
 struct gradient_of : operator_definition {
   using forward = Op;

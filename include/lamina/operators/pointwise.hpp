@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pointwise.hpp - operators that compute each element from the elements at the
-// same place. One struct of a few lines is the whole operator: it then runs in the reference
+// same position. One struct of a few lines is the whole operator: it then runs in the reference
 // executor, is fused on the CPU and has a gradient.
 //
 //   struct cube : lamina::pointwise {
@@ -52,7 +52,7 @@ constexpr int nth_bit(std::uint32_t set, int k) {
 template <class Op>
 inline constexpr int scalars_of = detail::scalar_count<Op>;
 
-/// The value of output K of a pointwise operator, forward or gradient, at one place.
+/// The value of output K of a pointwise operator, forward or gradient, for one element.
 template <class Op, int K, class... T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   if constexpr (detail::is_gradient<Op>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pointwise_evaluation.hpp - pointwise definitions as functions on arrays.
 //
-// Why apart from pointwise.hpp: every schema refers to these functions, but only the reference
-// executor calls them. Where this header is not included they are declared and never compiled.
+// This is not part of pointwise.hpp, because every schema refers to these functions, but only the
+// reference executor calls them. Without this header they are declared and never compiled.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace lamina::reader {
 
 /// A decorator that waits for its reader: shuffle(1000), batch(32). `reader | adaptor` and
 /// `adaptor(reader)` are the decorated reader; `adaptor | adaptor` is an adaptor again, so that a
-/// preparation can have a name of its own. `Make` is called with the shared reader.
+/// user can name a preparation. `Make` is called with the shared reader.
 template <class Make>
 class adaptor {
  public:
@@ -29,7 +29,7 @@ class adaptor {
     return make_(std::move(reader));
   }
 
-  /// What it does: few calls lie between a user's line and a mistake there.
+  /// The function itself, so that few calls separate a user's line from a mistake there.
   const Make& make() const { return make_; }
 
  private:
@@ -50,11 +50,12 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// The reader behind a mistake.
+/// The reader without elements that replaces a mistaken argument.
 inline generator<int> no_elements() { co_return; }
 }  // namespace detail
 
-/// What is no reader: says so, and goes on as an empty reader, so that one mistake is one error.
+/// Reports a left side that is not a reader, and continues as an empty reader, so that one mistake
+/// gives one error.
 template <class R, class Make>
 requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto operator|(
     R&&, const adaptor<Make>&) {
@@ -69,7 +70,8 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   return detail::no_elements;
 }
 
-/// What makes a decorator, not called: says so, and goes on as the decorated reader.
+/// Reports a function that makes a decorator and was not called, and continues as the decorated
+/// reader.
 template <readable R, class Make, class... Option>
 auto operator|(R&& reader, adaptor<Make> (&)(Option...))
     -> decltype(std::declval<const Make&>()(share(std::forward<R>(reader)))) {

@@ -18,14 +18,14 @@ namespace lamina::reader {
 //   - a callable without arguments that returns a range: a coroutine function, a lambda;
 //   - a callable that takes the number of the pass, a std::uint64_t, and returns a range;
 //   - a copyable range: std::vector<T>, a lamina::dataset table.
-// There is no base class. What comes after the last element of a range is the end of the pass.
+// There is no base class. The end of a range is the end of the pass.
 //
 // Position. The stream of a pass depends on the reader and the pass number alone: begin_pass hands
-// the number to the reader, and every decorator hands it on to what it decorates (shuffle mixes it
-// into its seed). So (pass, elements taken) is a complete position, two integers in a checkpoint:
-// to resume, start pass p and skip b batches, and what follows is bit for bit what an undisturbed
-// run would have read. This holds as far as the user's own reader keeps to it, and except for
-// xmap with ordered = false, whose order is a race by request.
+// the number to the reader, and every decorator passes it on to the reader that it decorates
+// (shuffle mixes it into its seed). So (pass, elements taken) is a complete position, two integers
+// in a checkpoint: to resume, start pass p and skip b batches. The following elements are bit for
+// bit those of an uninterrupted run, provided that the user's own reader obeys this rule and that
+// no xmap has ordered = false, which makes the order depend on the timing of threads.
 
 namespace detail {
 
@@ -64,11 +64,12 @@ template <class R>
 concept readable = detail::startable<detail::kept<R>> &&
     std::ranges::input_range<detail::range_of<detail::kept<R>>>;
 
-/// What a reader yields.
+/// The type that a reader yields.
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
-/// Whether a reader yields mini-batches: ranges of samples. What is no reader is another mistake.
+/// Whether a reader yields mini-batches: ranges of samples. It is true for a type that is not a
+/// reader, which another check reports.
 template <class R>
 inline constexpr bool yields_batches = true;
 template <readable R>
@@ -84,7 +85,7 @@ struct yields<R> {
   using type = reader_element_t<R>;
 };
 }  // namespace detail
-/// What R yields; void where it is no reader.
+/// The type that R yields; void if R is not a reader.
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 
@@ -125,7 +126,8 @@ class pass {
   stored stored_;
 };
 
-/// A reader behind a shared pointer, as decorators keep it: passes share it and outlive them.
+/// A reader in a shared pointer, as decorators keep it: passes share the reader and may outlive the
+/// decorators.
 template <readable R>
 auto share(R&& reader) {
   // Not std::make_shared: its control block costs the compiler twice as much, for every reader.

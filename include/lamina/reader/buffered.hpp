@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/buffered.hpp - reading ahead in a thread of its own.
+// lamina/reader/buffered.hpp - reads ahead in a separate thread.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ class channel {
     ready_.notify_one();
   }
 
-  // Waits for an element; nothing at the end of the pass. What was read before a failure comes
-  // before the failure.
+  // Waits for an element; returns nothing at the end of the pass. Delivers the elements that were
+  // read before a failure, then the failure.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return finished_ || waiting() > 0; });

@@ -27,7 +27,7 @@ class cached_reader {
   generator<value_type> operator()(std::uint64_t = 0) const { return run(memory_); }
 
  private:
-  // A vector of bool would not hand out references.
+  // A vector of bool returns no references.
   struct kept {
     value_type element;
   };
@@ -62,7 +62,7 @@ class cached_reader {
           return true;
         }
       } catch (...) {
-        walk_.reset();  // what is known stays; the next attempt walks to here anew
+        walk_.reset();  // keeps the known elements; the next attempt walks to here again
         throw;
       }
       complete_ = true;
@@ -91,11 +91,11 @@ class cached_reader {
   std::shared_ptr<memory> memory_;
 };
 
-/// Reads the source once, as far as anyone asks, and repeats from memory after that: every pass is
-/// the source's pass 0, so shuffle after the cache, not before it. Works element by element, hence
-/// with endless readers too (the memory then grows with what was read), with passes abandoned
-/// early, and with several passes at once in several threads. An error of the source reaches the
-/// pass that met it and is forgotten. Fluid: cache.
+/// Reads the source once, as far as passes advance, and repeats the elements from memory after
+/// that: every pass is the source's pass 0, so shuffle after the cache, not before it. Works
+/// element by element, hence with endless readers too (the memory then grows with what was read),
+/// with passes abandoned early, and with several passes at once in several threads. An error of the
+/// source reaches the pass that met it and is forgotten. Fluid: cache.
 inline auto cache() {
   auto make = []<class R>(std::shared_ptr<R> reader) {
     return cached_reader<R>(std::move(reader));

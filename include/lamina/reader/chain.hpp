@@ -12,8 +12,8 @@
 
 namespace lamina::reader {
 
-/// The reader that chain() makes. The links are type-erased, which costs a call an element and
-/// lets readers of different types follow each other.
+/// The reader that chain() makes. The links are type-erased, which costs one call per element and
+/// allows readers of different types to follow each other.
 template <class T>
 class chained_reader {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/compose.hpp - readers side by side, as one tuple.
+// lamina/reader/compose.hpp - combines the elements of several readers in one tuple.
 #pragma once
 
 #include <array>
@@ -101,8 +101,9 @@ class composed_reader {
   std::tuple<std::shared_ptr<R>...> readers_;
 };
 
-/// Yields one std::tuple of the readers' elements side by side; elements that are tuples or pairs
-/// themselves are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned when one
+/// Yields one std::tuple of the elements of all readers at the same position; elements that are
+/// tuples or pairs themselves are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned
+/// when one
 /// reader ends before another, unless check_alignment = false. Fluid: compose.
 template <readable... R>
 requires(sizeof...(R) > 0) auto compose(compose_options options, R&&... readers) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/cursor.hpp - a pass walked by hand, for callers that read several at once.
+// lamina/reader/cursor.hpp - steps through a pass manually, for callers that read several passes at
+// once.
 #pragma once
 
 #include <concepts>
@@ -33,11 +34,12 @@ class cursor {
     return !ended_;
   }
 
-  /// The element: an rvalue where the pass computes it, an lvalue where it lies in a container.
+  /// The element: an rvalue if the pass computes it, an lvalue if a container holds it.
   decltype(auto) take() { return *at(); }
 
  private:
-  // An optional only for those who need it: g++ warns of its empty storage once it is inlined.
+  // An optional only for iterators that need it: g++ warns about its empty storage once it is
+  // inlined.
   using iterator = decltype(std::declval<pass<R>&>().begin());
   static constexpr bool plain = std::default_initializable<iterator>;
 

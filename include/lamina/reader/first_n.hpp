@@ -37,8 +37,8 @@ class first_n_reader {
   std::uint64_t count_;
 };
 
-/// The first `count` elements of each pass, fewer if the pass is shorter. The element after the
-/// last is never asked for. Gives an endless reader passes. Fluid: firstn.
+/// The first `count` elements of each pass, fewer if the pass is shorter. It never reads the
+/// element after the last one. It divides an endless reader into passes. Fluid: firstn.
 inline auto first_n(std::uint64_t count) {
   auto make = [count]<class R>(std::shared_ptr<R> reader) {
     return first_n_reader<R>(std::move(reader), count);

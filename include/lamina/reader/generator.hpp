@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/generator.hpp - a coroutine that yields elements: what a user's reader returns.
+// lamina/reader/generator.hpp - a coroutine that yields elements, as a user's reader returns it.
 #pragma once
 
-// clang 14 takes C++20 coroutines but does not yet say so, and libstdc++ believes the macro.
+// clang 14 supports C++20 coroutines but does not define the macro that libstdc++ checks.
 #if defined(__clang__) && defined(__cpp_coroutines) && !defined(__cpp_impl_coroutine)
 #define __cpp_impl_coroutine 201902L
 #endif
@@ -18,14 +18,14 @@
 
 namespace lamina {
 
-/// What hand_over() makes.
+/// The result of hand_over().
 template <class U>
 struct handed_over {
   U* value;
 };
 
-/// `co_yield lamina::hand_over(std::move(x));` moves x into the generator, `hand_over(x)` copies;
-/// the spelling for elements that g++ would destroy twice, see generator.
+/// `co_yield lamina::hand_over(std::move(x));` moves x into the generator, `hand_over(x)` copies
+/// it. Use it for elements that g++ would destroy twice, see generator.
 template <class U>
 auto hand_over(U&& value) noexcept {
   if constexpr (std::is_lvalue_reference_v<U>)
@@ -37,14 +37,14 @@ auto hand_over(U&& value) noexcept {
 /// A sequence computed while it is read. A function that returns generator<T> and says
 /// `co_yield value;` is a reader of T; `co_yield {a, b};` makes an aggregate T in place.
 /// It runs up to the next element only when that element is asked for, so it may be endless, and
-/// destroying it early unwinds the function's locals. What the function throws leaves begin() or
-/// ++. Move-only and single-pass: a generator is one pass, the function is the reader. Elements are
-/// handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Not for use by
-/// two threads at once; going on in another thread is fine.
+/// destroying it early unwinds the function's locals. begin() or ++ rethrows an exception of the
+/// function. Move-only and single-pass: a generator is one pass, the function is the reader.
+/// Elements are handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Two
+/// threads must not use it at once; another thread may continue it.
 ///
-/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice if they have something
-/// to destroy, whatever the library does. For such a T, say struct { std::string title; int year;
-/// }, `co_yield {a, b}` is made safe here, with fields that are no braced lists themselves;
+/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That matters for
+/// fields with a destructor, and no library can prevent it. For such a T, say struct { std::string
+/// title; int year; }, this class makes `co_yield {a, b}` safe if no field is a braced list itself;
 /// `co_yield x` of a variable copies; and `co_yield T{a, b}` or `co_yield std::move(x)` is an error
 /// at compile time that names the way out, hand_over.
 template <class T>
@@ -68,8 +68,8 @@ class [[nodiscard]] generator {
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
-    // One by-value overload: with T&& and const T& beside each other `co_yield {a, b}` is ambiguous
-    // for an aggregate T.
+    // One overload by value: with overloads for both T&& and const T&, `co_yield {a, b}` is
+    // ambiguous for an aggregate T.
     std::suspend_always yield_value(T value) requires(!fragile) {
       value_.emplace(std::move(value));
       return {};
@@ -150,7 +150,7 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// The first element; on a generator already begun, the element it stands at.
+  /// The first element; for a generator that has begun, its current element.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);

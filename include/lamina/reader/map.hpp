@@ -56,11 +56,11 @@ class mapped_reader {
   std::tuple<std::shared_ptr<R>...> readers_;
 };
 
-/// Yields f(a, b, ...) for the elements a, b, ... of the readers side by side, and stops with the
-/// shortest. A function that takes more arguments is also told where the elements stand:
-/// f(a, b, ..., position, pass, random), two std::uint64_t and a reader::random&, whose numbers are
-/// those of this position of this pass. Numbers from a generator of the function's own would depend
-/// on what was read before. Fluid: map_readers.
+/// Yields f(a, b, ...) for the elements a, b, ... at the same position of the readers, and stops
+/// with the shortest. A function with more parameters also gets the position of the elements: f(a,
+/// b, ..., position, pass, random), two std::uint64_t and a reader::random&, whose numbers are
+/// those of this position of this pass. Numbers from the function's own generator would depend on
+/// the elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   return mapped_reader<F, typename decltype(share(std::forward<R>(readers)))::element_type...>(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/pulled_range.hpp - the range of what a source gives one after the other.
+// lamina/reader/pulled_range.hpp - the range of the elements that a source yields one by one.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 namespace lamina::reader {
 
 /// A pass as an object: `Source` has `value_type`, `bool next()`, which moves to the next element,
-/// and `value_type& current()`. An input range, like a generator, and moved before its begin()
-/// only; for decorators that most programs use, since a coroutine takes a compiler several times as
-/// long.
+/// and `value_type& current()`. It is an input range, like a generator, and may be moved only
+/// before begin(). Decorators that most programs use are based on it, because a coroutine takes
+/// several times as long to compile.
 template <class Source>
 class pulled_range {
  public:

@@ -58,7 +58,7 @@ class random {
 
 namespace detail {
 
-/// Whether a function takes elements, and whether it takes where they stand too.
+/// Whether a function accepts elements, and whether it also accepts their positions.
 template <class F, class... A>
 inline constexpr bool accepts_elements = std::is_invocable_v<F, A...>;
 template <class F, class... A>

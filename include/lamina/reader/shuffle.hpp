@@ -20,15 +20,15 @@ namespace lamina::reader {
 
 namespace detail {
 
-// The random numbers of one pass, a Philox stream of their own: the seed is set apart from the one
-// that initial weights and dropout draw from.
+// The random numbers of one pass, from a separate Philox stream: the seed differs from the one of
+// initial weights and dropout.
 class shuffle_engine {
  public:
   shuffle_engine(std::uint64_t seed, std::uint64_t pass)
       : seed_(seed ^ 0x73687566666c6521u), pass_(pass) {}
 
-  // Uniform in [0, count), by rejection: std::uniform_int_distribution would give other numbers in
-  // another standard library.
+  // Uniform in [0, count), by rejection: std::uniform_int_distribution gives different numbers in
+  // different standard libraries.
   std::uint64_t below(std::uint64_t count) {
     constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
     const std::uint64_t excess = (max % count + 1) % count;
@@ -70,7 +70,8 @@ class shuffled_reader {
   }
 
  private:
-  // A vector of bool would not hand out references; all else lies in a vector like batch()'s.
+  // A vector of bool returns no references; all other elements are in a vector like that of
+  // batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
@@ -106,10 +107,10 @@ class shuffled_reader {
   std::uint64_t seed_;
 };
 
-/// Fills a buffer, yields it in random order, and so on; what is left at the end of the pass is
-/// shuffled too. With a buffer as long as the pass every order is equally likely. The order is
-/// a function of seed, pass number and nothing else: each pass has another one, a second run the
-/// same. Error: buffer_size of 0. Fluid: shuffle.
+/// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
+/// shuffled too. With a buffer as long as the pass every order is equally likely. The order depends
+/// only on the seed and the pass number: each pass has a different order, and a second run has the
+/// same orders. Error: buffer_size of 0. Fluid: shuffle.
 inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0) {
   if (buffer_size == 0)
     throw error("lamina: reader::shuffle: expected a buffer of at least 1 element, found 0");

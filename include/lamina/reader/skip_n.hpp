@@ -37,8 +37,9 @@ class skip_n_reader {
   std::uint64_t count_;
 };
 
-/// What follows the first `count` elements of each pass. The skipped ones are read, for only so
-/// is the rest bit for bit the same: begin_pass(r | skip_n(b), p) resumes pass p after b elements.
+/// The elements after the first `count` elements of each pass. The skipped elements are read too,
+/// because only then is the rest bit for bit the same: begin_pass(r | skip_n(b), p) resumes pass p
+/// after b elements.
 inline auto skip_n(std::uint64_t count) {
   auto make = [count]<class R>(std::shared_ptr<R> reader) {
     return skip_n_reader<R>(std::move(reader), count);

@@ -31,10 +31,11 @@ struct xmap_options {
 
 namespace detail {
 
-// What the threads of one pass share. Workers take turns at the source, compute without a lock,
-// and deliver under the key that the consumer will ask for: the position in the source, or the
-// number of arrival where order does not matter. The keys in flight form a window that begins at
-// the consumer's next key, so memory is bounded and the worker that holds that key never waits.
+// The state that the threads of one pass share. Workers take turns at the source, compute without a
+// lock,
+// and deliver under the key that the consumer will ask for: the position in the source or, if the
+// order does not matter, the number of arrival. The keys in flight form a window that begins at the
+// consumer's next key, so memory is bounded and the worker that holds that key never waits.
 template <class R, class T>
 class crew {
  public:
@@ -100,7 +101,7 @@ class crew {
       }
     } catch (...) {
       failure = std::current_exception();
-      position = taken_++;  // a failure of the source has its place in the order too
+      position = taken_++;  // a failure of the source has a position in the order too
     }
     ended_ = true;
     const threading::guard lock(mutex_);
@@ -197,13 +198,14 @@ class xmapped_reader {
 };
 
 /// map() for costly functions: `threads` workers, each with its own copy of f, read the source in
-/// turn and compute side by side; at most `buffer` results wait. ordered = true keeps the order of
-/// the source, and of its errors; ordered = false hands out what is ready first. An exception of
+/// turn and compute in parallel; at most `buffer` results wait. ordered = true keeps the order of
+/// the source, and of its errors; ordered = false yields results in the order in which they are
+/// ready. An exception of
 /// f or the source reaches the consumer; threads are joined when the pass ends or is dropped.
-/// f may take where the element stands too, and random numbers that depend on that alone, see
-/// map(). A function that changes itself is refused: what its copies draw or count would depend on
-/// the threads. One that changes what it points to is not seen, and must not depend on the order.
-/// Errors: no threads, no buffer. Fluid: xmap_readers.
+/// f may also accept the position of the element, and random numbers that depend only on that
+/// position, see map(). A function that changes its own state is an error, because the results of
+/// its copies would depend on the threads. A function that changes an object it points to is not
+/// detected, and must not depend on the order. Errors: no threads, no buffer. Fluid: xmap_readers.
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
   if (options.threads == 0 || options.buffer == 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/onnx.hpp - loops, branches and tensor arrays as ONNX nodes.
 //
-// A while becomes a Loop whose carried values are the outer variables that its block writes, a
-// conditional_block an If whose other branch gives what these held before. A while that steps
-// through tensor arrays (a static_rnn) is repeated instead as often as it runs, which then has to
-// be known: indices are worked out here and arrays are no values of the graph.
+// A while becomes a Loop whose carried values are the outer variables that its block writes. A
+// conditional_block becomes an If whose other branch returns the previous values of these. A while
+// that steps through tensor arrays (a static_rnn) is unrolled instead, so its number of iterations
+// has to be known: this file computes the indices, and arrays are not values of the graph.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +39,12 @@ inline bool has_arrays(const onnx_operator& op, onnx_program& p) {
         if (is_array(p, name)) return true;
   return false;
 }
-/// The whole number or truth value that a variable holds, as far as it is known; null if not.
+/// The whole number or truth value of a variable if it is known, else null.
 inline const std::int64_t* known(onnx_program& p, const std::string& name) {
   const auto found = p.known.find(p.value(name));
   return found == p.known.end() ? nullptr : &found->second;
 }
-/// A value of one element without dimensions: what conditions are.
+/// A value of one element without dimensions, as conditions are.
 inline std::string scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }
@@ -56,7 +56,7 @@ inline std::vector<std::string> written_by(onnx_operator& op) {
     if (op.program().variable(name).kind == variable_class::lod_tensor) names.push_back(name);
   return names;
 }
-/// What a variable holds, or, while it holds nothing, zeros that nobody is going to read.
+/// The value of a variable or, while it has none, zeros that no node reads.
 inline std::string value_or_zeros(onnx_program& p, const std::string& name) {
   const std::string found = p.value(name);
   if (!found.empty()) return found;
@@ -112,7 +112,7 @@ inline void lower_while(onnx_operator& op) {
   p.graph.node("Loop", inputs, outputs, {{"body", body}});
 }
 
-/// A graph that gives one value of those around it, or more.
+/// A graph that returns one or more values of the surrounding graph.
 inline onnx_graph values_only(onnx_program& p, const std::string& name,
                               std::vector<onnx_value> values) {
   p.graph.open();

@@ -6,7 +6,7 @@
 
 namespace lamina::engine {
 
-/// Where an operator has its strides, paddings, dilations and groups.
+/// The attributes of an operator that hold its strides, paddings, dilations and groups.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 
@@ -30,7 +30,7 @@ struct conv_shape {
         small_channels(filter_dims[0] / group_count) {
     for (int d = 2; d < rank; ++d) side[3 - (rank - 2) + d - 2].filter = filter_dims[d];
   }
-  /// Reads the attributes, whose numbers are those of strides, paddings, dilations and groups.
+  /// Reads strides, paddings, dilations and groups from the attributes with these numbers.
   conv_shape(const operator_call& c, const operand& large, const operand& small,
              const operand& filter, const int (&attribute)[4])
       : groups(c.integer(attribute[3])) {

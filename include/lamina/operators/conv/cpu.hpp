@@ -17,7 +17,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// A vector of one number a channel, without the gaps that its rows may have.
+/// A vector with one number per channel, without the gaps that its rows may have.
 template <class Real = float>
 const Real* channel_numbers(const operand& o) {
   return static_cast<const Real*>(o.data);
@@ -27,7 +27,7 @@ template <class Real>
 inline constexpr bool is_float = std::is_same_v<Real, float>;
 
 struct conv_kernel {
-  static constexpr bool convolves = true;  // may take the special ways of conv_methods
+  static constexpr bool convolves = true;  // may use the special methods of conv_methods
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {

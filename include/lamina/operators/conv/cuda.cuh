@@ -30,8 +30,8 @@ constexpr conv_folds fold_of(const conv_shape& s) {
   return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
 }
 
-/// How the terms of a convolution are cut where it has few tiles: in as many parts as keep a device
-/// at work. Sizes alone decide, so that equal inputs give equal bits.
+/// Cuts the terms of a convolution with few tiles into as many parts as keep a device busy. The
+/// parts depend only on sizes, so that equal inputs give equal bits.
 template <conv_kind Kind, class Shape>
 class conv_parts {
  public:
@@ -55,11 +55,11 @@ class conv_parts {
   }
 
  private:
-  /// Blocks that keep a device at work, and terms that are worth a block.
+  /// The blocks that keep a device busy, and the terms worth a block.
   static constexpr int wanted_blocks = 384, least_terms = 8 * Shape::depth;
 
   int columns() const { return groups_ * made_ * size_; }
-  /// conv_sum_body takes whole packs.
+  /// conv_sum_body reads whole packs.
   int most() const { return columns() % pack_width == 0 ? std::max(1, terms_ / least_terms) : 1; }
 
   int groups_, images_, made_, size_, terms_;
@@ -113,7 +113,8 @@ struct conv_launch {
  private:
   static conv_shape shape_of(const call_context& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
-    // A group has no argument for a result that is not stored: its dimensions are given by place.
+    // A group has no argument for a result that is not stored, so its dimensions come from the
+    // positions.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
@@ -125,7 +126,7 @@ struct conv_launch {
 /// The head alone, stored in argument 2.
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
-/// A convolution that is no head: images `to` from images `from`.
+/// A convolution that is not the head of a group: computes images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to, float* scratch) {
@@ -143,7 +144,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   run_convolution<Kind, keep_head, Folds>(b, g, s, scratch);
 }
 
-/// Stores the sums of the parts of a gradient in its rows of `seen` floats.
+/// Stores the sums of the parts of a gradient in its rows, each of `seen` floats.
 struct store_filters {
   float* to;
   std::ptrdiff_t stride;
@@ -155,8 +156,9 @@ struct store_filters {
   }
 };
 
-/// The gradient of the filters: filters x what one sees are few tiles, and the places of all images
-/// many terms, so that blocks sum parts of the terms, and another kernel their sums.
+/// The gradient of the filters. Its matrix, filters x elements of a window, has few tiles, and the
+/// positions of all images are many terms. So each block adds up a part of the terms, and another
+/// kernel adds up the sums of the blocks.
 class filter_gradient {
  public:
   filter_gradient(const conv_shape& s, int images)
@@ -203,13 +205,13 @@ class filter_gradient {
   }
 
  private:
-  /// Blocks that keep a device at work, and terms that are worth a block.
+  /// The blocks that keep a device busy, and the terms worth a block.
   static constexpr int wanted_blocks = 512, least_terms = 512;
 
   int terms() const { return images_ * shape_.small_size(); }
   /// Sums of doubles begin at an even float.
   static std::ptrdiff_t sums_at(std::ptrdiff_t floats) { return (floats + 1) / 2 * 2; }
-  /// Sizes alone decide, so that equal inputs give equal bits.
+  /// The parts depend only on sizes, so that equal inputs give equal bits.
   template <class Shape>
   int parts() const {
     const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *

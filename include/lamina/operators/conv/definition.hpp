@@ -7,10 +7,10 @@
 namespace lamina {
 
 /// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + sum over c, i, j of Input[n, c, y *
-/// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j]; what
-/// lies outside of the image is 0. Input [N, C, H, W], Filter [O, C / groups, kh, kw], Output [N,
-/// O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]: with groups, output channels of
-/// one part see the input channels of the same part. Fluid: conv2d.
+/// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j];
+/// elements outside of the image are 0. Input [N, C, H, W], Filter [O, C / groups, kh, kw], Output
+/// [N, O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]: with groups, the output
+/// channels of a group read the input channels of the same group. Fluid: conv2d.
 struct conv2d : operator_definition {
   static constexpr const char* type = "conv2d";
   static constexpr std::array<slot_desc, 4> inputs{

@@ -14,8 +14,9 @@
 
 namespace lamina::kernel {
 
-/// How the places of two images meet in a filter. The larger image is the one that is padded: the
-/// input of a convolution, the output of a transposed one. Images are volumes, perhaps one deep.
+/// Relates the positions of two images by a filter. The larger image is the padded one: the input
+/// of a convolution, the output of a transposed convolution. Images are volumes; their depth may be
+/// 1.
 struct convolution {
   std::size_t samples, groups, large_channels, small_channels;  // channels: of one group
   int large[3] = {1, 1, 1}, small[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
@@ -48,7 +49,7 @@ struct convolution {
     }
   }
 
-  /// Calls f(place in the larger image, in the filters, in the smaller image) for each product.
+  /// Calls f(position in the larger image, in the filters, in the smaller image) for each product.
   template <class F>
   void for_each_product(F f) const {
     const int taps = filter[0] * filter[1] * filter[2];
@@ -82,8 +83,8 @@ struct convolution {
         }
   }
 
-  /// What the places of the smaller image see of one group of the larger one's channels: a row for
-  /// each channel and tap of the filter, a column for each place, 0 beyond the border.
+  /// The windows of one group of channels of the larger image: one row per channel and tap of the
+  /// filter, one column per position of the smaller image, 0 beyond the border.
   template <class Real>
   void unfold(const Real* from, Real* to) const {
     for (std::size_t c = 0; c < large_channels; ++c, from += volume(large))
@@ -143,8 +144,8 @@ void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(sums)));
 }
 
-/// Of each sample and group a product: the filters, a row each, times what the places see. The
-/// gradients go product by product instead, an independent definition.
+/// One matrix product per sample and group: the filters, one per row, times the windows of all
+/// positions. The gradients add single products instead, as an independent definition.
 template <class Real>
 void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");

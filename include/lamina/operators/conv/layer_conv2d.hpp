@@ -42,7 +42,7 @@ constexpr int finish_channels(layer_helper& layer, int x, int channels, const co
 /// `conv2d<20, 5>(image, {.act = lamina::activation::relu})`,
 /// `conv2d<64, 3, lamina::window{.stride = 2, .padding = 1}>(x)`. The result is [Filters, OH, OW]
 /// with OH = (H + 2 padding - (dilation (size - 1) + 1)) / stride + 1. With window::groups, part g
-/// of the filters sees part g of the channels alone. Parameters: filters [Filters, C / groups,
+/// of the filters reads only part g of the channels. Parameters: filters [Filters, C / groups,
 /// height, width], from N(0, 2 / (height * width * C)), a bias [Filters] of zeros.
 /// Fluid: layers.conv2d, which records depthwise_conv2d where every channel is a group.
 template <int Filters, extent2 Size, window Window = window{}, class T, class R, int C, int H,
@@ -70,7 +70,7 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   using result =
       variable<T, R, (good ? Filters : C), (good ? out.height : H), (good ? out.width : W)>;
   program_builder& b = *x.builder;
-  // An image of one channel is no reason to call a convolution depthwise.
+  // A convolution of images with one channel is not called depthwise.
   constexpr bool depthwise = parts == C && parts > 1;
   layer_helper layer(b, depthwise ? "depthwise_conv2d" : "conv2d", attr.name);
   const int filter =

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/lowering.hpp - convolutions and batch_norm -> heads and what rides on them.
+// lamina/operators/conv/lowering.hpp - convolutions and batch_norm become heads of groups and their
+// statements.
 //
-// A convolution is the head of a group, and its bias and residual statements of it as any other
-// pointwise function behind it. batch_norm is a call that makes one factor a channel and a
-// statement that applies it: in a program that normalises by given statistics the call needs no
-// image, so it stands before the convolution, and the statement becomes part of its group.
+// A convolution is the head of a group; its bias, its residual and any other pointwise function
+// after it are statements of that group. batch_norm is a call that computes one factor per channel,
+// and a statement that applies it. In a program that normalises by given statistics the call needs
+// no image, so it precedes the convolution, and the statement joins the group of the convolution.
 #pragma once
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
@@ -13,12 +14,12 @@
 
 namespace lamina {
 
-/// The part of lowering that knows images.
+/// The part of lowering that handles images.
 struct image_lowering : sequence_lowering {
   using sequence_lowering::sequence_lowering;
 
  protected:
-  /// Lowers operator k, if it is one of these and its arguments are what heads take.
+  /// Lowers operator k, if it is one of these operators and a head accepts its arguments.
   constexpr bool lower_image(const operator_desc& op, int k) {
     if (is<conv2d>(op) || is<depthwise_conv2d>(op) || is<conv3d>(op)) return lower_conv(op, k);
     if (is<gradient_of<conv2d>>(op) || is<gradient_of<depthwise_conv2d>>(op) ||
@@ -28,19 +29,20 @@ struct image_lowering : sequence_lowering {
     return is<gradient_of<batch_norm>>(op) && lower_batch_norm_grad(op, k);
   }
 
-  /// Whether v is one number for each channel of the images of `space`, an elementwise operator's
-  /// axis being `axis`.
+  /// Whether v has one number per channel of the images of `space` if an elementwise operator has
+  /// the axis `axis`.
   constexpr bool is_of_channels(int v, const plan_variable& space, int axis) const {
     return axis == 1 && space.rows < 0 && space.variable >= 0 && variables.items[v].rows == 1 &&
            p.variables[v].rank == 1 && p.variables[space.variable].rank > 2 &&
            p.dims[p.variables[space.variable].dims + 1] == variables.items[v].columns;
   }
 
-  /// How `channels` numbers, one a channel, are read in a row of `columns` elements.
+  /// How a row of `columns` elements reads `channels` numbers, one per channel.
   static constexpr access of_channels(int channels, int columns) {
     return channels == columns ? access::row : access::channel;
   }
-  /// Whether this is the gradient of a sum with one number a channel, as convolutions have it.
+  /// Whether this is the gradient of a sum with one number per channel, such as the bias of a
+  /// convolution.
   constexpr bool is_channel_sum(const operator_desc& op) const {
     const int slope = argument(op.inputs), dy = argument(op.outputs + 1);
     return is<gradient_of<elementwise_add>>(op) && dy >= 0 &&
@@ -125,7 +127,7 @@ struct image_lowering : sequence_lowering {
     return true;
   }
 
-  /// Whether a batch_norm normalises by statistics that are given.
+  /// Whether a batch_norm normalises by given statistics.
   constexpr bool has_statistics(const operator_desc& op) const {
     return attribute(op, 0) != 0 || attribute(op, 4) != 0;
   }
@@ -184,7 +186,7 @@ struct image_lowering : sequence_lowering {
     if (!is_images(x) || !is_images(slope)) return false;
     const int a = padded_rows(x, k), d = padded_rows(slope, k);
     const int channels = variables.items[scale].columns;
-    // Where the statistics are given, the gradient is the slope times the factor.
+    // With given statistics the gradient is the slope times the factor.
     const bool given = has_statistics(op);
     int made[3];
     for (int j = 0; j < 3; ++j)

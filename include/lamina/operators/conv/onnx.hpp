@@ -18,7 +18,7 @@ namespace lamina {
 
 namespace onnx {
 
-/// Channels stand in dimension 1 in ONNX.
+/// In ONNX, channels are dimension 1.
 inline void require_channels_first(onnx_operator& op, const char* attribute) {
   const std::string layout = op.string(attribute, "NCHW");
   if (layout != "NCHW" && layout != "NCDHW" && layout != "AnyLayout")
@@ -66,7 +66,7 @@ inline void lower_conv_transpose(onnx_operator& op) {
   std::vector<std::string> inputs{op.in("Input"), op.in("Filter")};
   if (op.has("Bias")) inputs.push_back(op.in("Bias"));
   std::vector<onnx_attribute> window = window_of(op, 2);
-  // What output_size asks for beyond the least size: rows and columns behind the others.
+  // The rows and columns that output_size adds after those of the least size.
   const auto strides = each_side(op, "strides", 2, 1), paddings = each_side(op, "paddings", 2, 0),
              dilations = each_side(op, "dilations", 2, 1);
   std::vector<std::int64_t> more;
@@ -216,7 +216,7 @@ inline void lower_maxout(onnx_operator& op) {
   op.out("Out", "ReduceMax", {op.reshape(op.in("X"), shape), op.list({2})}, {{"keepdims", 0}});
 }
 
-/// ONNX counts the places in the whole batch.
+/// ONNX counts positions in the whole batch.
 inline void lower_indexed_pool(onnx_operator& op) {
   if (op.flag("global_pooling") || op.flag("adaptive"))
     op.fail("expected windows of one size, found those of a global or adaptive pool");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/common.hpp - what pointwise operators are, for kernels that take any
-// element type.
+// lamina/operators/elementwise/common.hpp - the properties of pointwise operators, for kernels that
+// accept any element type.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cpu.hpp - pointwise operators that no group can take: other
+// lamina/operators/elementwise/cpu.hpp - pointwise operators that cannot join a group: other
 // element types, or a broadcast along an inner axis.
 #pragma once
 
@@ -30,7 +30,7 @@ struct pointwise_output {
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
 
-  /// Whole numbers and truth values, one each: what counts and decides in loops.
+  /// Single whole numbers and truth values: the counters and conditions of loops.
   static LAMINA_INLINE bool run_one(const call_context& c) {
     std::int64_t x[inputs], scalar[at_least_one(scalars)];
     for (int i = 0; i < inputs; ++i)
@@ -135,12 +135,12 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
   }
 };
 
-/// Whether `count` may take the place of an operator's kernel where each argument is one whole
-/// number or truth value.
+/// Whether `count` may replace an operator's kernel if each argument is one whole number or truth
+/// value.
 template <class Op>
 concept counting_operator = Op::kind == operator_kind::pointwise&& is_exact<Op> && !is_division<Op>;
 
-/// What counts and decides in loops, without the code for arrays of any type.
+/// The counters and conditions of loops, without the code for arrays of any type.
 template <counting_operator Op>
 void count(const call_context& c) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {

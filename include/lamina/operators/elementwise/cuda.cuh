@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cuda.cuh - pointwise operators that no group can take: other
+// lamina/operators/elementwise/cuda.cuh - pointwise operators that cannot join a group: other
 // element types, or a broadcast along an inner axis.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Inputs, and places of the output and, inside, of what is added up for it.
+/// Inputs, and the positions of the output and, inside, of the elements that are added up for it.
 template <int Inputs, int Scalars, class T>
 struct pointwise_call_arguments {
   const void* in[Inputs];
@@ -44,7 +44,7 @@ struct pointwise_call_lines {
     T sum = 0;
     if (is_division<Op> && __is_same(T, std::int64_t) &&
         element(a.in[inputs - 1], a.in_type[inputs - 1], at.of[inputs - 1]) == 0) {
-      // Whole numbers have no value for it.
+      // The division of a whole number by 0 has no value.
       report_fault(a.fault, a.group, i);
     } else if (a.over.count == 1) {
       sum = value(a, at.of, input_index{}, scalar_index{});
@@ -174,7 +174,7 @@ struct add_body {
 
 }  // namespace detail
 
-/// Sums that no group can take: of whole numbers, for example.
+/// Sums that cannot be part of a group, for example of whole numbers.
 template <>
 struct call_kernel<sum> {
   static constexpr bool launches = true;

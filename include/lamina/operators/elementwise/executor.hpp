@@ -44,15 +44,15 @@ const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor
   return to;
 }
 
-/// Computes in T: Real, or double where integers take part, which float cannot hold exactly.
+/// Computes in T: Real, or double if integers take part, which float cannot hold exactly.
 template <class T, class Real>
 void evaluate(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
 
-  // The largest input gives the shape, or one without elements, which has no rows; the others are
-  // broadcast to it.
+  // The result has the shape of the largest input, or of an input without elements, which has no
+  // rows; the others are broadcast to it.
   tensor_shape shape{1};
   std::size_t largest = 0;
   bool first = true;

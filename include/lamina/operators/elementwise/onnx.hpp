@@ -50,7 +50,7 @@ inline onnx_lowering logical(const char* type) {
   };
 }
 
-/// ONNX Runtime has some functions for floats alone: of doubles they are made of others.
+/// ONNX Runtime has some functions for floats only: for doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
 /// e^x - 1 without loss near 0, of x up to 0.
 inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
@@ -137,8 +137,8 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
   });
   to.add("tanh_shrink", [](onnx_operator& op) {
-    // Where x is small the difference has no digits: the quotient of polynomials that core/math.hpp
-    // has.
+    // For small x the difference has no digits, so this writes the quotient of polynomials of
+    // core/math.hpp.
     const std::string x = op.in("X"), t = op.node("Mul", {x, x});
     const auto polynomial = [&](std::string sum, std::initializer_list<double> coefficients) {
       for (const double c : coefficients) sum = affine(op, op.node("Mul", {sum, t}), 1, c);
@@ -154,7 +154,7 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", "Where", {is_near, near, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
-    // Of minus infinity it is 0, and of less than -1e4.
+    // gelu is 0 for minus infinity and for all numbers below -1e4.
     op.out("Out", "Gelu", {op.node("Max", {op.in("X"), op.number(-1e4)})},
            {{"approximate", op.flag("approximate") ? "tanh" : "none"}});
   });
@@ -209,7 +209,7 @@ inline void add_activations(onnx_operators& to) {
     op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   to.add("prelu", [](onnx_operator& op) {
-    // One slope in all, one a channel, or one an element of a row.
+    // One slope in all, one per channel, or one per element of a row.
     const std::string mode = op.string("mode", "all");
     std::vector<std::int64_t> shape{1};
     const std::vector<std::int64_t>& x = op.dims("X");
@@ -247,7 +247,8 @@ inline void add_elementary(onnx_operators& to) {
   to.add("rsqrt",
          [](onnx_operator& op) { op.out("Out", "Reciprocal", {op.node("Sqrt", {op.in("X")})}); });
   to.add("round", [](onnx_operator& op) {
-    // Halves away from 0; ONNX's Round takes the even one, and is right everywhere else.
+    // Rounds halves away from 0. ONNX's Round rounds halves to even and gives the same result for
+    // all other numbers.
     const std::string x = op.in("X"), even = op.node("Round", {x});
     const std::string half = op.number(0.5);
     const std::string is_half =
@@ -263,7 +264,7 @@ inline void add_elementary(onnx_operators& to) {
     const bool after = op.flag("bias_after_scale", true);
     const dtype type = op.type_of("X");
     if (is_whole(type) && (factor != std::floor(factor) || bias != std::floor(bias))) {
-      // Of whole numbers in double, which are cut off then.
+      // Whole numbers are scaled in double, and the result is truncated.
       const std::string y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
                                    after ? bias : factor * bias, dtype::float64);
       return op.out("Out", op.cast(y, type));
@@ -317,7 +318,7 @@ inline void add_of_two(onnx_operators& to) {
   to.add("elementwise_mod", [](onnx_operator& op) {
     const std::string x = op.in("X"), y = aligned(op);
     if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
-    // What C's fmod leaves is exact, and has the sign of X.
+    // The remainder of C's fmod is exact, and has the sign of X.
     const std::string rest = op.node("Mod", {x, y}, {{"fmod", 1}}), zero = op.number(0);
     const std::string other_side =
         op.node("Xor", {op.node("Less", {rest, zero}), op.node("Less", {y, zero})});

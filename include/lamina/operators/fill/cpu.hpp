@@ -16,7 +16,8 @@ namespace detail {
 inline void fill(const operand& to, double value) {
   if (to.rows == 0 || to.columns == 0) return;
   store_as(to.data, to.type, 0, value);
-  // Bytes, for no type needs more: what is filled doubles, then every row is a copy of the first.
+  // Copies bytes, which works for every type: the filled part doubles with each copy until the
+  // first row is full; then every other row is a copy of it.
   const std::size_t width = static_cast<std::size_t>(size_of(to.type));
   const std::size_t row = width * static_cast<std::size_t>(to.columns);
   const std::size_t step = width * static_cast<std::size_t>(to.stride);
@@ -27,7 +28,7 @@ inline void fill(const operand& to, double value) {
     std::memcpy(first + static_cast<std::size_t>(r) * step, first, row);
 }
 
-/// Out = number(seed, stream, i) at the i-th place in the order of rows. A batch counts its rows
+/// Out = number(seed, stream, i) at the i-th element in the order of rows. A batch counts its rows
 /// from the beginning of the whole mini-batch. Parameters are filled by the startup program
 /// (model/initialize.hpp).
 template <class F>

@@ -47,8 +47,8 @@ void assign_value_forward(call_context<Real>& ctx) {
     ctx.give("Out", tensor(filled_shape(ctx), reals));
 }
 
-/// Random numbers of a variable, computed in float so that every engine has the same ones. Those of
-/// a parameter are the same in each run, others are drawn anew: core/random.hpp.
+/// The random numbers of a variable, computed in float so that every engine has the same ones. A
+/// parameter gets the same numbers in each run; any other variable gets new ones (core/random.hpp).
 template <class Real, class F>
 void give_random(call_context<Real>& ctx, random_type type, F number) {
   if (!ctx.wants("Out")) return;
@@ -88,7 +88,7 @@ void gaussian_random_forward(call_context<Real>& ctx) {
   });
 }
 
-/// What an element that is kept is multiplied by: 1, or 1 / (1 - p) with "upscale_in_train".
+/// The factor of an element that is kept: 1, or 1 / (1 - p) with "upscale_in_train".
 template <class Real>
 Real dropout_factor(const call_context<Real>& ctx, bool test) {
   const Real p = ctx.real_attribute("dropout_prob", 0.5);
@@ -121,7 +121,7 @@ void dropout_forward(call_context<Real>& ctx) {
   ctx.give("Mask", std::move(mask));
 }
 
-/// dX = dOut * factor where Mask is 1, else 0, whatever dOut is.
+/// dX = dOut * factor where Mask is 1, else 0, even if dOut is NaN or infinite.
 template <class Real>
 void dropout_gradient(call_context<Real>& ctx) {
   auto d = ctx.real("Out@GRAD");

@@ -14,8 +14,8 @@ namespace lamina {
 
 namespace onnx {
 
-/// The cost of each row from the logarithms of its probabilities: minus that of its label, 0 where
-/// it is to be ignored, or with soft labels minus their mean.
+/// The cost of each row from the logarithms of its probabilities: minus the logarithm for its
+/// label, 0 for an ignored label, or with soft labels minus the sum weighted by the labels.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {
   const std::string label = op.in("Label"), last = op.list({-1});
   if (op.flag("soft_label"))
@@ -51,8 +51,8 @@ inline std::string square(onnx_operator& op, const std::string& x) {
   return op.node("Mul", {x, x});
 }
 
-/// log(1 + e^x) - x * label: of |x| counts what the label is away from the side of x, so that
-/// nothing large is subtracted.
+/// log(1 + e^x) - x * label. The factor of |x| is the distance of the label from 1 if x > 0, else
+/// from 0, so that no large numbers are subtracted.
 inline std::string binary_cost(onnx_operator& op, const std::string& x, const std::string& label) {
   const std::string size = op.node("Abs", {x});
   const std::string away =
@@ -158,7 +158,7 @@ inline void lower_label_smooth(onnx_operator& op) {
   op.out("Out", "Add", {kept, affine(op, op.in("PriorDist"), epsilon, 0)});
 }
 
-/// Of a program that is not trained: nothing, or a factor.
+/// The dropout of a program that is not trained: the identity or a factor.
 inline void lower_dropout(onnx_operator& op) {
   if (op.wants("Mask")) op.fail("expected that nothing reads Mask, which is of training");
   const bool scales =

@@ -133,7 +133,7 @@ inline void lower_squared_l2_distance(onnx_operator& op) {
 }
 
 inline void lower_accuracy(onnx_operator& op) {
-  // A score of NaN, which is not equal to itself, is no hit.
+  // A score of NaN, which is not equal to itself, does not count as a hit.
   const std::string is_number = op.node("Equal", {op.in("Out"), op.in("Out")});
   const std::string hits =
       op.cast(op.node("And", {op.node("Equal", {op.in("Indices"), op.in("Label")}), is_number}),
@@ -154,7 +154,7 @@ inline std::string norm_parameter(onnx_operator& op, const char* slot, float oth
   const tensor_shape full(shape.begin(), shape.end());
   return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
-/// What a norm keeps for its gradient has no place in an inference program.
+/// An inference program does not compute the values that a norm keeps for its gradient.
 inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slot_list) {
   for (const char* slot : slot_list)
     if (op.wants(slot))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/cuda.cuh - random numbers inside of a program: those of the CPU, a
-// thread a number.
+// lamina/operators/random/cuda.cuh - random numbers inside of a program, the same as on the CPU;
+// one thread per number.
 #pragma once
 
 #include <lamina/core/random.hpp>

@@ -6,8 +6,9 @@
 
 namespace lamina::layer {
 
-/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 is the run's, and
-/// then each mini-batch has other numbers. Each iteration of a loop has numbers of its own.
+/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 stands for the
+/// seed of the run; then each mini-batch gets different numbers. Each iteration of a loop gets
+/// different numbers.
 struct uniform_random_attr {
   float min = -1, max = 1;
   int seed = 0;
@@ -22,7 +23,7 @@ struct gaussian_random_attr {
 
 namespace detail {
 
-/// Out of the type V; `like` tells the rows, or is -1.
+/// Out of the type V; `like` is the variable that determines the rows, or -1.
 template <class Op, class V>
 constexpr V random_numbers(program_builder& b, const char* key, std::string_view name, int like,
                            double first, double second, int seed) {

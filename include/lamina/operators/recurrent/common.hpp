@@ -28,12 +28,12 @@ LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const oper
   return static_cast<recurrent_activation>(number);
 }
 
-/// x between -limit and limit, NaN where it is; x itself where the limit is 0.
+/// x limited to [-limit, limit], NaN if x is NaN; x itself if the limit is 0.
 template <class T, class Real>
 LAMINA_INLINE LAMINA_NUMBER_FN T clipped(T x, Real limit) {
   return limit > 0 ? T(math::min(T(limit), T(math::max(T(-limit), x)))) : x;
 }
-/// The gradient dy of a clipped y: 0 where the limit holds.
+/// The gradient dy of a clipped y: 0 where y was clipped.
 template <class T, class Real>
 LAMINA_INLINE LAMINA_NUMBER_FN T through_clip(T y, T dy, Real limit) {
   return limit > 0 ? T(math::select(math::abs(y) >= T(limit), T(0), dy)) : dy;

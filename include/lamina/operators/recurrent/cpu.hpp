@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/cpu.hpp - sequences of different lengths, step by step together.
+// lamina/operators/recurrent/cpu.hpp - steps through sequences of different lengths together.
 //
-// Sequences are taken in the order of falling length. Those that are long enough for a step are
-// then the first ones, and the rows of a step, one for each of them, are one matrix: one product a
-// step serves all sequences, and states of the step before stand where the step finds them.
+// Sequences are ordered by descending length. The sequences that are long enough for a step are
+// then the first ones, and the rows of a step, one per sequence, form one matrix: one product per
+// step serves all sequences, and the states of the previous step are already in place.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 
 namespace lamina::engine::cpu {
 
-/// Scratch memory that is given out piece by piece. Counting, without memory, tells how much.
+/// Allocates pieces of scratch memory. Without memory it only counts how much the pieces need.
 class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
 
-  /// The next piece, so many numbers at a multiple of 64 bytes; null while counting.
+  /// The next piece of that many numbers, aligned to 64 bytes; null while counting.
   template <class Real = float>
   Real* take(std::ptrdiff_t numbers) {
     float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
@@ -56,10 +56,10 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
   return pieces.used();
 }
 
-/// Which sequence has which rank, and where the rows of a step begin in arrays ordered by steps.
+/// The rank of each sequence, and the first row of each step in arrays ordered by steps.
 class step_schedule {
  public:
-  /// Takes its memory from `pieces`; without any it only counts.
+  /// Takes its memory from `pieces`; if these have no memory, it only counts.
   step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
       : all_(c.sequences(rows)), reverse_(reverse) {
     order_ = pieces.take_integers(all_.count);
@@ -81,7 +81,7 @@ class step_schedule {
   int sequences() const { return all_.count; }
   /// The length of the longest sequence.
   int steps() const { return steps_; }
-  /// How many sequences have a step k, and where their rows begin.
+  /// The number of sequences that have a step k, and the first of their rows.
   int active(int k) const { return start_[k + 1] - start_[k]; }
   int start(int k) const { return start_[k]; }
   /// The sequence of a rank.
@@ -122,7 +122,7 @@ struct basic_step_product {
   int depth, width;
   Real *panels, *scratch;
 
-  /// For `fewest` to `rows` rows a step.
+  /// Reserves scratch for steps of `fewest` to `rows` rows.
   basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
       : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
@@ -130,7 +130,7 @@ struct basic_step_product {
       most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
     scratch = pieces.take<Real>(most);
   }
-  /// Takes a weight[depth, width] for the steps that follow.
+  /// Packs a weight [depth, width] for the following steps.
   void take(const operand& weight) {
     pack(depth, width, weight.row<const Real>(0), weight.stride, panels);
   }
@@ -156,8 +156,8 @@ inline void take_states(const step_schedule& steps, const operand& given, Real* 
       std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, Real(0));
 }
 
-/// The state in which the sequence of a rank begins step k: its row of `all` that the step before
-/// made; at first its row of `given`, or `nothing` where none is given.
+/// The state in which the sequence of a rank begins step k: its row of `all` from the previous
+/// step; in the first step its row of `given`, or `nothing` if no state is given.
 template <class Real>
 inline const Real* state_before(const step_schedule& steps, int rank, int k, const operand& all,
                                 const operand& given, const Real* nothing) {
@@ -166,7 +166,7 @@ inline const Real* state_before(const step_schedule& steps, int rank, int k, con
                  : nothing;
 }
 
-/// The way back, where anybody wants them.
+/// Copies the states back to `to` if that output is wanted.
 template <class Real>
 inline void give_states(const step_schedule& steps, const Real* from, int width,
                         const operand& to) {

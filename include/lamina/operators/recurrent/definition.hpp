@@ -11,7 +11,7 @@ namespace lamina {
 /// those of Fluid's gru_unit.
 enum class recurrent_activation : std::uint8_t { identity = 0, sigmoid = 1, tanh = 2, relu = 3 };
 
-/// What attributes of text call them, by number.
+/// Their names in text attributes, by number.
 inline constexpr std::string_view recurrent_activation_names[] = {"identity", "sigmoid", "tanh",
                                                                   "relu"};
 

@@ -17,7 +17,7 @@ namespace lamina::kernel {
 template <class Real>
 class recurrent_function {
  public:
-  /// The one that an attribute names by text; identity when the operator has no such attribute.
+  /// The function that a text attribute names; identity if the operator has no such attribute.
   recurrent_function(const call_context<Real>& ctx, const char* attribute)
       : recurrent_function(named(ctx, attribute, ctx.text(attribute))) {}
   explicit recurrent_function(recurrent_activation act) : act_(act) {}
@@ -28,8 +28,8 @@ class recurrent_function {
            : act_ == recurrent_activation::relu  ? std::max(x, Real(0))
                                                  : x;
   }
-  /// The same of n elements, in place; a vector of floats at a time. xsimd 8 converts doubles to
-  /// integers in its exponential one by one, which is not defined for NaN.
+  /// The same for n elements, in place; floats are computed in vectors. Doubles are not: the
+  /// exponential of xsimd 8 converts doubles to integers one by one, which is undefined for NaN.
   void apply(Real* x, std::size_t n) const {
     using vector = xsimd::batch<Real>;
     std::size_t i = 0;
@@ -77,7 +77,7 @@ struct recurrent_steps {
   }
 };
 
-/// x between -limit and limit; any x where the limit is 0.
+/// x limited to [-limit, limit]; x itself if the limit is 0.
 template <class Real>
 Real clipped(Real x, Real limit) {
   return limit > 0 ? std::min(std::max(x, -limit), limit) : x;

@@ -12,7 +12,7 @@ constexpr attribute_value text_of(program_builder& b, recurrent_activation act) 
   return b.text(recurrent_activation_names[static_cast<int>(act)]);
 }
 
-/// The width of one of `Gates` equal parts; 1 where they do not fit, so that one mistake gives one
+/// The width of one of `Gates` equal parts; 1 if they do not fit, so that one mistake gives one
 /// error.
 template <int Size, int Gates>
 inline constexpr int gate_width = Size >= Gates ? Size / Gates : 1;

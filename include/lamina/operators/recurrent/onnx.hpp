@@ -69,14 +69,14 @@ inline std::string with_direction(onnx_operator& op, const char* slot) {
   return op.has(slot) ? op.node("Unsqueeze", {op.in(slot), op.list({0})}) : std::string();
 }
 
-/// Runs an operator of ONNX over padded steps [steps, sequences, ...] and puts the rows of its
-/// result back into their places.
+/// Runs an operator of ONNX over padded steps [steps, sequences, ...] and copies the rows of its
+/// result back to their positions.
 class padded_steps {
  public:
   explicit padded_steps(onnx_operator& op)
       : op_(op), at_(positions_in(op, "Input")), steps_(longest(op, at_.lengths)) {}
 
-  /// The input, zeros behind the ends, and the lengths as ONNX wants them.
+  /// The input, with zeros after the end of each sequence, and the lengths, in the layout of ONNX.
   std::string input() {
     const auto [row, holds] = padded_positions(op_, at_, steps_);
     const std::string x = gathered(op_, op_.in("Input"), row);
@@ -128,7 +128,8 @@ inline void lower_lstm(onnx_operator& op) {
   steps.give("Hidden", y);
 }
 
-/// The matrices that Fluid's gru and gru_unit keep behind each other: [D, 2D] and [D, D].
+/// Splits the weight of Fluid's gru and gru_unit, which stores a matrix [D, 2D] followed by a
+/// matrix [D, D].
 inline std::pair<std::string, std::string> gru_weights(onnx_operator& op, std::int64_t d) {
   const std::string flat = op.reshape(op.in("Weight"), {-1}), first = op.list({0});
   const std::string gates = op.node("Slice", {flat, op.list({0}), op.list({2 * d * d}), first});
@@ -137,8 +138,8 @@ inline std::pair<std::string, std::string> gru_weights(onnx_operator& op, std::i
   return {op.reshape(gates, {d, 2 * d}), op.reshape(candidate, {d, d})};
 }
 
-/// h = (1 - u) h' + u c is ONNX's h = (1 - z) c + z h' with z = 1 - u, for a sigmoid the gate of
-/// minus what u is the gate of; with origin_mode u is z.
+/// h = (1 - u) h' + u c is ONNX's h = (1 - z) c + z h' with z = 1 - u. For a sigmoid, z is the gate
+/// of the negated argument of u. With origin_mode u is z.
 inline void lower_gru(onnx_operator& op) {
   const std::int64_t d = op.extent("Weight", 0);
   const std::string gate = function_named(op, "gate_activation", "sigmoid"),

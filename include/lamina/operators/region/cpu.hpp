@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/cpu.hpp - where a region of an image lies.
+// lamina/operators/region/cpu.hpp - the position of a region of an image.
 #pragma once
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>

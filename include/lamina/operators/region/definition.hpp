@@ -9,9 +9,9 @@
 namespace lamina {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
-/// pooled_width], Argmax its place in the channel, -1 in an empty part, whose Out is 0. ROIs
+/// pooled_width], Argmax its position in the channel, -1 in an empty part, whose Out is 0. ROIs
 /// [regions, 4] are left, top, right, bottom, times spatial_scale elements of X [N, C, H, W];
-/// sequence i of them lies in image i. Source: Girshick 2015. Fluid: roi_pool.
+/// sequence i of them belongs to image i. Source: Girshick 2015. Fluid: roi_pool.
 struct roi_pool : operator_definition {
   static constexpr const char* type = "roi_pool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -52,10 +52,10 @@ LAMINA_FN inline image_range region_part(float first, float last, float scale, i
 }
 
 /// The averages of the parts of regions of images, without rounding: Out [regions, C,
-/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points, or, if that is
-/// not positive, one for each begun element, evenly over it; their values are interpolated, and 0
-/// more than an element outside of the image. X and ROIs as roi_pool. Source: He et al. 2017.
-/// Fluid: roi_align.
+/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points or, if that is
+/// not positive, one point per element or part of one, evenly spaced. Values of points are
+/// interpolated; they are 0 more than one element outside of the image. X and ROIs as roi_pool.
+/// Source: He et al. 2017. Fluid: roi_align.
 struct roi_align : operator_definition {
   static constexpr const char* type = "roi_align";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -69,8 +69,8 @@ struct roi_align : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// One side of a region cut into parts for roi_align: where it begins, how long a part is, and how
-/// many points of it are looked at.
+/// One side of a region cut into parts for roi_align: its beginning, the length of a part, and the
+/// number of points per part.
 struct region_side {
   float begin, part;
   int points;
@@ -91,15 +91,15 @@ LAMINA_FN inline region_side region_side_of(float first, float last, float scale
   return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
 }
 
-/// Two neighbours along a side of an image and how much of the second one a point between them
-/// has.
+/// Two neighbours along a side of an image, and the weight of the second one at a point between
+/// them.
 struct neighbours {
   int low, high;
   float part;
   bool outside;  // more than an element away from the image
 };
 LAMINA_FN inline neighbours neighbours_of(float at, int size) {
-  // NaN lies nowhere.
+  // NaN is outside of every image.
   if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
   const float from = at < 0 ? 0.0f : at;
   const int low = static_cast<int>(from);
@@ -107,8 +107,8 @@ LAMINA_FN inline neighbours neighbours_of(float at, int size) {
   return {low, low + 1, from - static_cast<float>(low), false};
 }
 
-/// The averages of the parts of regions of images, each part of a channel of its own: Out [regions,
-/// output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
+/// The averages of the parts of regions of images, where each part reads its own channel: Out
+/// [regions, output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
 /// pooled_width, H, W]. 0 for a part without elements. Source: Dai et al. 2016. Fluid: psroi_pool.
 struct psroi_pool : operator_definition {
   static constexpr const char* type = "psroi_pool";
@@ -137,8 +137,8 @@ LAMINA_FN inline image_range scored_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, side by side:
-/// X [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
+/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, concatenated: X
+/// [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
 /// Source: He et al. 2014. Fluid: spp.
 struct spp : operator_definition {
   static constexpr const char* type = "spp";
@@ -168,8 +168,8 @@ LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
   return (at + (length * windows - size + 1) / 2) / length;
 }
 
-/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], paddings
-/// above, left, below and right are 0. kernels are height and width.
+/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], the
+/// paddings above, left, below and right hold 0. kernels are height and width.
 /// OH = (H + above + below - kh) / stride + 1. Fluid: im2sequence.
 struct im2sequence : operator_definition {
   static constexpr const char* type = "im2sequence";

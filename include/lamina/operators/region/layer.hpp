@@ -38,7 +38,7 @@ struct im2sequence_attr {
 };
 
 namespace detail {
-/// Whether S are sequences of regions of four numbers, one for each image of rows R.
+/// Whether S are sequences of regions of four numbers, one sequence per image of rows R.
 template <class T, class R, class S, class Regions>
 constexpr bool are_regions() {
   if constexpr (is_tokens<S>)
@@ -95,7 +95,7 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   return layer.returns(y);
 }
 
-/// The averages of `Size` parts of regions of images, part (i, j) of a channel of its own:
+/// The averages of `Size` parts of regions of images, where part (i, j) reads its own channel:
 /// `psroi_pool<3>(scores, regions)` of C channels gives [C / (height * width of Size), height,
 /// width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
@@ -120,8 +120,8 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
   return layer.returns(y);
 }
 
-/// What an image cut into 1, 4, 16 ... windows holds, `Levels` such cuts, side by side: [C *
-/// (4^Levels - 1) / 3] numbers, whatever the size of the image. Source: He et al. 2014.
+/// Pools an image cut into 1, 4, 16 ... windows, in `Levels` such cuts, and concatenates the
+/// results: [C * (4^Levels - 1) / 3] numbers for an image of any size. Source: He et al. 2014.
 /// PaddlePaddle: spp_layer; Fluid: the operator spp.
 template <int Levels, class T, class R, int C, int H, int W>
 constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr = {},

@@ -39,7 +39,7 @@ inline void lower_roi_align(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), at.lengths);
 }
 
-/// Windows of the padded image side by side.
+/// Concatenates windows of the padded image.
 inline void lower_im2sequence(onnx_operator& op) {
   if (op.has("Y")) op.fail("expected images of one size, found sizes in slot 'Y'");
   const std::vector<std::int64_t> kernel = each_side(op, "kernels", 2, 1);

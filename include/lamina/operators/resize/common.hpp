@@ -14,11 +14,11 @@ struct padded_side {
   int before, in, out;
   bool reflects, repeats;
 
-  /// The element of the image that element k of the padded one is; -1: of none.
+  /// The element of the image that element k of the padded image copies; -1 if there is none.
   LAMINA_FN constexpr int at(int k) const {
     return position_in_padded(k, before, in, reflects, repeats);
   }
-  /// The next element behind k that may be element i of the image; `out` or more: there is none.
+  /// The next element after k that may copy element i of the image; `out` or more if there is none.
   LAMINA_FN constexpr int next(int k, int i) const {
     ++k;
     if (!reflects && !repeats) return k <= before + i ? before + i : out;

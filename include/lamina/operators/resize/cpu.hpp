@@ -18,7 +18,7 @@ LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
-/// A resize in progress: where the columns of a row come from is the same for all rows.
+/// A resize in progress: the source of each column is the same for all rows.
 template <bool Nearest, class Real>
 class resize_kernel {
  public:
@@ -83,7 +83,8 @@ class resize_kernel {
   }
 
  private:
-  /// Calls f(row, places of two rows of an image, part of the second, place of the result's row).
+  /// Calls f(row, positions of two rows of an image, part of the second, position of the result's
+  /// row).
   template <class F>
   LAMINA_INLINE void for_each_row(int rows, F f) const {
     for (int r = 0; r < rows; ++r)
@@ -97,7 +98,7 @@ class resize_kernel {
         }
   }
 
-  /// Adds the gradient of a column to those that it lies between.
+  /// Adds the gradient of a column to the two columns that it lies between.
   void spread(Real* row, int k, Real d) const {
     row[low_[k]] += (1 - part_[k]) * d;
     if (part_[k] != 0) row[high_[k]] += part_[k] * d;
@@ -138,7 +139,7 @@ struct interpolate_gradient {
   }
 };
 
-/// Calls f(row, place in the padded image, place in the image or -1) for all elements.
+/// Calls f(row, position in the padded image, position in the image or -1) for all elements.
 template <class F>
 void for_each_padded(const call_context& c, const operand& x, const operand& y, F f) {
   const padded_image image(c, x, y);

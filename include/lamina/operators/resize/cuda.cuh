@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp,
-// nearest_interp, a thread an element.
+// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp, nearest_interp, one
+// thread per element.
 #pragma once
 
 #include <lamina/engine/cuda/body/channel_position.cuh>
@@ -11,7 +11,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// One side of the images: how the elements of the result lie between those of the source.
+/// One side of the images: the positions of the elements of the result between those of the source.
 struct interpolated_side {
   int in, out;
   bool is_nearest, align;
@@ -20,7 +20,7 @@ struct interpolated_side {
   LAMINA_INLINE LAMINA_FN interpolation_position at(int k) const {
     return position_between(k, in, out, is_nearest, align, mode);
   }
-  /// The first element of the result whose place is not before element `low` of the source.
+  /// The first element of the result whose position is not before element `low` of the source.
   LAMINA_INLINE LAMINA_FN int first_from(int low) const {
     int begin = 0, end = out;
     while (begin < end) {
@@ -46,7 +46,7 @@ LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element, of its channels
   interpolated_side rows, lines;
   int count;
 };
@@ -65,8 +65,8 @@ struct resize_body {
     a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
   }
 };
-/// An element of the source takes its share of the slopes of all elements that it is in. A share of
-/// 0 adds nothing, also of an infinity.
+/// An element of the source gets its share of the slopes of all elements to which it contributes. A
+/// share of 0 adds nothing, even if the slope is infinite.
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -94,7 +94,8 @@ struct resize_slope_body {
   }
 };
 
-/// `x`: the source or its gradient; `y`: the result or its slope; `each`: has a thread an element.
+/// `x`: the source or its gradient; `y`: the result or its slope; `each`: the array with one thread
+/// per element.
 template <bool Nearest>
 resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {

@@ -21,24 +21,27 @@ struct interpolation : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Each element from the four around its place. Place k along a side is k (in - 1) / (out - 1) with
-/// align_corners, else k in / out, or with align_mode 0 (k + 0.5) in / out - 0.5.
+/// Interpolates each element from the four elements around its position. The position of element k
+/// along a side is k (in - 1) / (out - 1) with align_corners, else k in / out, or with align_mode 0
+/// (k + 0.5) in / out - 0.5.
 /// Fluid: bilinear_interp.
 struct bilinear_interp : interpolation {
   static constexpr const char* type = "bilinear_interp";
 };
-/// The element at the place: rounded with align_corners, else cut off. Fluid: nearest_interp.
+/// The element at the position, which is rounded with align_corners, else truncated. Fluid:
+/// nearest_interp.
 struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
 
-/// Where an element comes from along one side: (1 - part) of element `low`, part of `high`.
+/// The source of an element along one side: (1 - part) of element `low` plus part of element
+/// `high`.
 struct interpolation_position {
   int low, high;
   float part;
 };
-/// Element k of `out` from `in`. One function for all engines: a place that is rounded otherwise is
-/// another element. In float, as Fluid.
+/// Element k of `out` from `in`. All engines share this function, because a position that is
+/// rounded differently selects another element. It computes in float, as Fluid does.
 constexpr interpolation_position position_between(int k, int in, int out, bool is_nearest,
                                                   bool align_corners, int align_mode) {
   float ratio = 0;
@@ -59,8 +62,8 @@ constexpr interpolation_position position_between(int k, int in, int out, bool i
 }
 
 /// Rows and columns around an image: paddings are those above, below, left and right. Their
-/// elements are pad_value ("constant"), the image in a mirror that stands on its last element
-/// ("reflect"), or its nearest element ("edge"). Fluid: pad2d.
+/// elements are pad_value ("constant"), the image mirrored at its last element ("reflect"), or its
+/// nearest element ("edge"). Fluid: pad2d.
 struct pad2d : operator_definition {
   static constexpr const char* type = "pad2d";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Paddings", false, true}}};

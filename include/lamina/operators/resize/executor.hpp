@@ -12,8 +12,8 @@
 
 namespace lamina::kernel {
 
-/// Calls f(place in Out, place in X, weight) for all that each element of Out is made of: nothing
-/// of weight 0, whose product with an infinity were NaN.
+/// Calls f(position in Out, position in X, weight) for all elements of X that contribute to an
+/// element of Out. Omits a weight of 0, whose product with an infinity would be NaN.
 template <class Real, class F>
 void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
                    F f) {
@@ -65,7 +65,7 @@ void interpolate_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(place in Out, place in X or -1).
+/// Calls f(position in Out, position in X or -1).
 template <class Real, class F>
 void for_each_padded(const call_context<Real>& ctx, const tensor_shape& from,
                      const tensor_shape& to, F f) {

@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-/// What pad2d puts around an image.
+/// The kinds of border that pad2d puts around an image.
 enum class pad_mode : std::uint8_t { constant, reflect, edge };
 
 namespace layer {
@@ -17,7 +17,7 @@ namespace layer {
 /// Options of resize_bilinear and resize_nearest.
 struct resize_attr {
   bool align_corners = true;  // the corners of both images are the same elements
-  int align_mode = 1;         // 0: without align_corners, places are counted from the middle
+  int align_mode = 1;         // 0: without align_corners, positions count from the middle
   std::string_view name{};
 };
 
@@ -44,9 +44,9 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }
 }  // namespace detail
 
-/// An image [C, H, W] of another size, each element between the four around its place:
-/// `resize_bilinear<lamina::extent2{64, 48}>(x)`. One row or column is the first one of x. Fluid:
-/// layers.resize_bilinear.
+/// Resizes an image [C, H, W]; each element is interpolated from the four elements around its
+/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A result of one row or column has the
+/// first one of x. Fluid: layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {

@@ -2,7 +2,7 @@
 // lamina/operators/sequence/onnx.hpp - operators on sequences of different length, as ONNX nodes.
 //
 // ONNX has no ragged values: the rows of all sequences are one tensor, as in Fluid, and their
-// lengths are a second one, which a feed of sequences asks for under the name NAME@LENGTHS.
+// lengths are a second tensor: a feed of sequences NAME has a second input, NAME@LENGTHS.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace lamina {
 
 namespace onnx {
 
-/// Where rows stand: values of the graph.
+/// The positions of rows in sequences, as values of the graph.
 struct sequence_positions {
   std::string lengths, starts;  // [sequences]
   std::string id, position;     // [rows]: the sequence of each row, its number there
@@ -47,7 +47,7 @@ inline std::string column(onnx_operator& op, const std::string& x) {
   return op.node("Unsqueeze", {x, op.list({-1})});
 }
 
-/// The places of rows that form sequences of these lengths.
+/// The positions of rows that form sequences of these lengths.
 inline sequence_positions positions_of(onnx_operator& op, const std::string& lengths) {
   sequence_positions at;
   at.lengths = lengths;
@@ -64,7 +64,7 @@ inline sequence_positions positions_of(onnx_operator& op, const std::string& len
   at.position = op.node("Sub", {counting(op, at.rows), gathered(op, at.starts, at.id)});
   return at;
 }
-/// The lengths of the sequences in a slot; an error where it has none, or more than one level.
+/// The lengths of the sequences in a slot; an error if it has none, or more than one level.
 inline std::string lengths_in(onnx_operator& op, const char* slot) {
   const std::string found = op.program().lengths(op.name(slot));
   if (found.empty())
@@ -88,7 +88,7 @@ inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank
   for (int d = 1; d < rank; ++d) axes.push_back(d);
   return axes.empty() ? x : op.node("Unsqueeze", {x, op.list(axes)});
 }
-/// What any row is at least, in floats and doubles.
+/// The smallest number of floats and doubles, a lower bound of every row.
 inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 inline void lower_sequence_pool(onnx_operator& op) {
@@ -99,7 +99,7 @@ inline void lower_sequence_pool(onnx_operator& op) {
   std::string y;
   if (kind == "FIRST" || kind == "LAST") {
     const std::string end = op.node("Add", {at.starts, at.lengths}), one = op.whole(1);
-    // An empty sequence may stand behind the last row; its row is replaced below.
+    // An empty sequence may begin after the last row; its row is replaced below.
     const std::string row = kind == "LAST"
                                 ? op.node("Max", {op.node("Sub", {end, one}), op.whole(0)})
                                 : op.node("Min", {at.starts, op.node("Sub", {at.rows, one})});
@@ -143,12 +143,13 @@ inline void lower_sequence_reverse(onnx_operator& op) {
          {{"axis", 0}});
 }
 
-/// For each row, the one `offset` rows on in its sequence, and what stands there for a row outside.
+/// For each row, the row that follows `offset` rows later in its sequence, and a replacement for a
+/// row outside of it.
 struct shifted_rows {
   std::string position;  // [rows], in the sequence: below 0 or from `length` on outside
   std::string length;
   std::string is_inside;  // [rows, 1]
-  std::string values;     // the rows; any row where it is outside
+  std::string values;     // the rows; an arbitrary row for positions outside
 };
 inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, const std::string& x,
                             std::int64_t offset) {
@@ -175,7 +176,8 @@ inline void lower_sequence_conv(onnx_operator& op) {
     const shifted_rows s = shifted(op, at, op.in("X"), start + j);
     std::string outside = op.number(0, op.type_of("X"));
     if (trained && start + j != 0) {
-      // Rows before the sequence count back from the middle of the padding, those behind it on.
+      // Rows before the sequence count backwards from the middle of the padding, rows after it
+      // count forwards.
       const std::string behind =
           op.node("Max", {op.node("Sub", {s.position, s.length}), op.whole(-before)});
       const std::string row = op.node(
@@ -214,7 +216,8 @@ inline void lower_sequence_enumerate(onnx_operator& op) {
   op.out("Out", "Concat", window, {{"axis", 1}});
 }
 
-/// For [sequences, steps] the row that stands there, any where none does, and whether one does.
+/// For [sequences, steps]: the row at each position (an arbitrary one if there is none), and
+/// whether there is one.
 inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
                                                             const sequence_positions& at,
                                                             const std::string& steps) {
@@ -304,7 +307,7 @@ inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positi
                                       {{"axis", 0}, {"reduction", "add"}});
   op.program().set_lengths(op.name_of_output(slot), lengths);
 }
-/// Where whole numbers [rows] are not `number`.
+/// Whether each whole number in [rows] differs from `number`.
 inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t number,
                            dtype type) {
   return op.node("Not", {op.node("Equal", {x, op.number(static_cast<double>(number), type)})});
@@ -331,7 +334,7 @@ inline void lower_ctc_align(onnx_operator& op) {
   keep_rows(op, "Output", at, op.in("Input"), stays);
 }
 
-/// Other sequences over the rows of X: those of Y, or between the offsets in Y or target_lod.
+/// Other sequences over the rows of X: those of Y, or those between the offsets in Y or target_lod.
 inline void lower_lod_reset(onnx_operator& op) {
   if (op.flag("append")) op.fail("expected one level of sequences, found that one is appended");
   const std::vector<std::int64_t> target = op.integers("target_lod");

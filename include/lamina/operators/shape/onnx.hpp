@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/onnx.hpp - operators that copy elements to other places, and constants, as
-// ONNX nodes.
+// lamina/operators/shape/onnx.hpp - operators that copy elements to other positions, and constants,
+// as ONNX nodes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void lower_reshape(onnx_operator& op) {
   op.out("Out", "Reshape", {op.in("X"), op.list(op.integers("shape"))});
 }
 
-/// `axes`, or all dimensions of one where it is empty.
+/// `axes`, or all dimensions of size one if it is empty.
 inline void lower_squeeze(onnx_operator& op) {
   std::vector<std::int64_t> axes = op.integers("axes");
   const std::vector<std::int64_t>& dims = op.dims("X");
@@ -42,7 +42,7 @@ inline void lower_split(onnx_operator& op) {
   op.program().graph.node("Split", inputs, made, attributes);
 }
 
-/// The values side by side along a new dimension.
+/// Stacks the values along a new dimension.
 inline std::string stacked(onnx_operator& op, const std::vector<std::string>& values,
                            std::int64_t axis) {
   std::vector<std::string> each;
@@ -50,7 +50,7 @@ inline std::string stacked(onnx_operator& op, const std::vector<std::string>& va
   return each.size() == 1 ? each[0] : op.node("Concat", each, {{"axis", axis}});
 }
 
-/// ONNX has all paddings before first, then all behind.
+/// ONNX lists the paddings at the beginnings of all dimensions first, then those at the ends.
 inline void lower_pad(onnx_operator& op) {
   const std::vector<std::int64_t> paddings = op.integers("paddings");
   std::vector<std::int64_t> pads;
@@ -91,7 +91,8 @@ inline void lower_unstack(onnx_operator& op) {
     op.assign(names[i], "Squeeze", {parts[i], op.list({axis})});
 }
 
-/// Of equal ids ONNX leaves open which update counts. Sums begin with zeros, not with X.
+/// ONNX leaves open which of several updates with equal ids counts. Sums start from zeros, not from
+/// X.
 inline void lower_scatter(onnx_operator& op) {
   const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
   if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});
@@ -101,7 +102,7 @@ inline void lower_scatter(onnx_operator& op) {
          {{"reduction", "add"}});
 }
 
-/// Of all variables side by side, the one of each row.
+/// Stacks all variables along a new dimension and selects one of them for each row.
 inline void lower_multiplex(onnx_operator& op) {
   const std::string all = stacked(op, op.all("X"), 1);
   std::vector<std::int64_t> one{-1};
@@ -119,7 +120,7 @@ inline void lower_is_empty(onnx_operator& op) {
   op.out("Out", "Equal", {op.reshape(size, {1}), op.list({0})});
 }
 
-/// The places as columns; those of each row are a sequence.
+/// The coordinates as columns; the elements of each row form a sequence.
 inline void lower_where(onnx_operator& op) {
   const std::string truth = op.cast(op.in("Condition"), dtype::boolean);
   op.out("Out", "Transpose", {op.node("NonZero", {truth})});

@@ -17,8 +17,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// One update at work on parts of its arrays: the parameter and the accumulators, which lie alike.
-/// A part without a gradient (null) has one of zeros, which no clip changes.
+/// One update at work on parts of its arrays: the parameter and the accumulators, which have the
+/// same layout. A part without a gradient (null) has one of zeros, which no clip changes.
 template <class Opt, class Real>
 class update_pass {
  public:
@@ -53,7 +53,7 @@ class update_pass {
     for (int i = 0; i < 2; ++i)
       square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
   }
-  /// Sets the norms; false where a sum of squares is not what numbers of Real hold to their digits.
+  /// Sets the norms; returns false if a sum of squares overflows or loses digits in Real.
   bool end_of_measure() {
     bool whole = true;
     for (int i = 0; i < 2; ++i) {
@@ -123,7 +123,8 @@ class update_pass {
   double square_[2] = {0, 0};
 };
 
-/// Updates what `each(f)` calls f(offset, count, gradient) for; norms first, where there are any.
+/// Updates the parts for which `each(f)` calls f(offset, count, gradient). Computes the norms
+/// first, if the update needs any.
 template <class Opt, class Real, class Each>
 void update_parts(Real* const* array, const Real* number, const Each& each) {
   update_pass<Opt, Real> pass(array, number);
@@ -138,8 +139,8 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
 
 }  // namespace detail
 
-/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; behind
-/// them the numbers, one for each attribute, as one array.
+/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; after
+/// them the numbers, one per attribute, as one array.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
@@ -154,8 +155,8 @@ struct call_kernel<update_operator<Opt, Given>> {
     run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter from arrays that lie as it lies: itself, its gradient, its accumulators.
-  /// Padding must not count in a norm.
+  /// Updates a parameter from arrays in its layout: itself, its gradient, its accumulators. Padding
+  /// must not count in a norm.
   template <class Real>
   static void run(const operand& param, Real* const* array, const Real* number) {
     detail::update_parts<Opt>(array, number, [&](auto&& f) {
@@ -172,7 +173,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 
  private:
-  /// For a machine that leaves updates to somebody else.
+  /// Copies the gradient to its output, for a machine that does not apply updates itself.
   template <class Real>
   static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
@@ -180,7 +181,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// The same for a gradient of which only some rows are there.
+/// The same for a sparse gradient, which has only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
@@ -189,7 +190,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
 
   template <class Real = float>
   static void run(const call_context& c) {
-    // A machine that leaves updates to somebody else keeps the rows as they are.
+    // A machine that does not apply updates itself leaves the rows as they are.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
     Real* array[arrays];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
@@ -197,7 +198,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
         numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter and its accumulators, which lie alike.
+  /// Updates a parameter and its accumulators, which have the same layout.
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
                   const Real* number) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/cuda.cuh - updates of optimizers by whole arrays; norms that their
-// equations need never leave the place.
+// equations need never leave the device.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ struct normed_terms {
   }
 };
 
-/// The numbers of an update with a norm behind them.
+/// Writes the numbers of an update, followed by a norm.
 struct norm_result {
   const float* number;
   float* to;
@@ -66,7 +66,7 @@ struct norm_result {
 
 }  // namespace detail
 
-/// The floats of memory that an update of so many elements needs.
+/// The floats of memory that an update of that many elements needs.
 template <class Update, class Backend>
 std::ptrdiff_t update_scratch(int elements) {
   if constexpr (Update::traits::has_norms) {
@@ -81,7 +81,7 @@ std::ptrdiff_t update_scratch(int elements) {
 }
 
 /// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
-/// which all lie in padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
+/// which all have padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;
@@ -117,7 +117,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     if (!param) return;
-    // Without numbers the update is somebody else's: the gradient itself is wanted.
+    // Without numbers this machine does not apply the update: the output is the gradient itself.
     if (c.arguments[2 + update::states] == nullptr)
       return copy_elements(b, c.at_position(1), param);
     run_update<update>(b, c.arguments, param.rows, param.columns, c.run.scratch);

@@ -80,7 +80,7 @@ struct lamb : adam {
        {"epsilon", attribute_type::real, 1e-6}}};
 };
 
-/// Fluid: adamax; the power of beta1 is multiplied by a scale operator of its own.
+/// Fluid: adamax; a separate scale operator multiplies the power of beta1.
 struct adamax : operator_definition {
   static constexpr const char* type = "adamax";
   static constexpr std::array<slot_desc, 6> inputs{
@@ -92,7 +92,7 @@ struct adamax : operator_definition {
        {"epsilon", attribute_type::real, 1e-8}}};
 };
 
-/// Fluid: adadelta, which knows no learning rate.
+/// Fluid: adadelta, which has no learning rate.
 struct adadelta : operator_definition {
   static constexpr const char* type = "adadelta";
   static constexpr std::array<slot_desc, 5> inputs{{{"Param"},

@@ -13,9 +13,9 @@
 
 namespace lamina::kernel {
 
-// Fluid keeps the learning rate in a variable and prepares gradients by operators of their own; the
-// update operators of a training program have both as attributes, and those of a program that
-// trains itself the learning rate and the scale in variables. The kernels know every form.
+// Fluid keeps the learning rate in a variable and prepares gradients by separate operators. The
+// update operators of a training program have both as attributes; those of a program that trains
+// itself have the learning rate and the scale in variables. The kernels accept every form.
 
 template <class Real>
 Real learning_rate_of(const call_context<Real>& ctx) {
@@ -57,7 +57,7 @@ void gradient_scale_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
-/// Whether the gradient has the row of element i: all of them, but for selected rows.
+/// Whether the gradient has the row of element i: always true, except for selected rows.
 template <class Real>
 bool has_row(const call_context<Real>& ctx, std::size_t i) {
   const auto* const rows = ctx.selected_rows("Grad");
@@ -65,8 +65,8 @@ bool has_row(const call_context<Real>& ctx, std::size_t i) {
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
 }
 
-/// The gradient; scaled, then clipped, then with the decay's gradient added where the operator has
-/// such attributes. No clip changes the zeros of rows that are not there.
+/// The gradient; scaled, then clipped, then with the decay's gradient added, if the operator has
+/// such attributes. No clip changes the zeros of missing rows.
 template <class Real>
 xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");
@@ -147,8 +147,8 @@ void adagrad_update(call_context<Real>& ctx) {
 
 /// m1 = b1 m1 + (1 - b1) g; m2 = b2 m2 + (1 - b2) g^2;
 /// p -= lr sqrt(1 - b2^t) / (1 - b1^t) m1 / (sqrt m2 + epsilon). Source: Kingma and Ba 2015.
-/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode rows
-/// that a gradient of selected rows has not stay as they are, unless a decay makes it whole.
+/// Without Beta1Pow and Beta2Pow the learning rate has been corrected already. With lazy_mode, rows
+/// that a gradient of selected rows lacks do not change, unless a decay makes the gradient dense.
 template <class Real>
 void adam_update(call_context<Real>& ctx) {
   auto p = ctx.real("Param"), m1 = ctx.real("Moment1"), m2 = ctx.real("Moment2");
@@ -299,7 +299,7 @@ void proximal_update(call_context<Real>& ctx) {
   const Real l2 = ctx.real_attribute("l2");
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) += g.flat(i) * g.flat(i);
-    // Where all gradients were 0 the step is 0, not 0 / 0.
+    // If all gradients were 0 the step is 0, not 0 / 0.
     const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
     const Real z = p.flat(i) - lr * g.flat(i) / root;
     const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);

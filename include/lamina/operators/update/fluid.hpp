@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/update/fluid.hpp - update operators as Fluid spells them.
 //
-// An update of lamina is one operator with clip, decay and the numbers of a step in it. Fluid's has
-// variables for the learning rate and for the powers of beta, and operators of their own that clip
+// An update of lamina is one operator with clip, decay and the numbers of a step in it. Fluid has
+// variables for the learning rate and for the powers of beta, and separate operators that clip
 // gradients and add decay.
 #pragma once
 
@@ -21,12 +21,12 @@
 
 namespace lamina::detail {
 
-/// What an update does beside its optimizer's equation.
+/// The steps of an update in addition to its optimizer's equation.
 struct update_numbers {
   float learning_rate = 0;
   gradient_clip clip{};
   regularizer decay{};
-  std::vector<float> scalars{};  // by attribute behind those of the preparation
+  std::vector<float> scalars{};  // by attribute, after those of the preparation
   std::vector<float> initial{};  // by accumulator
 };
 
@@ -114,7 +114,7 @@ class fluid_update_writer {
     base_ = 1;
   }
 
-  /// The schema of Fluid's operator of a type; null where it has none.
+  /// The schema of Fluid's operator of a type; null if there is none.
   static const operator_schema* schema_of_update(std::string_view type) {
     static const operator_schema* const known[] = {&schema_of<fluid::sgd>(),
                                                    &schema_of<fluid::momentum>(),
@@ -238,7 +238,7 @@ class fluid_update_writer {
     return computed("sum", {{"X", {gradient, penalty}}}, like(gradient, "@REGULARIZED"));
   }
 
-  // One variable for all; a parameter with a factor of its own has a multiple of it.
+  // One variable for all parameters; a parameter with its own factor has a multiple of it.
   std::string learning_rate(const std::string& param, float rate) {
     if (base_name_.empty()) {
       base_ = rate;
@@ -287,7 +287,7 @@ class fluid_update_writer {
     const std::string power = made.input("Beta1Pow").empty() ? "" : made.input("Beta1Pow").front();
     const float beta = power.empty() ? 0 : made.attribute("beta1")->real;
     to_.add(std::move(made));
-    // Where the operator does not multiply the power itself.
+    // If the operator does not multiply the power itself.
     if (!power.empty() && !multiplies) scaled(power, power, beta);
   }
   std::string beta_power(const operator_message& op, const std::string& param,

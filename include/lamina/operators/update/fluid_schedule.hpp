@@ -15,8 +15,8 @@
 
 namespace lamina::detail {
 
-/// Appends what computes the learning rate of a step. The counter `@LR_DECAY_COUNTER@` begins one
-/// before the first step and is one more in each; Fluid: learning_rate_scheduler.py.
+/// Appends the operators that compute the learning rate of a step. The counter `@LR_DECAY_COUNTER@`
+/// starts one below the first step, and each step increments it; Fluid: learning_rate_scheduler.py.
 class fluid_schedule_writer {
  public:
   explicit fluid_schedule_writer(message_appender& to) : to_(to) {}

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// Lowers updates, and the numbers that operators tell them.
+/// Lowers updates, and the numbers that operators compute for them.
 struct update_lowering : block_lowering {
   using block_lowering::block_lowering;
 
@@ -15,7 +15,7 @@ struct update_lowering : block_lowering {
   /// Fluid's update: the parameter and its accumulators are read and written in place; the
   /// operator's attributes are constants that the training loop sets before each step.
   constexpr void lower_update(const operator_desc& op, int k) {
-    // Parameter, gradient, accumulators; what follows tells some of the numbers.
+    // Parameter, gradient, accumulators; the operands after them hold some of the numbers.
     const int outputs = op.schema->output_count, n = outputs + 1;
     const int param = argument(op.inputs);
     const plan_variable of_param = variables.items[param];
@@ -25,8 +25,8 @@ struct update_lowering : block_lowering {
     if (p.variables[grad].kind != variable_kind::selected_rows &&
         variables.items[grad].panel != panel)
       grad = panel ? in_panels(grad, k) : in_rows(grad, k);
-    // An update that needs norms goes over the parameter twice, one of selected rows over some of
-    // it: kernels of their own.
+    // An update that needs norms goes over the parameter twice, and an update of selected rows goes
+    // over a part of it: both have separate kernels.
     const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
     instruction i = begin(head, *op.schema, 0, k);
     for (int s = 0; s < n; ++s) use(s == 1 ? grad : argument(op.inputs + s), access::load);
@@ -39,8 +39,8 @@ struct update_lowering : block_lowering {
     end(i);
   }
 
-  /// After operator k, which is a part of an optimizer's step: the numbers of the updates for which
-  /// it tells the learning rate, and no other operator anything.
+  /// After operator k, which is a part of an optimizer's step: the numbers of the updates whose
+  /// learning rate it computes and for which no other operator computes anything.
   constexpr void tell_numbers(const operator_desc& from, int k) {
     for (int u = k + 1; u < p.count.operators; ++u) {
       const operator_desc op = p.operators[u];
@@ -52,9 +52,9 @@ struct update_lowering : block_lowering {
   }
 
  private:
-  /// The training loop sets the numbers of an update; until then they are what was recorded, or
-  /// their defaults. Those are mostly the defaults of the update before: an array that is known is
-  /// read in a fraction of the time that a schema takes.
+  /// The training loop sets the numbers of an update; until then they have their recorded or
+  /// default values. The defaults are mostly those of the previous update: reading a known array
+  /// takes a fraction of the time that reading a schema takes.
   constexpr void add_numbers(const operator_desc& op) {
     const int numbers = op.schema->attribute_count, first = constants.count;
     if (op.attributes >= 0) {
@@ -73,10 +73,10 @@ struct update_lowering : block_lowering {
     constants.count = first + numbers;
   }
   const operator_schema* with_defaults = nullptr;  // the last update with its schema's defaults ...
-  int defaults = 0;                                // ... and where they lie among the constants
+  int defaults = 0;                                // ... and their index among the constants
 
-  /// The numbers of an update that other operators tell. Where they were known before its gradient,
-  /// so were these: the update can then be the epilogue of the gradient's product.
+  /// The numbers of an update that other operators compute. If those operators come before the
+  /// gradient, so do these numbers: the update can then be the epilogue of the gradient's product.
   constexpr int numbers_of(const operator_desc& op, int k) {
     for (int i = 0; i < told.count; ++i)
       if (told[i].update == k) return told[i].made;

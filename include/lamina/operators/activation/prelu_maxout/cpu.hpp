@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/cpu.hpp - activations that look at more than one place:
+// lamina/operators/activation/prelu_maxout/cpu.hpp - activations that read more than one element:
 // prelu, maxout.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Calls f(number of the slope, first column, columns) for the parts of a row that a slope of prelu
-/// serves.
+/// Calls f(number of the slope, first column, columns) for the parts of a row that share a slope of
+/// prelu.
 template <class F>
 void for_each_slope(int width, int columns, F&& f) {
   for (int j = 0, i = 0; j < columns; j += width, ++i) f(i, j, width);

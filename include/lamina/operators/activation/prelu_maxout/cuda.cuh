@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/cuda.cuh - activations that look at more than one place:
+// lamina/operators/activation/prelu_maxout/cuda.cuh - activations that read more than one element:
 // prelu, maxout.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Slope k serves elements k * width to before (k + 1) * width of each row.
+/// Slope k belongs to the elements [k * width, (k + 1) * width) of each row.
 struct prelu_arguments {
   const float *x, *d;
   float* to;

@@ -9,7 +9,7 @@
 
 namespace lamina::kernel {
 
-/// For each element of X the place of its Alpha.
+/// For each element of X the position of its Alpha.
 template <class Real>
 std::vector<std::size_t> alpha_positions(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
@@ -56,8 +56,8 @@ void prelu_gradient(call_context<Real>& ctx) {
   ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
-/// For each element of Out the place of the largest of its `groups` channels, of equal ones the
-/// first.
+/// For each element of Out the position of the largest of its `groups` channels, the first of equal
+/// ones.
 template <class Real>
 std::vector<std::size_t> largest_channels(const call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

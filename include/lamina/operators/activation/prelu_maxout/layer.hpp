@@ -10,7 +10,8 @@
 
 namespace lamina::layer {
 
-/// How many slopes prelu trains: one, one a channel (dimension 1), or one an element of a row.
+/// The number of slopes that prelu trains: one, one per channel (dimension 1), or one per element
+/// of a row.
 enum class prelu_mode : std::uint8_t { all, channel, element };
 
 /// Options of prelu.

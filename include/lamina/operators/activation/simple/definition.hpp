@@ -109,7 +109,7 @@ struct gelu : pointwise {
       {{"approximate", attribute_type::boolean, 0}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T given, T approximate) {
-    // What is further below gives 0, and infinity times 0 is no number.
+    // Every x below -40 gives 0; the limit avoids infinity times 0, which is NaN.
     const T x = math::max(T(-40), given);
     // One of two functions for all lanes: computing both costs twice the time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));

@@ -35,7 +35,7 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
   return largest;
 }
 
-/// What softmax divides by, the sum of e^(x - largest).
+/// The divisor of softmax, the sum of e^(x - largest).
 template <class Real>
 struct softmax_sum {
   Real sum, largest;
@@ -202,7 +202,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
         const Real* p = softmax.row<const Real>(r) + o * n;
         Real* d = dx.row<Real>(r) + o * n;
         const std::int64_t l = soft ? 0 : labels.at(r, o, n);
-        if (l < 0 || g == 0) {  // no gradient, whatever the logits are
+        if (l < 0 || g == 0) {  // no gradient, even if logits are NaN or infinite
           std::fill_n(d, n, Real(0));
           continue;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/softmax/cuda.cuh - softmax and cross entropies, a line a team.
+// lamina/operators/activation/softmax/cuda.cuh - softmax and cross entropies, one team per line.
 #pragma once
 
 #include <limits>
@@ -13,14 +13,14 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// What e^x was divided by: e^largest and a sum. Their logarithms stay apart: numbers may share any
-/// large one, which would take the digits of the other.
+/// The divisor of e^x as two factors, e^largest and a sum. Their logarithms are stored separately,
+/// because a large offset that all numbers share would cost the other logarithm its digits.
 struct softmax_partition {
   float log_sum, largest;
 };
 
-/// y = softmax of the n numbers at x. The first number of a thread, which of short lines is the
-/// only one, stays in its register.
+/// y = softmax of the n numbers at x. The first number of a thread, which is the only one if lines
+/// are short, stays in its register.
 template <class Team>
 LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y, int n,
                                                        const Team& team) {
@@ -47,8 +47,8 @@ LAMINA_FN inline float clipped_log(float p) {
   const float l = math::log(p);
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
 }
-/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
-/// 0 times infinity is no number.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
+/// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
 LAMINA_FN inline float finite_ratio(float d, float p) {
   constexpr float most = std::numeric_limits<float>::max() / 1024;
   const float ratio = d / p;
@@ -60,7 +60,7 @@ inline void share_last_axis(const call_context& c, call_arguments& a) {
     fail(c, {"expected the last dimension as axis"});
   c.share_lines(a, a.in[0]);
 }
-/// A line a team; whether labels are soft, and which number is none.
+/// One team per line. States whether labels are soft, and which number stands for no label.
 inline void share_labelled(const call_context& c, call_arguments& a, const argument_view& lines) {
   a.integer[0] = c.integer(0);
   a.integer[1] = c.integer(1);
@@ -161,7 +161,7 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
     // The forward kernel has reported what is out of range.
     const std::int64_t l = a.integer[0] != 0 ? 0 : a.in[0].integer(i);
     if (g == 0 || (a.integer[0] == 0 && l == a.integer[1])) {
-      // No gradient, whatever the logits are.
+      // No gradient, even if logits are NaN or infinite.
       for (int j = team.rank(); j < n; j += team.size()) d[j] = 0;
       return;
     }

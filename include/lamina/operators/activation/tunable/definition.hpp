@@ -160,7 +160,7 @@ struct pow : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
-    // A slope of 0 stays 0 where the power is infinite.
+    // A slope of 0 stays 0 even if the power is infinite.
     const T slope = dy * factor;
     return math::select(slope == T(0), T(0), slope * math::pow(x, factor - T(1)));
   }
@@ -211,8 +211,8 @@ struct thresholded_relu : pointwise {
   }
 };
 
-/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one a channel
-/// ("channel", dimension 1 of X), or one an element of a row ("element"). Source: He et al. 2015.
+/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one per channel
+/// ("channel", dimension 1 of X), or one per element of a row ("element"). Source: He et al. 2015.
 struct prelu : operator_definition {
   static constexpr const char* type = "prelu";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Alpha"}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension, each an
-// array of its own.
+// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension as
+// separate arrays.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct dimension_steps {
     for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
     of_rows = d == 0;
   }
-  /// The rows of each part, which lie as those of `item`.
+  /// The rows of each part, which have the layout of the rows of `item`.
   int rows(const operand& item) const {
     return !of_rows && item.domain != 0 ? whole.rows : item.rows;
   }

@@ -7,7 +7,7 @@
 
 namespace lamina::engine {
 
-/// The offsets of a slot: of each level, the highest first, how many sequences there are, and where
+/// The offsets of a slot: for each level, the highest first, the number of sequences, and where
 /// they begin and end.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {
@@ -23,7 +23,7 @@ void keep_sequences(const Call& c, int domain, Array& to, int i) {
   }
 }
 
-/// Gives a domain the rows and sequences of a slot.
+/// Sets the rows and sequences of a domain to those of a slot.
 template <class Call, class Array>
 void take_sequences(const Call& c, int domain, const Array& from, int i) {
   const int levels = c.makes_rows() ? levels_of(c, domain) : 0;

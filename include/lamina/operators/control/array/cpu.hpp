@@ -22,7 +22,7 @@ inline operand slot_of(const operand& array, int i) {
   return slot;
 }
 
-/// Floats that so many rows of an array's slots fill.
+/// The floats that `rows` rows of an array's slots occupy.
 inline std::size_t floats_of(const operand& array, int rows) {
   const std::size_t bytes = static_cast<std::size_t>(array.stride) *
                             static_cast<std::size_t>(rows) *
@@ -45,9 +45,9 @@ namespace detail {
   fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
 }
 
-/// How many rows a slot and an operand share. The rows of a step are the first ones of those of any
-/// step before, so where the rows of both are of steps one may have more: what they do not share
-/// counts as zeros.
+/// The number of rows that a slot and an operand share. The rows of a step are the first rows of
+/// any previous step, so if both have rows of steps, one may have more: the other rows count as
+/// zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail_slot(c, i, o.rows, slot.rows);
@@ -78,8 +78,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows to those of another operand; rows of one stride as one, with what pads
-/// them.
+/// Adds the first n rows to those of another operand. If the strides are equal, it adds all rows at
+/// once, padding included.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;

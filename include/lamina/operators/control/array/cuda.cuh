@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host knows where
-// slots lie, kernels move their rows.
+// lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host has the
+// addresses of slots, kernels move their rows.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The array of tensors that an operand stands for.
+/// The array of tensors that an operand names.
 template <class Backend>
 auto& array_of(const operand& o) {
   return *static_cast<device_tensor_array<Backend>*>(o.data);
@@ -45,7 +45,7 @@ operand new_slot(const operand& array, int i, int rows) {
   return slot;
 }
 
-/// Whether a domain has the sequences of a slot already; so it is with those that are fed.
+/// Whether a domain already has the sequences of a slot, as domains of fed sequences do.
 template <class Array>
 bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   const int levels = levels_of(h, domain);
@@ -59,7 +59,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   }
   return true;
 }
-/// Gives a domain the rows and sequences of a slot.
+/// Sets the rows and sequences of a domain to those of a slot.
 template <class Array>
 void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);
@@ -69,16 +69,16 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
     take_sequences(h, domain, from, i);
 }
 
-/// How many rows a slot and an operand share: where the rows of both are of steps one may have
-/// more, and what they do not share counts as zeros.
+/// The number of rows that a slot and an operand share: if both have rows of steps, one may have
+/// more, and the other rows count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
   return std::min(slot.rows, o.rows);
 }
 
-/// The rows of slot i, which has a value, as those of another operand: a copy, or where the slot
-/// lies.
+/// Gives another operand the rows of slot i, which has a value: copies them, or sets the address to
+/// that of the slot.
 template <class Backend>
 void read_slot(Backend& b, const call_context& c, const operand& array, int i, operand out) {
   const operand slot = slot_of<Backend>(array, i);
@@ -94,7 +94,7 @@ void read_slot(Backend& b, const call_context& c, const operand& array, int i, o
   clear_rows(b, out, n);
 }
 
-/// Adds n rows, of those that a map chooses, to those of another operand.
+/// Adds n rows, which a map selects, to those of another operand.
 template <class Backend>
 void add_rows(Backend& b, const call_context& c, const operand& x, const operand& to, int n,
               const row_map& map = {}) {
@@ -182,8 +182,8 @@ struct call_kernel<lod_array_length> {
 
 namespace detail {
 
-/// Index t of a dimension of an array, as an array without this dimension: which elements those of
-/// a part are.
+/// Index t of a dimension of an array, as an array without this dimension: maps the elements of a
+/// part to those of the array.
 struct step_map {
   divider inner, whole_columns, part_columns;
   int steps, t;

@@ -4,7 +4,7 @@
 //
 // An array is memory: operators change it in place, slot by slot. So is its gradient, which is an
 // array as well: a read adds to a slot; a write takes the slot's gradient and empties it, because
-// what stood there before was overwritten. A slot without a value counts as zeros.
+// the write has overwritten the previous value. A slot without a value counts as zeros.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -23,7 +23,7 @@ struct write_to_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD = Out@GRAD[I], zeros where it has no value; then Out@GRAD[I] has none.
+/// X@GRAD = Out@GRAD[I], zeros if it has no value; afterwards Out@GRAD[I] has no value.
 struct write_to_array_gradient : operator_definition {
   static constexpr const char* type = "write_to_array_grad";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"Out@GRAD"}}};

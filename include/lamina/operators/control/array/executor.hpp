@@ -72,7 +72,7 @@ void lod_array_length_forward(call_context<Real>& ctx) {
            tensor::filled<std::int64_t>({1}, static_cast<std::int64_t>(ctx.array_of("X").size())));
 }
 
-/// The elements before, along and behind a dimension.
+/// The number of elements before, along and after a dimension.
 struct axis_extents {
   std::size_t outer = 1, steps, inner = 1;
   axis_extents(const tensor_shape& shape, std::size_t axis) : steps(shape[axis]) {

@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. It is
-/// memory: writing a slot changes it for all who read it later, in whatever block.
+/// memory: an operator that reads a slot later, in any block, gets the value written last.
 /// Fluid: LOD_TENSOR_ARRAY.
 template <element T, row_domain Rows, int... Dims>
 struct tensor_array {
@@ -42,8 +42,7 @@ constexpr auto create_array(const block& main, const array_attr& attr = {}) {
   return detail::array_of(layer, layer.template output<Item>());
 }
 
-/// a[i] = x; the array grows where it must. A hole that this leaves has no value. Fluid:
-/// array_write.
+/// a[i] = x; the array grows if needed. Skipped slots have no value. Fluid: array_write.
 template <class T, class R, int... D>
 constexpr void array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
                            const tensor_array<T, R, D...>& a, int line = __builtin_LINE()) {
@@ -61,7 +60,7 @@ constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::in
   return a;
 }
 
-/// a[i]; at run time an error where there is no such value. Fluid: array_read.
+/// a[i]; an error at run time if there is no such value. Fluid: array_read.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
                                           const variable<std::int64_t, once, 1>& i,

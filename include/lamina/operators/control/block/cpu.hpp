@@ -7,7 +7,8 @@
 
 namespace lamina::engine::cpu {
 
-/// A machine runs blocks itself (block_runner.hpp); a table of kernels has a place for them.
+/// A machine runs blocks itself (block_runner.hpp); the entries in the table of kernels are
+/// placeholders.
 struct no_kernel {
   static constexpr bool in_double = true;
   template <class Real = float>

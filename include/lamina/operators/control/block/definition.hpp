@@ -7,9 +7,9 @@
 
 namespace lamina {
 
-/// Runs sub_block while Condition, one bool, is true. X: all that the block reads from outside;
-/// Out: what it writes there. Variables of the block belong to one iteration; those that its
-/// gradient needs stay in StepScopes. Fluid: while.
+/// Runs sub_block while Condition, one bool, is true. X: all variables that the block reads from
+/// outer blocks; Out: those that it writes there. Variables of the block belong to one iteration;
+/// those that its gradient needs stay in StepScopes. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
   static constexpr auto block = block_rule::loop;
@@ -20,8 +20,8 @@ struct while_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, the gradients of one iteration, for each iteration of a while, last one first.
-/// X@GRAD: what the block adds to or overwrites. Fluid: while_grad.
+/// Runs sub_block, the gradients of one iteration, once per iteration of a while, the last
+/// iteration first. X@GRAD: the gradients that the block adds to or overwrites. Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
   static constexpr auto block = block_rule::loop_gradient;
@@ -58,8 +58,8 @@ struct conditional_block_gradient : operator_definition {
        {"is_scalar_condition", attribute_type::boolean, 0}}};
 };
 
-/// What decides whether the block of an operator runs: a bool, or a variable whose rows are
-/// counted; -1 for while_grad, which runs it as often as the while did.
+/// The variable that decides whether the block of an operator runs: a bool, or a variable whose
+/// rows are counted; -1 for while_grad, which runs the block as often as the while did.
 template <class Program>
 constexpr int condition_of(const Program& p, const operator_desc& op) {
   if (op.schema->facts.block == block_rule::loop_gradient) return -1;
@@ -68,8 +68,8 @@ constexpr int condition_of(const Program& p, const operator_desc& op) {
 
 namespace detail {
 
-/// The variables outside of a block that its operators, from operator `first` on, read, and those
-/// that they write: what the operator that runs the block has as arguments.
+/// The variables outside of a block that its operators, starting with operator `first`, read, and
+/// those that they write: the arguments of the operator that runs the block.
 constexpr void outer_arguments(const program_builder& b, int inside, int first,
                                constexpr_vector<int>& reads, constexpr_vector<int>& writes) {
   const int variables = b.variables.count;

@@ -2,12 +2,13 @@
 // lamina/operators/control/block/layer.hpp - records the body of a loop or of a condition as a
 // block.
 //
-// The body is called twice. The first call only shows which handles of outer blocks it assigns to
-// (program/block.hpp), and is taken back. Each of these gets a fresh variable in the outer block,
-// written once before the block, `assign(value before)`, and once at the end of the block,
-// `assign(value after)`: the carried variable, which the handle names from then on. So inside a
-// block every variable is written by exactly one operator, and a carried one is constant while the
-// block runs. Why a fresh one: `auto h = x;` makes h and x the same variable, and only h changes.
+// The body is called twice. The first call only finds the handles of outer blocks that it assigns
+// to (program/block.hpp); its recording is discarded. Each of these gets a fresh variable in the
+// outer block, written once before the block, `assign(value before)`, and once at the end of the
+// block, `assign(value after)`: the carried variable, which the handle names from then on. So
+// inside a block exactly one operator writes each variable, and a carried variable is constant
+// while the block runs. The variable is fresh because `auto h = x;` makes h and x the same
+// variable, and only h changes.
 #pragma once
 
 #include <lamina/layers/one_operator.hpp>
@@ -41,7 +42,7 @@ class open_block {
 /// A handle that a body assigns to.
 struct carried_handle {
   variable_handle* to;
-  int variable;  // what carries its value
+  int variable;  // carries its value
 };
 
 /// A recorded body: its block, its first operator, what it carries.
@@ -66,7 +67,7 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
   b.add_operator(schema_of<lamina::assign>(), {from}, {to});
 }
 
-/// Notes the handles that `body` assigns to; what it records is forgotten.
+/// Records which handles `body` assigns to, and discards the operators that it records.
 template <class F>
 constexpr void find_written(program_builder& b, F& body, recorded_body& made) {
   rollback recorded(b);
@@ -82,7 +83,7 @@ constexpr void find_written(program_builder& b, F& body, recorded_body& made) {
   recorded.undo();
 }
 
-/// Records `body` as a block of its own.
+/// Records `body` as a separate block.
 template <class F>
 constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, int line) {
   program_builder& b = layer.builder();

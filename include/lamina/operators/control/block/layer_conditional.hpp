@@ -37,7 +37,7 @@ constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& b
   detail::add_conditional(layer, made, chosen_by, true);
 }
 
-/// Of several bodies runs the first one whose condition is true:
+/// Runs the first of several bodies whose condition is true:
 ///
 ///   layer::switch_case(early, [&](lamina::block&) { rate = slow; })
 ///       .when(late, [&](lamina::block&) { rate = fast; })
@@ -62,7 +62,7 @@ class switch_case {
     conditional_block(runs, body, {}, line);
     return *this;
   }
-  /// What runs when no condition was true. Fluid: Switch.default.
+  /// The body that runs if no condition was true. Fluid: Switch.default.
   template <class F>
   constexpr void otherwise(F&& body, int line = __builtin_LINE()) {
     conditional_block(none_before_, body, {}, line);

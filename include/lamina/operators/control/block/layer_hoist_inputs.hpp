@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_hoist_inputs.hpp - what a loop computes of one step of a
-// known input, once before the loop.
+// lamina/operators/control/block/layer_hoist_inputs.hpp - moves computations on the steps of a
+// known input out of a loop.
 //
-// A step of a recurrence mostly begins with a product of its input and a weight, or with the row of
-// a table. Neither depends on the steps before: so it is recorded before the loop, for the elements
-// of all steps, and the loop walks over the results. One product of many rows takes the place of
-// many products of few, and so do its gradients.
+// A step of a recurrence usually begins with a product of its input and a weight, or with the row
+// of a table. Neither depends on previous steps, so the layer records it before the loop, on the
+// elements of all steps, and the loop walks over the results. One product of many rows replaces
+// many products of few rows, in the gradients too.
 #pragma once
 
 #include <initializer_list>
@@ -18,8 +18,8 @@
 
 namespace lamina::layer::detail {
 
-/// Rewrites the body of a loop: block `body`, whose operators, and those that were recorded
-/// meanwhile for the block around it, begin at `first`.
+/// Rewrites the body of a loop, block `body`. Its operators, and those recorded meanwhile for the
+/// block around it, begin at `first`.
 class input_hoister {
  public:
   constexpr input_hoister(program_builder& b, int body, int first)
@@ -73,7 +73,7 @@ class input_hoister {
            [&](int v) { writer_[v] = writer_[v] == -1 ? k : several; });
     }
   }
-  /// The only operator that writes v; null where there are several, or none here.
+  /// The only operator that writes v; null if there are several, or none here.
   constexpr const operator_desc* writer_of(int v) const {
     return writer_[v] < 0 ? nullptr : &b_.operators.items[writer_[v]];
   }
@@ -83,7 +83,8 @@ class input_hoister {
            (writer_[v] < 0 || !is_inside(b_, b_.operators[writer_[v]].block, body_));
   }
 
-  /// Records what operator `op` computes before the loop, and reads it in its place.
+  /// Records the computation of operator `op` before the loop, and replaces `op` by a read of the
+  /// result.
   constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
     const bool product = op.schema == &schema_of<lamina::mul>();
     if (op.block != body_ || op.role != op_role::forward ||
@@ -121,7 +122,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// The same operator with other inputs, of which -1 is none, and output.
+  /// The same operator with other inputs, where -1 stands for none, and another output.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;
@@ -132,7 +133,8 @@ class input_hoister {
     op.end = b_.arguments.count;
     return op;
   }
-  /// What `out` is in one step, for all steps of x; takes over its name.
+  /// A variable that holds, for all steps of x, the value of `out` in one step; it takes over the
+  /// name of `out`.
   constexpr int add_whole(int out, int x, bool stacked) {
     const int made = b_.variables.push(variable_desc(b_.variables[out]));
     variable_desc& whole = b_.variables[made];
@@ -166,8 +168,8 @@ class input_hoister {
     b_.variables[v].number = 0;
   }
 
-  /// Leaves out arrays of steps of known inputs, and what reads them, where nobody reads the
-  /// result.
+  /// Removes arrays of steps of known inputs, and the operators that read them, if no operator
+  /// reads the result.
   constexpr void drop_unread(constexpr_vector<operator_desc>& made, int block) const {
     const int variables = b_.variables.count;
     bool* read = new bool[static_cast<unsigned>(variables) + 1];
@@ -191,7 +193,7 @@ class input_hoister {
   static constexpr int several = -2;
 };
 
-/// Takes what a loop does with the steps of known inputs out of its body (see above).
+/// Moves computations on the steps of known inputs out of the body of a loop (see above).
 constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }

@@ -23,10 +23,10 @@ struct while_attr {
 ///     layer::less_than(i, n, going);
 ///   });
 ///
-/// A handle of an outer block that the body assigns to has its value of the iteration before at the
-/// start of the body, and that of the last iteration behind the loop. A handle made in the body
-/// exists in one iteration. The body is called more than once while it is recorded, so it changes
-/// nothing but handles. Loops nest to any depth. Fluid: While.
+/// A handle of an outer block that the body assigns to has the value of the previous iteration at
+/// the start of the body, and that of the last iteration after the loop. A handle made in the body
+/// exists within one iteration. The body is called more than once while it is recorded, so it
+/// changes nothing but handles. Loops nest to any depth. Fluid: While.
 template <class F>
 constexpr void while_loop(variable<bool, once, 1>& going, F&& body,
                           const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {

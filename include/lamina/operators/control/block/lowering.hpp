@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/lowering.hpp - what loops and branches are lowered to: one
-// instruction that stands for all of a block, and nothing for what an iteration merely hands over.
+// lamina/operators/control/block/lowering.hpp - lowers a loop or a branch to one instruction for
+// the whole block; values that an iteration only passes on need no instruction.
 #pragma once
 
 #include <lamina/operators/control/block/definition.hpp>
@@ -15,8 +15,9 @@ struct block_lowering : pool_lowering {
   using pool_lowering::pool_lowering;
 
  protected:
-  /// An operator that runs a block: its operands and results are what the instructions of the block
-  /// and of those inside read and write of other blocks, its condition among them.
+  /// Lowers an operator that runs a block: its operands and results are the variables of other
+  /// blocks that the instructions of the block and of nested blocks read and write, and its
+  /// condition.
   constexpr void lower_block(const operator_desc& op, int k) {
     const int inner = sub_block_of(p, op);
     const auto& of = variables.items;
@@ -68,8 +69,8 @@ struct block_lowering : pool_lowering {
     end(i);
   }
 
-  /// Whether dW of a product only counts in a sum over the iterations of loops: then it becomes one
-  /// product of the rows of many of them.
+  /// Whether dW of a product is only used in a sum over the iterations of loops: then one product
+  /// over the rows of many iterations replaces it.
   constexpr bool collect(int x, int d, int dw, int k) {
     if (!many || summed[dw] < 0) return false;
     const int sum = summed[dw];
@@ -90,7 +91,7 @@ struct block_lowering : pool_lowering {
     return true;
   }
   constexpr bool is_collected(int v) const { return summed[v] == collected; }
-  /// Behind a block operator: what is left of the products in it whose sums belong to this block.
+  /// After a block operator: finishes the products in it whose sums belong to this block.
   constexpr void finish_products(int k) {
     int left = 0;
     for (int n = 0; n < products.count; ++n) {
@@ -109,14 +110,15 @@ struct block_lowering : pool_lowering {
   // An array of the plan's own: a variable without rows.
   constexpr int rows_aside(int columns) { return temporary(0, columns, false, -1); }
 
-  static constexpr int collected = -3;  // in place of what a variable would be added to
+  static constexpr int collected = -3;  // replaces the variable to which another would be added
   struct collected_sum {
     int sum, xs, ds;
   };
   constexpr_vector<collected_sum> products{};
 
-  /// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. Where it
-  /// is only added to an array, whose slots count as zeros beyond their rows, it is that itself.
+  /// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. If it is
+  /// only added to an array, whose slots count as zeros beyond their rows, no zeros are needed: it
+  /// is the gradient of the result itself.
   constexpr bool pass_rows(const operator_desc& op, int k) {
     if (block == 0 || !is<gradient_of<shrink_rnn_memory>>(op) || k + 1 >= p.count.operators)
       return false;
@@ -130,7 +132,7 @@ struct block_lowering : pool_lowering {
     return true;
   }
 
-  /// The end of an iteration gives a variable other rows, and the domain that it has.
+  /// If the end of an iteration gives a variable other rows, a call hands these rows to its domain.
   constexpr bool hand_over_rows(const operator_desc& op, int k) {
     const int from = argument(op.inputs), to = argument(op.outputs);
     if (variables.items[from].rows == variables.items[to].rows) return false;
@@ -138,8 +140,9 @@ struct block_lowering : pool_lowering {
     return true;
   }
 
-  /// The end of an iteration gives a counter or a condition its next value: nothing to do if that
-  /// can be computed where the value of before lies, because nobody reads this one any more.
+  /// At the end of an iteration a counter or a condition gets its next value. No copy is needed if
+  /// that value can be computed in place of the previous one, because no operator reads the
+  /// previous one any more.
   constexpr bool hand_over(const operator_desc& op) {
     const int from = argument(op.inputs), to = argument(op.outputs);
     const plan_variable& f = variables.items[from];

@@ -47,8 +47,8 @@ inline void print_name(const operator_call& c, int variable) {
   std::fprintf(stderr, "Tensor[%.*s]", n, name);
 }
 
-/// Where the sequences of each level begin and end, the outermost level first; nothing for rows
-/// that are no sequences.
+/// Prints where the sequences of each level begin and end, the outermost level first. Prints
+/// nothing for rows that are not sequences.
 template <class Sequences>
 void print_lod(const operator_call& c, int domain, const Sequences& sequences_of) {
   int levels = 0;
@@ -84,7 +84,7 @@ inline bool prints_now(const operator_call& c) {
   return asked && (first_n < 0 || detail::times_printed(c.op()) < first_n);
 }
 
-/// Writes an array of the host to stderr. `sequences_of(domain)` tells offsets and count.
+/// Writes an array of the host to stderr. `sequences_of(domain)` returns offsets and count.
 template <class Sequences>
 void print_operand(const operator_call& c, const operand& in, const element_reader& read,
                    const Sequences& sequences_of) {

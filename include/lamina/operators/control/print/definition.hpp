@@ -6,7 +6,7 @@
 
 namespace lamina {
 
-/// Out = In, and writes it to stderr: message, name, shape, type and the first `summarize` elements
+/// Out = In. Also writes to stderr: message, name, shape, type and the first `summarize` elements
 /// (-1: all), the first `first_n` times (-1: always). print_phase says whether values, gradients or
 /// both are printed; is_forward tells the two apart. Fluid: print.
 struct print : operator_definition {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/cuda.cuh - sequences of different length step by step: the
-// host ranks them, so it knows all rows before any kernel runs.
+// lamina/operators/control/rank_table/cuda.cuh - steps through sequences of different lengths. The
+// host ranks them, so it knows the number of all rows before any kernel runs.
 #pragma once
 
 #include <lamina/engine/cuda/body/row_scatter.cuh>
@@ -14,7 +14,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A table on the host, and where its rows lie on the device.
+/// A table on the host, and the address of its rows on the device.
 struct placed_table {
   rank_table on_host;
   operand on_device;
@@ -30,7 +30,7 @@ struct placed_table {
   }
 };
 
-/// Steps of the sequences of a domain, as the host knows them.
+/// The steps of the sequences of a domain, from the offsets on the host.
 struct step_rows {
   rank_table table;
   const int* begins;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/definition.hpp - operators that walk sequences of different
-// length step by step.
+// lamina/operators/control/rank_table/definition.hpp - operators that step through sequences of
+// different lengths.
 //
-// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first, those of
-// equal length in their order. Step t has one row for each sequence that is longer than t, in the
-// order of the table: so the rows of a step are the first ones of those of the step before.
+// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first;
+// sequences of equal length keep their order. Step t has one row per sequence that is longer than
+// t, in the order of the table, so the sequences of a step are the first ones of the previous step.
 #pragma once
 
 #include <lamina/operators/control/array/definition.hpp>
@@ -96,10 +96,10 @@ struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr std::uint32_t host_inputs = 2;
 };
 
-/// Out[s] = what the last step of sequence s left in a memory: a row of X[length of s], where X[0]
-/// holds the values before the first step, one row for each sequence in the order of the table, and
-/// X[t + 1] those that step t left. So a sequence without elements gives its value before the first
-/// step. Fluid has no such operator: there all steps are stored and the last one is taken of them.
+/// Out[s] = the value of a memory after the last step of sequence s: a row of X[length of s]. X[0]
+/// holds the values before the first step, one row per sequence in the order of the table, and X[t
+/// + 1] the values after step t. A sequence without elements gives its value before the first step.
+/// Fluid has no such operator: it stores all steps and selects the last one.
 struct last_rnn_memory : operator_definition {
   static constexpr const char* type = "last_rnn_memory";
   static constexpr auto inputs = slots_x_table;

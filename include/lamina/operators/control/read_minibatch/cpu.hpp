@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/cpu.hpp - mini-batches that a program asks for.
+// lamina/operators/control/read_minibatch/cpu.hpp - mini-batches that a program reads by itself.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct call_kernel<read_minibatch> {
     for (int i = 0; i < count; ++i) {
       const operand to = c.output(0, i);
       const void* const from = source->field(source->self, c.program().variables[fields[i]].index);
-      // One that the gradient of a loop reads lies in a frame.
+      // A field that the gradient of a loop reads is in a frame.
       if (!to || to.data == from || to.rows == 0) continue;
       std::memcpy(to.data, from,
                   static_cast<std::size_t>(to.rows) * static_cast<std::size_t>(to.columns) *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/cuda.cuh - mini-batches that a program on a device asks
-// for.
+// lamina/operators/control/read_minibatch/cuda.cuh - mini-batches that a program on a device reads
+// by itself.
 #pragma once
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
@@ -9,8 +9,8 @@
 
 namespace lamina::engine::cuda {
 
-/// The host knows whether another mini-batch follows, so that it walks along the loop without a
-/// look on the device, unless an operator there writes to the same variable.
+/// The host knows whether another mini-batch follows, so it runs the loop without reading from the
+/// device, unless an operator there writes to the same variable.
 template <>
 struct call_kernel<read_minibatch> {
   static constexpr bool launches = true;
@@ -33,8 +33,8 @@ struct call_kernel<read_minibatch> {
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
   }
-  /// Copies those fields that the gradient of a loop reads, which lie in a frame; the operator has
-  /// no inputs, so field i is argument i on the device.
+  /// Copies the fields that the gradient of a loop reads, which are in a frame; the operator has no
+  /// inputs, so field i is argument i on the device.
   template <class Backend>
   static void keep_fields(Backend& b, const call_context& c, float* const* on_device) {
     const int* const fields = c.program().arguments + c.op()->outputs + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/definition.hpp - takes the next mini-batch while a
+// lamina/operators/control/read_minibatch/definition.hpp - reads the next mini-batch while a
 // program runs.
 #pragma once
 

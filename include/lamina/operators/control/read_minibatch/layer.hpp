@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/layer.hpp - data that a program asks for itself.
+// lamina/operators/control/read_minibatch/layer.hpp - data that a program reads by itself.
 #pragma once
 
 #include <tuple>
@@ -10,17 +10,17 @@
 
 namespace lamina {
 
-/// One field of the samples of a reader: an array of inner dimensions Dims a sample, or without any
-/// one number.
+/// One field of the samples of a reader: an array of inner dimensions Dims per sample; without
+/// dimensions, one number.
 template <element T, int... Dims>
 struct field {};
 
-/// One sequence a sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
-/// same lengths. An element is an array of dimensions Dims, or without any one number.
+/// One sequence per sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
+/// same lengths. An element is an array of dimensions Dims; without dimensions, one number.
 template <fixed_string Rows, element T, int... Dims>
 struct sequence_field {};
 
-/// One sequence of sequences a sample, with rows nested_tokens<Rows>.
+/// One sequence of sequences per sample, with rows nested_tokens<Rows>.
 template <fixed_string Rows, element T, int... Dims>
 struct nested_sequence_field {};
 
@@ -53,8 +53,8 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 };
 }  // namespace detail
 
-/// The next mini-batch of the reader that the program is run with, one variable a field; `more` is
-/// then whether another one follows:
+/// Reads the next mini-batch of the reader that the program runs with, one variable per field;
+/// `more` then says whether another mini-batch follows:
 ///
 ///   auto more = layer::fill_constant<bool>(main, true);
 ///   layer::while_loop(more, [&](lamina::block& loop) {
@@ -67,8 +67,8 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 /// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:
 /// `lamina::sequence_field<"words", std::int64_t>`. Rows of the batch and lengths of sequences
 /// change with each call, so nothing that has them outlives an iteration, or is used after another
-/// call; what the gradient of the loop reads of an iteration is kept, so `minimize` may also stand
-/// behind the loop. `lamina::run` gives the reader.
+/// call; what the gradient of the loop reads of an iteration is kept, so `minimize` may also follow
+/// the loop. The caller passes the reader to `lamina::run`.
 /// Fluid: layers.read_file.
 template <fixed_string Name, class... Field>
 constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,

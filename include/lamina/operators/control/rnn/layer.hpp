@@ -26,8 +26,8 @@ struct memory_attr {
 
 namespace detail {
 
-/// What a memory holds behind the last step: a result of a step, `step.last(memory)`, that is a
-/// variable V outside.
+/// The value of a memory after the last step: a step returns it as `step.last(memory)`, and outside
+/// of the loop it is a variable V.
 template <class V>
 struct last_state {
   using type = V;
@@ -38,7 +38,7 @@ inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
-/// The variables that number a step.
+/// The variables that hold the number of a step.
 struct step_numbers {
   const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
   const variable<std::int64_t, once, 1>& index;  // of its part of what the recurrence walks over
@@ -74,7 +74,7 @@ class rnn_recorder {
     b_.current_block = outer_;
     return here;
   }
-  // The same where a variable is needed there.
+  // The same; the variable `needed` must be visible there.
   constexpr int leave(int needed, int line) {
     const int here = leave();
     lamina::detail::require_visible(b_, needed, line);
@@ -86,7 +86,7 @@ class rnn_recorder {
     b_.variables[array].kind = variable_kind::tensor_array;
     return array;
   }
-  // The value of an array in this step: of a memory, or of what the recurrence walks over.
+  // The value of an array in this step: of a memory, or of an input of the recurrence.
   template <class Item>
   constexpr Item read(int array, const variable<std::int64_t, once, 1>& number) {
     layer_helper layer(b_, "array_read");
@@ -138,8 +138,8 @@ constexpr auto as_results(const V& v) {
     return std::tuple<V>{v};
 }
 
-/// What the results of a step become: those of a last state are variables, of all others arrays
-/// with a value for each step.
+/// The types of the results of a step: a last state becomes a variable, any other result an array
+/// with one value per step.
 template <class T>
 struct step_results;
 template <class... V>
@@ -165,10 +165,10 @@ struct step_results<std::tuple<V...>> {
   }
 };
 
-/// Records the loop over the steps 0 to `end` of a recurrence. `begin(step_numbers)` is what `step`
-/// is called with. What `step` returns is written to an array each; `arrays` become these, and the
-/// arrays of the memories whose last states it returns. `last` is -1, or the index from which the
-/// steps walk down to 0.
+/// Records the loop over the steps 0 to `end` of a recurrence. `step` is called with
+/// `begin(step_numbers)`. Each result of `step` is written to its own array; `arrays` become these,
+/// and the arrays of the memories whose last states it returns. `last` is -1, or the index from
+/// which the steps walk down to 0.
 template <class Results, class Begin, class F>
 constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, once, 1>& end,
                             int last, int (&arrays)[Results::count], const Begin& begin, F& step,

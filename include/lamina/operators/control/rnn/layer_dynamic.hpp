@@ -23,13 +23,13 @@ template <class F>
 struct ranked_rows {};
 }  // namespace detail
 
-/// One time step of a dynamic_rnn over sequences with rows S: what its function is called with.
+/// One time step of a dynamic_rnn over sequences with rows S: the argument of its function.
 template <class S, class F>
 class rnn_step : public detail::rnn_recorder {
  public:
   /// The rows of a step: one for each sequence that is long enough.
   using rows = at_step<S, detail::step_rows<F>>;
-  /// One row for each sequence, longest first: the order in which the steps see them.
+  /// One row per sequence, longest first: the order of the steps.
   using ranked = at_step<S, detail::ranked_rows<F>>;
   /// One row for each sequence, in the order of the batch.
   using parent = typename S::parent;
@@ -37,7 +37,7 @@ class rnn_step : public detail::rnn_recorder {
   constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), table_(table) {}
 
-  /// The rows of this step of sequences that are as long as those of the rnn. Fluid:
+  /// The rows of this step of sequences with the lengths of the rnn's sequences. Fluid:
   /// DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
@@ -67,8 +67,8 @@ class rnn_step : public detail::rnn_recorder {
     return shrink<variable<T, typename in_step::type, D...>>(ordered);
   }
 
-  /// What `update` stored in the step before; `init`, one value for each sequence, in the first
-  /// one. Fluid: DynamicRNN.memory(init).
+  /// The value that `update` stored in the previous step; in the first step `init`, one value per
+  /// sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
   constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
                                            int line = __builtin_LINE()) {
@@ -79,7 +79,7 @@ class rnn_step : public detail::rnn_recorder {
     const int ordered = reorder<variable<T, ranked, D...>>(init.id);
     return stored<T, D...>(ordered, here);
   }
-  /// The same with elements of type T that are all `value` at first: `memory(lamina::dims<128>)`.
+  /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -94,15 +94,15 @@ class rnn_step : public detail::rnn_recorder {
     return stored<T, D...>(made, here);
   }
 
-  /// What `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
+  /// Sets the value that `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
   template <class T, int... D>
   constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// What the last step of each sequence left in `memory`, as a result of the rnn: one value for
-  /// each sequence, in the order of the batch; that of before the first step for a sequence without
-  /// elements. Only to be returned by the function of the step.
+  /// The value of `memory` after the last step of each sequence, as a result of the rnn: one value
+  /// per sequence, in the order of the batch; the initial value for a sequence without elements.
+  /// The step function may only return it.
   template <class T, int... D>
   constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};
@@ -149,9 +149,9 @@ class rnn_step : public detail::rnn_recorder {
 ///   });
 ///
 /// `step.last(h)` among the results is the final state, one row for each sequence:
-/// `return std::tuple{next, step.last(h)};`, or only that. Sequences never see each other, and
-/// those without elements do nothing. The function is called more than once while it is recorded.
-/// Fluid: DynamicRNN.
+/// `return std::tuple{next, step.last(h)};`, or only that. Sequences are independent of each other,
+/// and a sequence without elements runs no step. The function is called more than once while it is
+/// recorded. Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const options<dynamic_rnn_attr, T>& attr = {},

@@ -18,7 +18,7 @@ struct static_rnn_attr {
 
 namespace detail {
 
-/// Where the steps of a variable with rows R lie: behind the rows.
+/// The dimension of the steps of a variable with rows R: the one after the rows.
 template <class R>
 inline constexpr int step_axis = has_rows<R> ? 1 : 0;
 
@@ -49,7 +49,7 @@ struct all_steps<std::tuple<V...>, Steps> {
 
 }  // namespace detail
 
-/// One step of a static_rnn: what its function is called with.
+/// One step of a static_rnn: the argument of its function.
 template <class R, int Steps>
 class static_rnn_step : public detail::rnn_recorder {
  public:
@@ -70,7 +70,7 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// What `update` stored in the step before; `init` in the first one.
+  /// The value that `update` stored in the previous step; `init` in the first step.
   /// Fluid: StaticRNN.memory(init).
   template <class T, class S, int... D>
   constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
@@ -78,7 +78,7 @@ class static_rnn_step : public detail::rnn_recorder {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  /// The same with the rows of the rnn and elements that are all `value` at first.
+  /// The same with the rows of the rnn; all elements start as `value`.
   /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
   template <element T = float, int... D>
   constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -95,14 +95,14 @@ class static_rnn_step : public detail::rnn_recorder {
     return stored<variable<T, R, D...>>(made, here);
   }
 
-  /// What `memory` returns in the next step. Fluid: StaticRNN.update_memory.
+  /// Sets the value that `memory` returns in the next step. Fluid: StaticRNN.update_memory.
   template <class T, class S, int... D>
   constexpr void update(const variable<T, S, D...>& memory, const variable<T, S, D...>& next,
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// What `memory` would return in one more step, as a result of the rnn: the state behind the last
-  /// step. Only to be returned by the function of the step.
+  /// The state after the last step, as a result of the rnn: what `memory` would return in one more
+  /// step. The step function may only return it.
   template <class T, class S, int... D>
   constexpr auto last(const variable<T, S, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, S, D...>>{kept(memory.id, line)};
@@ -131,10 +131,11 @@ class static_rnn_step : public detail::rnn_recorder {
 ///     return next;
 ///   });
 ///
-/// With `.reverse` step t sees index Steps - 1 - t, and what it returns lies there. `step.last(h)`
-/// among the results is the state behind the last step, [rows, ...]. Variables of outer blocks are
+/// With `.reverse` step t reads index Steps - 1 - t, and its result is stored there. `step.last(h)`
+/// among the results is the state after the last step, [rows, ...]. Variables of outer blocks are
 /// the same in all steps. The function is called more than once while
-/// it is recorded. Fluid: StaticRNN, whose sequences have time before the samples.
+/// it is recorded. Fluid: StaticRNN, whose sequences have the dimension of time before that of the
+/// samples.
 template <class T, class R, int... D, class F>
 constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           const options<static_rnn_attr, T>& attr = {},

@@ -11,7 +11,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// One truth value a row.
+/// One truth value per row.
 struct row_mask {
   operand values;
 

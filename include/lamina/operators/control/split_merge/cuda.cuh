@@ -158,7 +158,7 @@ struct call_kernel<merge_lod_tensor> {
 
 namespace detail {
 
-/// Rows that are copied where a number on the device is `wanted`, and left as they are elsewhere.
+/// Copies rows where a number on the device is `wanted`, and leaves the other rows unchanged.
 struct chosen_rows_body {
   struct arguments {
     const void* from;
@@ -177,7 +177,7 @@ struct chosen_rows_body {
   }
 };
 
-/// An output becomes an input of the same rows, if the mask says so.
+/// Copies an input of the same rows to an output, if the mask selects it.
 template <class Backend>
 void take_whole(Backend& b, const call_context& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)

@@ -9,10 +9,10 @@ namespace lamina {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
-/// Out[i] = the next row of InTrue where Mask[i], else of InFalse: the order of before a split.
-/// With sequences above the mask's rows (`level` of them lie above the mask itself) whole sequences
-/// are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros. Its
-/// gradient is a split. Fluid: merge_lod_tensor.
+/// Out[i] = the next row of InTrue where Mask[i], else of InFalse. This restores the order before a
+/// split. With sequences above the mask's rows (`level` of them lie above the mask itself) whole
+/// sequences are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros.
+/// Its gradient is a split. Fluid: merge_lod_tensor.
 struct merge_lod_tensor : operator_definition {
   static constexpr const char* type = "merge_lod_tensor";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -24,8 +24,8 @@ struct merge_lod_tensor : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// OutTrue = the rows of X where Mask is true, OutFalse the others, in their order; where X has
-/// sequences below the mask's rows, whole sequences. Its gradient is a merge.
+/// OutTrue = the rows of X where Mask is true, OutFalse = the others, in their order. If X has
+/// sequences below the mask's rows, whole sequences are split. Its gradient is a merge.
 /// Fluid: split_lod_tensor.
 struct split_lod_tensor : operator_definition {
   static constexpr const char* type = "split_lod_tensor";

@@ -23,7 +23,7 @@ struct yes_rows {};
 template <class F>
 struct no_rows {};
 
-/// The rows Of with the rows From, which they are or lie below of, replaced by To.
+/// The rows Of, in which the rows From are replaced by To; Of is From or lies below From.
 template <class Of, class From, class To>
 struct replaced_rows {
   static constexpr bool found = false;
@@ -43,7 +43,7 @@ requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, T
 
 }  // namespace detail
 
-/// What a branch of if_else is called with.
+/// The argument of a branch of if_else.
 template <class R, class Key>
 class if_else_branch {
  public:
@@ -53,8 +53,8 @@ class if_else_branch {
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
       : b_(b), mask_(mask), outer_(outer), truth_(truth) {}
 
-  /// The rows of x for which the condition is true, or, in the other branch, false. Where x holds
-  /// sequences and the condition one value for each, whole sequences. Fluid: IfElse.input.
+  /// The rows of x for which the condition is true, or, in the other branch, false. If x holds
+  /// sequences and the condition has one value per sequence, whole sequences. Fluid: IfElse.input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
     lamina::detail::require_visible(b_, x.id, line);
@@ -86,7 +86,7 @@ class if_else_branch {
 
 namespace detail {
 
-/// The type of a branch's result behind the merge.
+/// The type of a branch's result after the merge.
 template <class R, class Key, class V>
 struct merged_type;
 template <class R, class Key, class T, class S, int... D>
@@ -133,8 +133,8 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 
 }  // namespace detail
 
-/// Splits the rows by `condition`, one bool a row, lets `yes` and `no` compute with theirs, and
-/// merges what they return in the order of before:
+/// Splits the rows by `condition`, one bool per row, lets `yes` and `no` compute on their rows, and
+/// merges the results in the original order:
 ///
 ///   auto y = layer::if_else(positive, [&](auto& yes) { return layer::fc<10>(yes.input(x)); },
 ///                           [&](auto& no) { return -layer::fc<10>(no.input(x)); });

@@ -17,7 +17,7 @@ struct beam_candidate {
   Real score;
   std::int32_t parent;
 
-  /// Of two scores NaN is the better one, as in top_k.
+  /// A score of NaN is better than any number, as in top_k.
   LAMINA_FN bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
@@ -33,7 +33,8 @@ struct beam_best {
   int most, count = 0;
 
   LAMINA_FN bool keeps(const candidate& c) const { return count < most || !(c < items[count - 1]); }
-  /// Of equal ones the first stay, but the last of all replaces the last one that is kept.
+  /// Equal candidates keep their order, except that one equal to the last kept candidate replaces
+  /// it.
   LAMINA_FN void keep(const candidate& c) {
     if (!keeps(c)) return;
     if (count == most) --count;

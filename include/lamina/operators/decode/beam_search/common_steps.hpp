@@ -10,8 +10,8 @@
 
 namespace lamina::engine {
 
-/// The steps of a beam search: what the slots of two arrays hold. Array tells where sequences lie;
-/// Values has id(step, row) and score(step, row).
+/// The steps of a beam search, stored in the slots of two arrays. Array has the offsets of the
+/// sequences; Values has id(step, row) and score(step, row).
 template <class Array, class Values>
 class beam_steps {
  public:
@@ -61,7 +61,7 @@ class beam_steps {
   }
 
  private:
-  // A slot keeps two levels of offsets, each behind its number of sequences (slot_sequences.hpp).
+  // A slot keeps two levels of offsets, each after its number of sequences (slot_sequences.hpp).
   sequence_rows sources(int t) const {
     const int* const at = ids_.offsets(t);
     return {at + 1, at[0]};
@@ -90,7 +90,7 @@ class beam_steps {
 };
 
 /// The hypotheses of one source, those with the highest last score first. `order()` has memory for
-/// the numbers of as many as attribute 0 of the call allows.
+/// as many numbers as attribute 0 of the call allows hypotheses.
 template <class Steps, class Order>
 class ranked_hypotheses {
  public:

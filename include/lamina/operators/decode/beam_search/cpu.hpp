@@ -50,7 +50,7 @@ struct call_kernel<beam_search> {
           ++to;
         });
   }
-  /// Of each source the best candidates, and how many they are.
+  /// Scratch for the best candidates of each source and their count.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const int domain = c.input(3).domain;
@@ -76,7 +76,8 @@ struct call_kernel<beam_search> {
     const call_context& c;
     int domain, below;
 
-    // Copies: what is made may be the very sequences that are searched.
+    // Offsets of the sources are copies, because the result may overwrite the sequences that are
+    // searched.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
     candidate* best(int s) const {
@@ -84,7 +85,7 @@ struct call_kernel<beam_search> {
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
-    // Behind the candidates: of each source how many they are, a mark, and where sources begin.
+    // These follow the candidates: their count per source, a mark, and where the sources begin.
     std::int32_t* counts() const { return reinterpret_cast<std::int32_t*>(best(sources())); }
     std::int32_t& count(int s) const { return counts()[s]; }
     std::int32_t* first() const { return counts() + sources() + 1; }

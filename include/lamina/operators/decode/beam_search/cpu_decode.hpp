@@ -12,7 +12,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What the slots of two arrays hold.
+/// The values in the slots of two arrays.
 template <class Real>
 struct slot_values {
   operand ids, scores;

@@ -19,14 +19,13 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// A team looks at the candidates of one source in their order, as many at a time as it has
-/// threads. Of those that are better than the last one that is kept, the first is put in; then all
-/// look again.
+/// A team examines the candidates of one source in order, one per thread at a time. It inserts the
+/// first candidate that is better than the last kept one; then all threads compare again.
 struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
     beam_candidate<float>* best;
-    int* kept;         // of each source, how many of its best ones count
+    int* kept;         // per source, how many of its best candidates count
     const int* first;  // where the rows of sources begin
     std::int64_t end_id;
     int beam_size;
@@ -46,7 +45,7 @@ struct beam_search_lines {
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
         if (next == all) break;
-        // What is written now has been compared by all.
+        // All threads have finished comparing before these writes.
         team.barrier();
         if (mine == next)
           best.keep(c), is_there = false;
@@ -62,7 +61,7 @@ struct beam_search_lines {
   static LAMINA_INLINE LAMINA_FN bool has_ended(const arguments& a, int row) {
     return a.pre_ids.integer(row * a.pre_ids.columns) == a.end_id;
   }
-  /// Candidate k of a row; false where it has none.
+  /// Candidate k of a row; returns false if there is none.
   static LAMINA_INLINE LAMINA_FN bool read(const arguments& a, int row, int k,
                                            beam_candidate<float>& c) {
     const float before = *a.pre_scores.row<const float>(row);
@@ -84,7 +83,7 @@ struct beam_search_lines {
   }
 };
 
-/// What a search keeps in scratch memory: candidates, how many of each source count, and where the
+/// The scratch memory of a search: candidates, how many of them count per source, and where the
 /// rows of sources begin.
 struct beam_scratch {
   std::size_t sources, beam_size;
@@ -111,7 +110,7 @@ struct call_kernel<beam_search> {
     if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
     require_rows(c, scores);
     const int sources = c.rows_in(domain_above(c, scores.domain, below));
-    // Copies: what is made may be the very sequences that are searched.
+    // These are copies, because the result may overwrite the sequences that are searched.
     std::vector<int> first, kept;
     for (int s = 0; s <= sources; ++s) first.push_back(first_below(h, scores.domain, below, 0, s));
     std::vector<beam_candidate<float>> best;
@@ -201,7 +200,7 @@ struct call_kernel<beam_search> {
 
 namespace detail {
 
-/// What the slots of two arrays hold, once the host has waited for it.
+/// The values in the slots of two arrays, after the host has waited for them.
 class slot_values {
  public:
   template <class Backend>

@@ -22,7 +22,7 @@ struct beam_candidate {
   std::int64_t id;
   Real score;
 
-  /// Of two scores NaN is the better one, as in top_k.
+  /// A score of NaN is better than any number, as in top_k.
   bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
@@ -109,7 +109,7 @@ void beam_search_forward(call_context<Real>& ctx) {
     ctx.set_lod(slot, made);
 }
 
-/// The ids and scores of one hypothesis, the last first, and the row of the step before that it
+/// The ids and scores of one hypothesis, the last first, and the row of the previous step that it
 /// continues.
 template <class Real>
 struct beam_hypothesis {
@@ -118,8 +118,8 @@ struct beam_hypothesis {
   std::size_t parent;
 };
 
-/// Throws unless each step has as many ids as scores, and one sequence for each row of the step
-/// before.
+/// Throws unless each step has as many ids as scores, and one sequence per row of the previous
+/// step.
 template <class Real>
 void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>& ids,
                    const std::vector<lod_tensor>& scores) {

@@ -12,7 +12,7 @@ namespace lamina::layer {
 
 /// Options of beam_search.
 struct beam_search_attr {
-  bool is_accumulated = true;  // scores count as they are; else pre_scores + log(scores)
+  bool is_accumulated = true;  // whether scores are final; else pre_scores + log(scores) count
   std::string_view name{};
 };
 

@@ -15,9 +15,9 @@ struct beam_search_decode_attr {
   std::string_view name{};
 };
 
-/// The hypotheses of each sample from the ids and scores of all steps: `auto [ids, scores] =
-/// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. The arrays hold what beam_search
-/// selected in each step, behind the first ids. Gives int64 and scores [-1, 1] with rows
+/// Builds the hypotheses of each sample from the ids and scores of all steps: `auto [ids, scores] =
+/// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. The arrays hold the first ids,
+/// followed by what beam_search selected in each step. Gives int64 and scores [-1, 1] with rows
 /// nested_tokens<"found">: hypotheses of each sample, the best first, and tokens of each. Fluid:
 /// layers.beam_search_decode.
 template <fixed_string Name, class Index, class R, int... A, class T, class S, int... B>

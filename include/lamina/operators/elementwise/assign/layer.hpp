@@ -37,15 +37,15 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-/// Copies x into `into`, which stands for the copy from here on. Fluid: assign(output=).
+/// Copies x into `into`; from here on the handle `into` names the copy. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
                       const options<assign_attr, T>& attr = {}) {
   into = assign(x, attr);
 }
 
-/// x + value, a number: x stands for the sum from here on, which is also returned.
-/// Fluid: increment. What read x before keeps the old value; Fluid would overwrite it.
+/// x + value, a number. From here on the handle x names the sum, which is also returned. Fluid:
+/// increment. Operators that read x before keep the old value; Fluid would overwrite it.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},
@@ -54,7 +54,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value =
   return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
                                                    x.builder->attribute_list(value));
 }
-/// x + value, where x has no name of its own.
+/// x + value for a temporary x.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number a channel, as
-// convolutions have it.
+// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number per channel,
+// such as the bias of a convolution.
 #pragma once
 
 #include <lamina/engine/cpu/vector/long_sums.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Y@GRAD of elementwise_add where Y is one number for each of the elements of dimension 1 is a sum
-/// over rows and what lies inside, in vectors; any other form goes the general way.
+/// If Y has one number per element of dimension 1, Y@GRAD of elementwise_add is a sum over rows and
+/// inner dimensions, computed in vectors. Every other form uses the general kernel.
 template <>
 struct call_kernel<gradient_of<elementwise_add>> {
   static constexpr bool in_double = true;

@@ -126,8 +126,8 @@ struct elementwise_min : elementwise {
   }
 };
 
-/// Out = X to the power of Y as IEEE 754 has it. Where X is 0 and Y is not below 0, Y's gradient is
-/// 0.
+/// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not below 0, Y's gradient
+/// is 0.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
@@ -136,7 +136,7 @@ struct elementwise_pow : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // A slope of 0 stays 0 where the power or the logarithm is infinite.
+    // A slope of 0 stays 0 even if the power or the logarithm is infinite.
     if constexpr (Slot == 0) {
       const T slope = dy * y;
       return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
@@ -149,8 +149,8 @@ struct elementwise_pow : elementwise {
   }
 };
 
-/// Out = the remainder of X / Y with the sign of Y, between 0 and Y: exact, also where X / Y is
-/// beyond what T counts. Y = 0 gives NaN in real numbers and is an error in whole ones.
+/// Out = the remainder of X / Y with the sign of Y, between 0 and Y: exact, even if X / Y is too
+/// large for T to count. Y = 0 gives NaN for real numbers and is an error for whole numbers.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;

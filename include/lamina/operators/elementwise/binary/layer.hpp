@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/binary/layer.hpp - sums, products and the like of two variables,
-// place by place.
+// element by element.
 #pragma once
 
 #include <lamina/layers/activation.hpp>
@@ -18,7 +18,7 @@ struct elementwise_attr {
 
 namespace detail {
 
-/// Whether Y's shape, trailing ones trimmed, is a part of X's that begins at `axis`.
+/// Whether Y's shape, without trailing ones, is the part of X's shape that begins at `axis`.
 constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   const int begin = axis < 0 ? x.rank - y.rank : axis;
   int rank = y.rank;
@@ -30,8 +30,8 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// Whether two operands fit; where one thing is wrong, the ones behind it count as right, so that
-/// one mistake gives one error.
+/// Whether two operands fit. If one condition fails, the later ones count as met, so that one
+/// mistake gives one error.
 template <int Axis, class X, class Y>
 struct operands {
   using rows_x = typename X::rows_type;
@@ -96,7 +96,8 @@ constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
 }
 
-/// The larger one of x and y; of equal ones x has the gradient. Fluid: elementwise_max (there y).
+/// The larger one of x and y; if they are equal, x gets the gradient. Fluid: elementwise_max (there
+/// y).
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -104,7 +105,8 @@ constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
 }
 
-/// The smaller one of x and y; of equal ones x has the gradient. Fluid: elementwise_min (there y).
+/// The smaller one of x and y; if they are equal, x gets the gradient. Fluid: elementwise_min
+/// (there y).
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},

@@ -29,7 +29,7 @@ constexpr auto operate(X x, Y y) {
                 "lamina: elementwise: both operands have the same rows, or the second has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: the shape of the second operand is a part of the first's");
-  // An operator has no default argument that could tell the line.
+  // An overloaded operator has no default argument that could report the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
   x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
@@ -46,7 +46,8 @@ constexpr V scaled(V x, double factor, double bias) {
 
 }  // namespace detail
 
-/// `if (x > 0)` asks for what nobody knows while a program is recorded: an error of one line.
+/// Catches `if (x > 0)`, whose value is not known while a program is recorded, with an error of one
+/// line.
 template <class T, class R, int... D, class Y>
 constexpr int operator<=>(variable<T, R, D...>, const Y&) {
   static_assert(never<Y>,

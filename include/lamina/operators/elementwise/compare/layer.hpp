@@ -53,8 +53,8 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 
 }  // namespace detail
 
-// The shape of y is the shape of x or a part of it, as with the elementwise layers. The form with
-// three variables lets a handle stand for the result from here on: the condition of a loop.
+// The shape of y is the shape of x or a part of it, as with the elementwise layers. In the form
+// with three variables, a handle names the result from here on, such as the condition of a loop.
 
 /// x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>

@@ -2,7 +2,7 @@
 // lamina/operators/elementwise/unary/definition.hpp - the elementary functions of one variable, X
 // -> Out.
 //
-// Where the derivative is infinite, a slope of 0 stays 0: a term without weight has no gradient.
+// A slope of 0 stays 0 even if the derivative is infinite: a term of weight 0 has no gradient.
 #pragma once
 
 #include <lamina/operators/pointwise.hpp>
@@ -75,7 +75,7 @@ struct square : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    // 0 also where the slope is infinite, as that of a root at 0 is.
+    // 0 even if the slope is infinite, as that of a root at 0 is.
     return math::select(x == T(0), T(0), T(2) * x * dy);
   }
 };
@@ -172,7 +172,7 @@ struct atan : pointwise {
   }
 };
 
-/// Base of the step functions: their gradient is 0 wherever there is one.
+/// Base of the step functions: their gradient is 0 wherever it exists.
 struct step_function : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>

@@ -17,7 +17,7 @@ struct entry_update_arguments : entry_arguments {
   bool overwrites;
 };
 
-/// The numbers as keys, those out of range reported.
+/// Writes the numbers as keys and reports numbers out of range.
 struct scatter_key {
   using arguments = entry_update_arguments;
   using value = int;
@@ -68,7 +68,7 @@ struct scatter_lines {
 };
 
 /// An entry that updates replaced passes no slope to X; an update that a later one replaced gets
-/// none. `table` and `to` are the slopes of X and of the updates here; null: nobody wants them.
+/// none. `table` and `to` are the slopes of X and of the updates here; null if not wanted.
 struct scatter_slope_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -96,7 +96,7 @@ struct scatter_update_slope_lines {
   }
 };
 
-/// Rows of one of several arrays: those whose number is `which`, and, of a gradient, zeros
+/// Copies the rows of one of several arrays: those whose number is `which`. A gradient has zeros
 /// elsewhere.
 template <bool Gradient>
 struct multiplex_body {

@@ -19,7 +19,7 @@ struct scatter_attr {
 };
 
 namespace detail {
-/// The index's rows, then x's dimensions behind its first.
+/// The rows of the index, then the dimensions of x after its first.
 constexpr extents gathered(const extents& x, const extents& index) {
   extents r{};
   r.push(index.at[0]);

@@ -13,8 +13,8 @@ struct multiplex_attr {
   std::string_view name{};
 };
 
-/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)` with one whole number a row, 0 for the
-/// first variable. Fluid: multiplex.
+/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)`. ids holds one whole number per row; 0
+/// selects the first variable. Fluid: multiplex.
 template <class V, std::size_t N, class Index>
 constexpr auto multiplex(const V (&inputs)[N], Index ids,
                          const options<multiplex_attr, V>& attr = {}, int line = __builtin_LINE()) {

@@ -8,7 +8,7 @@
 
 namespace lamina::engine {
 
-/// Dimension 0 of an array: how many entries, how far apart and how large they are.
+/// Dimension 0 of an array: the number of entries, their stride and their size.
 struct entry_layout {
   std::ptrdiff_t count, step, size;
 

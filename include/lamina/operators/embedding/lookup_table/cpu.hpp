@@ -18,7 +18,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may lie in
+/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may be in
 /// panels.
 template <class Real, class F>
 LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
@@ -79,7 +79,8 @@ struct call_kernel<gradient_of<lookup_table>> {
     return table.panel ? panels_floats(table.rows, table.columns)
                        : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
   }
-  /// Where one number may be added up from very many, what each sum rounds off is carried on.
+  /// If a sum may have very many addends, the kernel carries the rounding error of each addition to
+  /// the next.
   static bool carries(const operand& ids) {
     return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
   }
@@ -124,8 +125,8 @@ struct call_kernel<gradient_of<lookup_table>> {
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
   static constexpr bool in_double = true;
-  /// None, unless sums are carried; but this is when rows become known, and memory for theirs is
-  /// asked for.
+  /// No scratch unless rounding errors are carried; but the rows become known at this point, and
+  /// the kernel asks for their memory.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - rows by number: lookup_table, gather. Their
-// gradients add up, for each number, the rows that it chose, in the order in which it did.
+// lamina/operators/embedding/lookup_table/cuda.cuh - rows by number: lookup_table, gather. The
+// gradient of each number's row adds up the rows that the number selected, in their order.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Entries of a table, the numbers that choose them, and entries of an array, one a number.
+/// Entries of a table, the numbers that select them, and entries of an array, one per number.
 struct entry_arguments {
   argument_view ids;
   void *table, *to;
@@ -28,7 +28,7 @@ struct entry_arguments {
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *positions;  // of the numbers as they are, or in order
+  int *keys, *positions;  // of the numbers, unsorted or sorted
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
@@ -58,7 +58,7 @@ struct entry_lines {
   }
 };
 
-/// The numbers as keys; those that choose nothing come last.
+/// Writes the numbers as keys; numbers that select nothing come last.
 struct entry_key {
   using arguments = entry_arguments;
   using value = int;
@@ -68,8 +68,8 @@ struct entry_key {
   }
 };
 
-/// The first of equal keys adds up what belongs to all of them: the row of the table with that
-/// number or, of `Selected` rows, the row at its own place, where the others have zeros.
+/// The first of equal keys adds up the rows of all of them. The sum goes to the row of the table
+/// with that number or, for `Selected` rows, to the row of the first key; the other rows get zeros.
 template <bool Selected>
 struct entry_sum_lines {
   using arguments = entry_arguments;
@@ -135,8 +135,8 @@ std::ptrdiff_t entry_sum_scratch(int n) {
   return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 
-/// Puts the numbers that choose entries in order, and where they stand; the numbers to `sorted`, if
-/// it is given.
+/// Sorts the numbers that select entries, together with their positions. Writes the sorted numbers
+/// to `sorted` if it is given.
 template <class Key, class Backend, class Arguments>
 void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted = nullptr) {
   entry_order order(c.run.scratch, a.lines, a.entries);
@@ -154,7 +154,7 @@ void add_entries(Backend& b, const call_context& c, entry_arguments a, int* sort
   sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
 }
-/// An array of floats becomes zeros, with what lies between its rows.
+/// Sets an array of floats to zeros, gaps between its rows included.
 template <class Backend>
 void clear(Backend& b, const operand& to) {
   b.run_algorithm(

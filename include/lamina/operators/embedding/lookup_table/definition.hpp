@@ -27,8 +27,8 @@ struct lookup_table : operator_definition {
 /// their order. Fluid: lookup_table_grad with is_sparse.
 struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
 
-/// In a block of its own, as that of a loop, gradients are added up over the iterations: they are
-/// whole there (Fluid takes no selected_rows in a while_grad).
+/// In a separate block, such as that of a loop, gradients are added up over the iterations, so they
+/// are dense there (Fluid accepts no selected_rows in a while_grad).
 constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
   const int before = b.operators.count;
   const bool asked = op.attributes >= 0 && b.attributes.items[op.attributes].number != 0;

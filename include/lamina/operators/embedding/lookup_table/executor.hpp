@@ -14,7 +14,7 @@
 
 namespace lamina::kernel {
 
-/// Out[i] = table[ids[i]]; zeros where the id is `padding`.
+/// Out[i] = table[ids[i]]; zeros if the id is `padding`.
 template <class Real>
 xt::xarray<Real> rows_of(const call_context<Real>& ctx, const xt::xarray<Real>& table,
                          const char* slot, std::int64_t padding, tensor_shape shape) {
@@ -175,7 +175,8 @@ void one_hot_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The k largest of each row, largest first; of equal ones the first. NaN is above all numbers.
+/// The k largest elements of each row, largest first; equal elements keep their order. NaN is above
+/// all numbers.
 template <class Real>
 void top_k_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -200,7 +201,7 @@ void top_k_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradients go to where the elements came from.
+/// Each gradient goes to the source of its element.
 template <class Real>
 void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -213,7 +214,8 @@ void top_k_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The part of the rows of Indices that hold their Label; a score that is NaN is no hit.
+/// The fraction of the rows of Indices that contain their Label; a score of NaN does not count as a
+/// hit.
 template <class Real>
 void accuracy_forward(call_context<Real>& ctx) {
   const auto indices = ctx.integers("Indices"), label = ctx.integers("Label");

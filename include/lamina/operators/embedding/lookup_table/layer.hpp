@@ -7,7 +7,7 @@
 
 namespace lamina::layer {
 
-/// Says that no number is padding.
+/// The value of an option that means that no id is padding.
 inline constexpr int no_padding = -2147483647 - 1;
 
 /// Options of embedding.
@@ -19,8 +19,8 @@ struct embedding_attr {
 };
 
 /// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
-/// is_sparse a training step costs what the rows cost that it reads, whatever the dictionary's
-/// size. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// is_sparse the cost of a training step depends on the rows that it reads, not on the size of the
+/// dictionary. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cpu.hpp - sums of gradients of which only some rows are
-// there.
+// lamina/operators/embedding/selected_rows/cpu.hpp - sums of sparse gradients, which have only some
+// of the rows.
 #pragma once
 
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
@@ -12,7 +12,8 @@ namespace lamina::engine::cpu {
 template <>
 struct call_kernel<selected_rows_sum> {
   static constexpr bool in_double = true;
-  /// None; but the rows of the operands have their memory now, and so get their sum's.
+  /// No scratch; but the rows of the operands have their memory at this point, so the sum gets its
+  /// own.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand out = c.output(0);

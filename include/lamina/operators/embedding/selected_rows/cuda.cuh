@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cuda.cuh - gradients of embeddings of which only some
-// rows are there, their sums, and updates by them.
+// lamina/operators/embedding/selected_rows/cuda.cuh - sparse gradients of embeddings, which have
+// only some of the rows, their sums, and updates by them.
 #pragma once
 
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
@@ -32,7 +32,8 @@ struct call_kernel<lookup_table_rows_gradient> {
 
 namespace detail {
 
-/// Rows of an addend as keys, and where they lie behind `base`, in multiples of the alignment.
+/// Writes the rows of an addend as keys, and the offset of each from `base` in multiples of the
+/// alignment.
 struct selected_keys_body {
   struct arguments {
     selected_rows_view from;
@@ -73,15 +74,16 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
                                                        to.columns, from.count});
 }
 
-/// sum = the rows of addends 0 to n - 1, those of equal numbers added up in the order of the
-/// addends, which all lie in one memory. The scratch memory is that of entry_sum_scratch().
+/// sum = the rows of addends 0 to n - 1, where rows of equal numbers are added up in the order of
+/// the addends. All addends are in one block of memory. The scratch memory is that of
+/// entry_sum_scratch().
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
   if (sum.count == 0) return;
   entry_order order(scratch, sum.count, sum.entries);
   order.sort.sorted_keys = sum.numbers;
-  // Places behind the first row tell a row of any.
+  // The offset from the first row identifies a row of any addend.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
@@ -144,15 +146,15 @@ struct call_kernel<mixed_rows_sum> {
 
 namespace detail {
 
-/// The rows of a table that an update goes over: those that its gradient has, where the others stay
-/// as they are, or all. Each line takes every `lines`-th.
+/// The rows of a table that an update visits: the rows of its gradient if the other rows do not
+/// change, else all. Each line takes every `lines`-th row.
 template <class Update>
 struct updated_rows {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
   static constexpr int norms = Update::traits::has_norms ? 2 : 0;
   float* of[1 + states];  // the parameter, its accumulators
-  const float* number;    // with the norms behind, where there are any
+  const float* number;    // followed by the norms, if there are any
   selected_rows_view gradient;
   std::ptrdiff_t stride;
   int rows, columns;
@@ -205,7 +207,7 @@ struct rows_update_lines {
   }
 };
 
-/// Two sums of squares a line, for the norms: of the parameter, and of what is measured besides.
+/// Two sums of squares per line, for the norms: of the parameter, and of Update::normed.
 template <class Update>
 struct rows_norm_lines {
   struct arguments : updated_rows<Update> {
@@ -236,7 +238,7 @@ struct rows_norm_lines {
   }
 };
 
-/// The numbers of an update with its two norms, a team each, behind them.
+/// Writes the numbers of an update, followed by its two norms; one team computes each norm.
 struct norm_lines {
   struct arguments {
     const double* squares;
@@ -274,7 +276,7 @@ constexpr std::ptrdiff_t rows_update_scratch(int rows) {
     return 0;
 }
 
-/// Updates a parameter of rows x columns by selected rows. `value` and `states` lie in padded rows;
+/// Updates a parameter of rows x columns by selected rows. `value` and `states` have padded rows;
 /// `scratch` begins at a multiple of 8 bytes.
 template <class Update, class Backend>
 void run_rows_update(Backend& b, float* value, const selected_rows& gradient, float* const* states,
@@ -292,7 +294,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The norms are not known yet; nobody reads what lies in their place.
+    // The norms are not known yet; no kernel reads their elements before they are written.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;
@@ -305,7 +307,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
   b.template lines<team_lines<detail::rows_update_lines<Update>>>({a, lines, columns, lines});
 }
 
-/// The update of a parameter by a gradient of which only some rows are there.
+/// The update of a parameter by a sparse gradient, which has only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
@@ -314,7 +316,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static void launch(Backend& b, const call_context& c) {
     const operand param = c.at_position(0);
     const float* const number = c.arguments[2 + update::states];
-    // Without numbers the update is somebody else's, who takes the rows as they are.
+    // Without numbers this machine does not apply the update, and the rows stay as they are.
     if (param && number != nullptr)
       run_rows_update<update>(b, static_cast<float*>(param.data), rows_of(c.at_position(1)),
                               c.arguments + 2, number, param.rows, param.columns, c.run.scratch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/definition.hpp - operators on gradients of which only
-// some rows are there.
+// lamina/operators/embedding/selected_rows/definition.hpp - operators on sparse gradients, which
+// have only some of the rows.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -15,7 +15,7 @@ struct selected_rows_sum : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The same where only some of X are selected_rows: Out is whole. Fluid: sum.
+/// The same if only some of X are selected_rows: Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
 }  // namespace lamina

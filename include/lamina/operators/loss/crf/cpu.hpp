@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/crf/cpu.hpp - linear_chain_crf, crf_decoding.
 //
-// Sums over all paths are products of e^score, each row scaled to a sum of 1 and the logarithms of
-// the scales added up: one e^x an element instead of one a pair of tags. Where transitions differ
-// so much that a product may lose a path that counts (a forbidden one of -10000 leaves but those
-// through tags of little score), the sums are logarithms.
+// Sums over all paths are products of e^score, each row scaled to a sum of 1, and the logarithms of
+// the scales are added up: this takes one e^x per element instead of one per pair of tags. If
+// transitions differ so much that a product may lose a path that counts (a forbidden transition of
+// -10000 may leave only paths through tags of low score), the sums are logarithms.
 #pragma once
 
 #include <algorithm>
@@ -40,11 +40,11 @@ struct tag_scores {
   int at(int row) const { return static_cast<int>(label.at(row, 0, tags)); }
   const Real* x(int row) const { return emission.template row<const Real>(row); }
   const Real* w(int row) const { return transition.template row<const Real>(row); }
-  /// What is subtracted from a row before anything is added up: doubles have no wider type whose
-  /// digits a number that all tags share would take.
+  /// Whether the largest element of a row is subtracted before elements are added up. Doubles need
+  /// it, because a large number that all tags share would cost digits and there is no wider type.
   static constexpr bool is_centred = sizeof(Real) == 8;
-  /// The score of the labels of the rows [begin, end), of centred rows if they are; minus infinity
-  /// for a path that there is not.
+  /// The score of the labels of the rows [begin, end), of centred rows if is_centred; minus
+  /// infinity for a path that does not exist.
   double path(int begin, int end) const {
     int before = at(begin);
     double score = w(0)[before];
@@ -60,8 +60,8 @@ struct tag_scores {
     return score + w(1)[before];
   }
   Real largest(int row) const { return *std::max_element(x(row), x(row) + tags); }
-  /// Whether products of e^score keep each path that counts: of a tag that has e^-87 of a row's sum
-  /// e^60 times as much may follow as of the others.
+  /// Whether products of e^score keep each path that counts: a tag with e^-87 of a row's sum may
+  /// have a continuation that is e^60 times as large as those of the other tags.
   bool products_hold() const {
     constexpr Real most = sizeof(Real) == 4 ? 15 : 150;
     for (int i = 0; i < tags + 2; ++i)
@@ -91,8 +91,8 @@ inline Real log_sum_of(const Real* x, int n) {
   return most + std::log(sum + sum_of(sums));
 }
 
-/// Rows of logarithms whose e^x add up to 1. `to` is the row behind `before`, which is null for the
-/// first row of a sequence; the result is what was subtracted, minus infinity where no path leads
+/// Rows of logarithms whose e^x add up to 1. `to` is the row after `before`, which is null for the
+/// first row of a sequence. Returns the number that was subtracted, minus infinity if no path leads
 /// to the row.
 template <class Real>
 inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, int row,
@@ -167,7 +167,7 @@ LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores
   }
 }
 
-/// An output that only a gradient reads, or scratch in the shape of `like` where nobody wants it.
+/// An output that only a gradient reads or, if it is not wanted, scratch in the shape of `like`.
 template <class Real>
 inline operand array_or_scratch(const operand& wanted, const operand& like, Real*& scratch) {
   if (wanted) return wanted;
@@ -309,7 +309,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
         detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
         continue;
       }
-      // behind[j]: the sum over all continuations behind tag j of row r, up to a factor.
+      // behind[j]: the sum over all continuations after tag j of row r, up to a factor.
       for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
       for (int r = end; r-- > begin;) {
         const int is = in.at(r);
@@ -385,7 +385,7 @@ struct call_kernel<crf_decoding> {
   }
 
  private:
-  // From tag i to tag j; -2 is the start, -1 stands for the end behind j.
+  // The transition from tag i to tag j; -2 is the start, -1 the end after j.
   template <class Real>
   static Real w(const detail::tag_scores<Real>& in, int i, int j) {
     return in.transition.template row<const Real>(i + 2)[j];

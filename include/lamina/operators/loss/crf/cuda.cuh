@@ -8,7 +8,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// What is said of a sum that no float holds; nothing of a label.
+/// Fails with the sum of e^score that no float holds; returns if fault `i` is about a label.
 LAMINA_COLD inline void fail_crf_sum(const call_context& c, int i) {
   static constexpr const char* found[] = {"0", "inf", "nan"};
   const argument_view label = c.in(2);

@@ -2,8 +2,8 @@
 // lamina/operators/loss/crf/cuda_body.cuh - conditional random fields: a team walks along a
 // sequence, a thread has some of the tags.
 //
-// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1; where
-// transitions differ so much that a product may lose a path that counts, they are logarithms.
+// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1. If
+// transitions differ so much that a product may lose a path that counts, the sums are logarithms.
 #pragma once
 
 #include <lamina/core/extremes.hpp>
@@ -22,7 +22,7 @@ struct crf_arguments {
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
   row_array logs;    // log(alpha), where sums are logarithms
-  row_array slopes;  // of the cost, for each row of its sequence
+  row_array slopes;  // per row, the slope of the cost of its sequence
   int* holds;        // whether products keep each path that counts
   int *from, *before;
   std::int64_t* path;
@@ -33,7 +33,7 @@ struct crf_arguments {
   int group;
   int lines, width, count;
 
-  /// The label of a row; 0 where it is out of range, which only the forward kernels report.
+  /// The label of a row; 0 if it is out of range, which only the forward kernels report.
   LAMINA_INLINE LAMINA_FN int tag(int row) const {
     const std::int64_t l = label.integer(row * label.columns);
     return l >= 0 && l < tags ? static_cast<int>(l) : 0;
@@ -42,7 +42,7 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
-  /// Reports a sum of e^score that no float holds: behind all labels, which count first.
+  /// Reports a sum of e^score that no float holds; faults of labels take precedence.
   LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
     if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
     report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
@@ -96,8 +96,8 @@ LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int e
   return sum_of(team, path);
 }
 
-/// One team looks whether products of e^score keep each path that counts: of a tag that has e^-87
-/// of a row's sum e^60 times as much may follow as of the others.
+/// One team checks whether products of e^score keep each path that counts: a tag with e^-87 of a
+/// row's sum may have a continuation that is e^60 times as large as those of the other tags.
 struct crf_hold_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -211,9 +211,9 @@ struct crf_lines {
   }
 };
 
-/// From the end of a sequence back: behind[j] is the sum over all continuations behind tag j of a
-/// row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
-/// alpha[r - 1][i] w[i][j] pairs[r][j]; all of these are logarithms where sums are.
+/// Walks back from the end of a sequence: behind[j] is the sum over all continuations after tag j
+/// of a row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
+/// alpha[r - 1][i] w[i][j] pairs[r][j]; if the sums are logarithms, all of these are.
 struct crf_slope_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -297,7 +297,7 @@ struct crf_slope_lines {
   }
 };
 
-/// An element of the gradient of Transition, a team each: over all rows, in their order.
+/// An element of the gradient of Transition, one team each: the sum over all rows, in order.
 struct crf_transition_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -325,7 +325,7 @@ struct crf_transition_lines {
   }
 };
 
-/// The best path: of equal ones the one with the lower tag last, as on the CPU.
+/// The best path. Among equal paths the one with the lower last tag is chosen, as on the CPU.
 struct crf_path_lines {
   using arguments = crf_arguments;
   template <class Team>

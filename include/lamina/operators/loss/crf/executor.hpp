@@ -46,7 +46,7 @@ struct tag_chain {
       }
     return a;
   }
-  /// log of the sum over all continuations behind tag j of row k, [rows, tags].
+  /// log of the sum over all continuations after tag j of row k, [rows, tags].
   std::vector<Real> backward() const {
     std::vector<Real> b(rows * tags), to(tags);
     for (std::size_t k = rows; k-- > 0;)
@@ -71,7 +71,7 @@ struct tag_chain {
     }
     return s + end(static_cast<std::size_t>(label[rows - 1]));
   }
-  /// Whether a path has a score: the cost of another is infinite and its gradient 0.
+  /// Whether a path has a finite score; otherwise its cost is infinite and its gradient 0.
   bool is_possible(const std::int64_t* label) const {
     return score(label) != -std::numeric_limits<Real>::infinity();
   }
@@ -106,7 +106,7 @@ void each_chain(const call_context<Real>& ctx, F f) {
              ctx.input_name("Transition") + "', found " + to_string(shape_of(w)));
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
     if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0) {
-      // A number that all tags of a row share changes nothing, but takes digits.
+      // A number that all tags of a row share does not change the result, but costs digits.
       std::vector<Real> emission(x.data() + at * tags,
                                  x.data() + (at + sequences.length(s)) * tags);
       for (std::size_t r = 0; r < emission.size(); r += tags) {
@@ -117,7 +117,7 @@ void each_chain(const call_context<Real>& ctx, F f) {
       f(tag_chain<Real>{emission.data(), w.data(), sequences.length(s), tags}, s, at);
     }
 }
-/// One label a row, each a tag.
+/// One label per row, each a tag.
 template <class Real>
 xt::xarray<std::int64_t> tag_labels(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Emission").shape();
@@ -147,7 +147,7 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
       const Real sum = log_sum_exp(values);
       const Real most = *std::max_element(c.emission + k * c.tags, c.emission + (k + 1) * c.tags);
       for (std::size_t j = 0; j < c.tags; ++j) {
-        // Minus infinity less itself is no number; there is no path then.
+        // Minus infinity less itself is NaN; there is no path then.
         alpha.flat((at + k) * c.tags + j) = std::isinf(sum) ? Real(0) : std::exp(values[j] - sum);
         emission.flat((at + k) * c.tags + j) =
             std::isinf(most) ? Real(0) : std::exp(c.x(k, j) - most);

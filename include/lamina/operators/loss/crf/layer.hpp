@@ -19,7 +19,7 @@ template <class T, class R, int... D>
 constexpr bool is_emission(variable<T, R, D...>*) {
   return is_real<T> && is_tokens<R> && sizeof...(D) == 1;
 }
-/// The transitions [tags + 2, tags]; the same ones where `attr` names them.
+/// The transitions [tags + 2, tags]; shared by all layers whose `attr` has the same name.
 template <class T, int... D>
 constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
   constexpr int tags = (D * ... * 1);
@@ -28,9 +28,9 @@ constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
 }  // namespace detail
 
 /// -log P(label) of each sequence under a linear chain of tags: `linear_chain_crf(emission, tags,
-/// {.param = {.name = "crf"}})`. The emission is a score a tag, [-1, tags] with rows tokens<"a",
-/// Parent>; labels are [-1, 1] of the same rows, 0 to tags - 1. Gives [-1, 1] with rows Parent.
-/// Parameter: transitions [tags + 2, tags], rows start, end, then from tag to tag. Fluid:
+/// {.param = {.name = "crf"}})`. The emission has one score per tag, [-1, tags] with rows
+/// tokens<"a", Parent>; labels are [-1, 1] of the same rows, 0 to tags - 1. Gives [-1, 1] with rows
+/// Parent. Parameter: transitions [tags + 2, tags], rows start, end, then from tag to tag. Fluid:
 /// layers.linear_chain_crf, which calls the cost the log-likelihood. A transition is forbidden by
 /// -10000 or minus infinity; a label that has no path costs infinity and has no gradient.
 template <class T, class R, int... D, class Index, class S, int... E>

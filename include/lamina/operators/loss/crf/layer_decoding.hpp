@@ -32,7 +32,7 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, 
   return detail::viterbi_path(input, -1, attr, line);
 }
 
-/// 1 where the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
+/// 1 if the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...> label,
                             const options<crf_attr, T>& attr = {}, int line = __builtin_LINE()) {

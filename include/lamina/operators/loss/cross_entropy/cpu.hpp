@@ -20,8 +20,8 @@ template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
 }
-/// d / p, cut where several of them still have a sum; 0 where d is. softmax multiplies it by p, and
-/// 0 times infinity is no number.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
+/// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
 template <class Real>
 inline Real finite_ratio(Real d, Real p) {
   constexpr Real most = std::numeric_limits<Real>::max() / 1024;

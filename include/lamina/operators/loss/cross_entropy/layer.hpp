@@ -24,7 +24,7 @@ constexpr extents with_last(extents shape, int last) {
 template <class V>
 inline constexpr extents last_is_one = with_last(whole_shape<V>, 1);
 
-/// One value of V's type a row, and one label a row.
+/// One value of V's type per row, and one label per row.
 template <class V>
 using one_a_row = handle_of<typename V::value_type, typename V::rows_type, last_is_one<V>>;
 template <class V>
@@ -37,9 +37,9 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 
 }  // namespace detail
 
-/// -log x[label] a row of probabilities, shape [-1, 1]; with soft labels -sum label * log x. The
-/// logarithm of 0 counts as -1e20.
-/// Labels are int64, one a row, or soft labels: a distribution in the shape and type of x.
+/// -log x[label] per row of probabilities x, shape [-1, 1]; with soft labels -sum label * log x.
+/// The logarithm of 0 counts as -1e20.
+/// Labels are int64, one per row, or soft labels: a distribution in the shape and type of x.
 /// Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,

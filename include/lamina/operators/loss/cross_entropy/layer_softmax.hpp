@@ -12,8 +12,8 @@ struct softmax_with_cross_entropy_attr {
   std::string_view name{};
 };
 
-/// -log softmax(logits)[label] a row, shape [-1, 1]. Labels are int64, one a row, or soft labels: a
-/// distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
+/// -log softmax(logits)[label] per row, shape [-1, 1]. Labels are int64, one per row, or soft
+/// labels: a distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto softmax_with_cross_entropy(
     variable<T, R, D...> logits, variable<L, S, E...> label,

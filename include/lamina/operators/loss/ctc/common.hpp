@@ -11,9 +11,9 @@ namespace lamina::engine {
 /// The logarithm of no probability: far below all others, but a number, so that differences are.
 inline constexpr float ctc_none = -1e30f;
 
-/// Rows of a sequence that are one block, about the root of all: of the sums over beginnings only
-/// the first row of each block is kept; the others are computed again on the way back, block by
-/// block, so that memory grows with the root of the rows.
+/// The number of rows of a sequence in one block, about the square root of all rows. Only the first
+/// row of each block keeps the sums over beginnings; the backward pass computes the others again,
+/// block by block, so memory grows with the square root of the rows.
 LAMINA_FN constexpr int ctc_block(int rows) {
   int k = 1;
   while (k * k < rows) ++k;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/ctc/cpu.hpp - warpctc: the costs of labels without positions.
 //
-// Sums over paths are logarithms, a vector of states at a time.
+// Sums over paths are logarithms, computed in vectors of states.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,10 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The paths of one sequence: labels with a blank before, between and behind them, each state
-/// followed by itself, the next one, or, over a blank between two different labels, the one after.
-/// Rows of states have two places without probability before them and behind them.
+/// The paths of one sequence. Their states are the labels with a blank before, between and after
+/// them. Each state is followed by itself, by the next state or, across a blank between two
+/// different labels, by the one after that. Rows of states have two elements of probability 0
+/// before and after them.
 template <class Real>
 class ctc_paths {
  public:
@@ -33,7 +34,7 @@ class ctc_paths {
   ctc_paths(const call_context& c, Real* memory)
       : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), memory_(memory) {}
 
-  /// Numbers of memory for sequences of at most so many rows and labels.
+  /// The numbers of memory for sequences of at most that many rows and labels.
   static std::ptrdiff_t floats(int rows, int labels) {
     const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
     const std::ptrdiff_t width = 2 * margin + states + margin;
@@ -73,7 +74,7 @@ class ctc_paths {
 
   int rows() const { return rows_count_; }
 
-  /// Whether forward() returned the total of no path: a factor of each was 0.
+  /// Whether forward() found no path, because every path has a factor of 0.
   static bool is_impossible(Real total) { return total < none / 2; }
 
   /// The sums over the beginnings of all rows; the log of the sum of all paths.
@@ -88,7 +89,7 @@ class ctc_paths {
     return log_sum(a, b, none);
   }
 
-  /// Writes d cost / d logits of all rows, for the total that forward() returned.
+  /// Writes d cost / d logits of all rows; `total` is the result of forward().
   void gradient(Real total, const operand& to) {
     const int blocks = (rows_count_ + block_ - 1) / block_;
     Real *behind = behind_[0], *next = behind_[1];
@@ -135,15 +136,15 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      // Apart, so that a large number that all logits share takes no digits from the logarithm. A
-      // row of nothing but minus infinity leaves no path.
+      // most_ and log_sum_ are separate, so that a large number that all logits share costs the
+      // logarithm no digits. A row in which all logits are minus infinity leaves no path.
       const bool nothing = most == -std::numeric_limits<Real>::infinity();
       most_[t] = nothing ? Real(0) : most;
       log_sum_[t] = nothing ? Real(0) : std::log(sum);
     }
   }
   Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
-  // Before the first row a path is in front of its first state.
+  // Before the first row a path is before its first state.
   Real* first_row(Real* row) {
     row[-1] = 0;
     return row;
@@ -153,11 +154,11 @@ class ctc_paths {
     const Real most = most_[t], log_sum = log_sum_[t];
     for (int s = 0; s < states_; ++s) {
       const Real p = x[class_[s]] - most - log_sum;
-      p_[s] = p < none ? none : p;  // minus infinity less itself would be no number
+      p_[s] = p < none ? none : p;  // minus infinity less itself would be NaN
     }
   }
 
-  // The sums over the beginnings up to row t, that row's own factor included.
+  // The sums over the beginnings of paths up to row t, including the factor of row t.
   void step_forward(int t, const Real* before, Real* now) {
     take_probabilities(t);
     for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
@@ -165,10 +166,10 @@ class ctc_paths {
                                             load(before + s - 2, like) + load(skip_ + s, like)) +
                                     load(p_ + s, like)));
     });
-    // Behind the first row no path is in front of its first state.
+    // After the first row no path is before its first state.
     if (t == 0) before_[0][-1] = none;
   }
-  // The sums over the ends behind row t, that row's own factor excluded.
+  // The sums over the ends of paths from row t, excluding the factor of row t.
   void step_backward(int t, const Real* behind, Real* now) {
     if (t + 1 == rows_count_) {
       std::fill_n(now, states_, none);

@@ -17,8 +17,8 @@ struct ctc_arguments {
   sequence_view rows, labels;
   row_array logits, gradient, loss, slope, to;
   argument_view label;
-  // Of each row: its largest logit, and the log of the sum of e^(logit - most). They stay apart: a
-  // large number that all logits share takes no digits from the logarithm.
+  // Per row: its largest logit, and the log of the sum of e^(logit - most). They are stored
+  // separately, so that a large number that all logits share costs the logarithm no digits.
   float* totals;
   float* memory;  // rows of states
   int rows_of_state;
@@ -29,10 +29,10 @@ struct ctc_arguments {
   int lines, width, count;
 };
 
-/// The paths of one sequence: labels with a blank before, between and behind them, each state
-/// followed by itself, the next one, or, over a blank between two different labels, the one after.
-/// Loops are kept as they are: unrolled, with labels of any type, they need more registers than
-/// there are.
+/// The paths of one sequence. Their states are the labels with a blank before, between and after
+/// them. Each state is followed by itself, by the next state or, across a blank between two
+/// different labels, by the one after that. Loops are not unrolled: with labels of any type,
+/// unrolled loops need more registers than a thread has.
 struct ctc_paths {
   const ctc_arguments& a;
   int begin, length, first_label, states, block;
@@ -111,7 +111,7 @@ struct ctc_paths {
     }
     team.barrier();
   }
-  /// The sums over the ends behind row t, that row's own factor excluded.
+  /// The sums over the ends of paths from row t, excluding the factor of row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_backward(int t, const Team& team) const {
     float* const now = behind(t);
@@ -157,8 +157,8 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN float share(int t, int s, float total) const {
     return math::exp(in_block(t)[s] + behind(t)[s] - total);
   }
-  /// d cost / d logits of a row: the probability of a class less the share of all paths that have
-  /// it there.
+  /// d cost / d logits of a row: the probability of a class minus the share of the paths that have
+  /// the class in this row.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void give(int t, float total, const Team& team) const {
     float* const to = a.gradient.row(begin + t);
@@ -184,7 +184,7 @@ struct ctc_paths {
         if (label(other) == k) sum += share(t, 2 * other + 1, total);
       to[k] -= sum;
     }
-    // What comes next may overwrite what was read here.
+    // The next step may overwrite the values read here.
     team.barrier();
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/definition.hpp - labels of sequences without knowing where they stand:
-// connectionist temporal classification.
+// lamina/operators/loss/ctc/definition.hpp - connectionist temporal classification: the cost of
+// labels whose positions in a sequence are unknown.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -8,7 +8,7 @@
 namespace lamina {
 
 /// Loss[i] = -log of the sum over all paths that collapse to sequence i of Label, of the products
-/// of softmax(Logits) along the path. A path has one class a row of Logits [rows, classes]; it
+/// of softmax(Logits) along the path. A path has one class per row of Logits [rows, classes]; it
 /// collapses by merging equal neighbours, then dropping `blank`. WarpCTCGrad [rows, classes] =
 /// d Loss / d Logits. norm_by_times divides the gradient, not the loss, by the number of rows of
 /// its sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is padded.
@@ -27,8 +27,8 @@ struct warpctc : operator_definition {
 };
 
 /// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to
-/// the row before: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
-/// unlike there, sequences of which nothing stays are empty.
+/// the previous row: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
+/// unlike in Fluid, a sequence may become empty.
 struct ctc_align : operator_definition {
   static constexpr const char* type = "ctc_align";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

@@ -10,8 +10,9 @@
 
 namespace lamina::kernel {
 
-/// The paths of one sequence: labels with a blank before, between and behind them, each state
-/// followed by itself, the next one, or, over a blank between two different labels, the one after.
+/// The paths of one sequence. Their states are the labels with a blank before, between and after
+/// them. Each state is followed by itself, by the next state or, across a blank between two
+/// different labels, by the one after that.
 template <class Real>
 struct label_paths {
   std::vector<Real> log_probability;  // [rows, classes]
@@ -35,7 +36,7 @@ struct label_paths {
       }
     return a;
   }
-  /// log of the sum of all ends behind row t in state s, that row's own factor excluded.
+  /// log of the sum over the ends of paths from state s of row t, excluding the factor of row t.
   std::vector<Real> backward() const {
     const std::size_t n = state.size();
     std::vector<Real> b(rows * n);

@@ -14,11 +14,12 @@ struct warpctc_attr {
   std::string_view name{};
 };
 
-/// -log P(label) of each sequence, whatever rows its labels stand at: `warpctc(logits, label)`.
-/// Logits are [-1, classes] with rows tokens<"a", Parent>, before softmax; labels are ids [-1, 1]
-/// with rows tokens<"b", Parent>, classes other than the blank. Gives [-1, 1] with rows Parent. A
-/// sequence with too few rows for its label is an error at run time; where logits of minus infinity
-/// leave its label no path, it costs infinity and has no gradient. Fluid: layers.warpctc.
+/// -log P(label) of each sequence, where P adds up all alignments of the labels with the rows:
+/// `warpctc(logits, label)`. Logits are [-1, classes] with rows tokens<"a", Parent>, before
+/// softmax; labels are ids [-1, 1] with rows tokens<"b", Parent>, classes other than the blank.
+/// Gives [-1, 1] with rows Parent. A sequence with too few rows for its label is an error at run
+/// time; where logits of minus infinity leave its label no path, it costs infinity and has no
+/// gradient. Fluid: layers.warpctc.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> label,
                        const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/definition.hpp - costs of one number an element, as pointwise
-// operators.
+// lamina/operators/loss/pointwise/definition.hpp - costs per element, as pointwise operators.
 #pragma once
 
 #include <lamina/operators/pointwise.hpp>
@@ -9,8 +8,8 @@ namespace lamina {
 
 namespace detail {
 
-/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). What the label does not count
-/// is 0 where x is infinite, too, and where x is large nothing of its size is subtracted.
+/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term whose label factor is
+/// 0 is 0 even if x is infinite, and for large x no numbers of that size are subtracted.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
   const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);

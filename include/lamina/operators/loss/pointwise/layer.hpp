@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/layer.hpp - costs of one number an element.
+// lamina/operators/loss/pointwise/layer.hpp - costs per element.
 #pragma once
 
 #include <lamina/layers/one_operator.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::layer {
 
-/// Options of the costs that have none of their own.
+/// Options of the costs without specific options.
 struct loss_attr {
   std::string_view name{};
 };
@@ -38,7 +38,7 @@ struct alike {
   static constexpr bool real = !same || is_real<typename First::value_type>;
 };
 
-/// Op of two variables; where it `Keeps` something for the gradient, that is its first output.
+/// Op of two variables; if it `Keeps` a value for the gradient, that value is its first output.
 template <class Op, bool Keeps = false, class X, class Y>
 constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
                          int attributes = -1) {

@@ -26,7 +26,7 @@ struct call_kernel<smooth_l1_loss> {
     for (int r = 0; r < x.rows; ++r) {
       Real* d = diff.row<Real>(r);
       for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
-      // What has no weight counts nothing, also where it is infinite.
+      // An element of weight 0 does not count, even if it is infinite.
       if (inside)
         for (int j = 0; j < x.columns; ++j) {
           const Real weight = inside.row<const Real>(r)[j];
@@ -117,7 +117,7 @@ template <class Real>
 struct cosine_numbers {
   Real x_norm, y_norm, cosine;
 };
-/// The same where lengths, or their product, are more or less than a number holds.
+/// The same where lengths, or their product, overflow or underflow.
 template <class Real>
 LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const Real* b, int n) {
   using wide = wide_number<Real>;

@@ -23,7 +23,7 @@ struct smooth_l1_arguments {
   int lines, width, count;
 };
 
-/// A row a line.
+/// One line per row.
 struct smooth_l1_lines {
   using arguments = smooth_l1_arguments;
   template <class Team>
@@ -31,7 +31,7 @@ struct smooth_l1_lines {
     float total = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       float d = a.x.row(r)[j] - a.y.row(r)[j];
-      // What has no weight counts nothing, also where it is infinite.
+      // An element of weight 0 does not count, even if it is infinite.
       if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
       if (a.diff) a.diff.row(r)[j] = d;
       const float size = math::abs(d);

@@ -43,9 +43,9 @@ struct bpr_loss : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// Out = (1 - epsilon) * X + epsilon * PriorDist, or + epsilon / K without one, where K is the
-/// width of a row. Source: Szegedy et al. 2016. Fluid: label_smooth. The gradient needs Out@GRAD
-/// alone.
+/// Out = (1 - epsilon) * X + epsilon * PriorDist, or (1 - epsilon) * X + epsilon / K without
+/// PriorDist, where K is the width of a row. Source: Szegedy et al. 2016. Fluid: label_smooth. The
+/// gradient needs Out@GRAD alone.
 struct label_smooth : operator_definition {
   static constexpr const char* type = "label_smooth";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PriorDist", false, true}}};

@@ -22,7 +22,7 @@ std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64
   return label;
 }
 
-/// The labels of all rows must be one a row.
+/// The labels, of which there must be one per row.
 template <class Real>
 xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
   xt::xarray<std::int64_t> labels = ctx.integers("Label");
@@ -148,7 +148,8 @@ void softmax_with_cross_entropy_gradient(call_context<Real>& ctx) {
   ctx.give("Logits@GRAD", std::move(dx));
 }
 
-/// What the elements are divided by when `normalize` is set: those whose label is not ignored.
+/// The divisor of the elements if `normalize` is set: the number of elements whose label is not
+/// ignored.
 template <class Real>
 Real sigmoid_divisor(const call_context<Real>& ctx) {
   if (!ctx.flag("normalize")) return 1;
@@ -159,7 +160,7 @@ Real sigmoid_divisor(const call_context<Real>& ctx) {
   return n == 0 ? Real(1) : n;
 }
 
-/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignored.
+/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 if the label is ignored.
 template <class Real>
 void sigmoid_cross_entropy_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -194,7 +195,7 @@ template <class Real>
 void smooth_l1_forward(call_context<Real>& ctx) {
   auto diff = ctx.real("X");
   diff -= ctx.real("Y");
-  // What has no weight counts nothing, also where it is infinite.
+  // An element of weight 0 does not count, even if it is infinite.
   for (std::size_t i = 0; ctx.has("InsideWeight") && i < diff.size(); ++i) {
     const Real weight = ctx.real("InsideWeight").flat(i);
     diff.flat(i) = weight == 0 ? Real(0) : diff.flat(i) * weight;
@@ -233,7 +234,7 @@ void smooth_l1_gradient(call_context<Real>& ctx) {
   ctx.give("Y@GRAD", std::move(dy));
 }
 
-/// What the sum of kldiv_loss is divided by.
+/// The divisor of the sum of kldiv_loss.
 template <class Real>
 Real kldiv_divisor(const call_context<Real>& ctx, const tensor_shape& shape) {
   const std::string reduction = ctx.text("reduction");

@@ -15,7 +15,7 @@ namespace lamina::layer {
 /// Options of fc.
 struct fc_attr {
   activation act = activation::identity;
-  param_attr param{};       // of the weight; with several inputs a name is shared by all
+  param_attr param{};       // of the weight; several inputs share a name
   bool bias = true;         // false: no bias
   param_attr bias_param{};  // of the bias
   std::string_view name{};
@@ -73,7 +73,7 @@ constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, con
   return y.id;
 }
 
-/// What follows the products: bias and activation.
+/// The bias and the activation, which follow the products.
 template <int Size, int Flatten, class Out>
 constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
   program_builder& b = layer.builder();
@@ -88,7 +88,7 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// Stands for a width that nobody gave.
+/// Marks a missing width.
 inline constexpr int no_width = -2147483647 - 1;
 
 /// fc of several inputs.
@@ -120,7 +120,8 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
                                                                                  line);
 }
 
-/// What fc says of its inputs: the element type of the first, and whether the others are like it.
+/// The checks of fc's inputs: the element type of the first input, and whether the others have it
+/// too.
 template <int Size, int Flatten, class V>
 struct fc_input {
   using first = V;
@@ -187,8 +188,8 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
   (std::make_index_sequence<N>{});
 }
 
-/// The width stands among the arguments, `fc(x, 128)`: an error of one line, and a layer of width 1
-/// for those behind it.
+/// Catches a width among the arguments, `fc(x, 128)`: reports an error of one line and makes a
+/// layer of width 1, so that later layers report no further errors.
 template <class X>
 constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
                   int line = __builtin_LINE()) {

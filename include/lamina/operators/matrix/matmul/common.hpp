@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/common.hpp - the matrices of a matmul as they lie in memory.
+// lamina/operators/matrix/matmul/common.hpp - the layout of the matrices of a matmul in memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace lamina::engine {
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
-  int count = 1;                                      // of matrices; one serves all
+  int count = 1;                                      // of matrices; 1: all products share it
   int in_row = 1;                                     // matrices in a row of the array
   std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
 
@@ -39,7 +39,7 @@ struct matrix_side {
   /// Rows and columns as read.
   int height() const { return transposed ? columns : rows; }
   int width() const { return transposed ? rows : columns; }
-  /// Where the i-th matrix begins.
+  /// The offset of the i-th matrix.
   std::ptrdiff_t at(int i) const {
     if (count == 1) return 0;
     return i / in_row * row_step + i % in_row * step;
@@ -76,7 +76,7 @@ struct matmul_shape {
       out_step = l.step[1];
       out_stride = l.step[2];
     }
-    // One matrix on the right serves all on the left: they are one tall matrix.
+    // If all matrices on the left share the matrix on the right, they form one tall matrix.
     const bool out_is_whole = !out.swapped && (out.rows <= 1 || out.stride == out.columns);
     if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
         out_is_whole) {
@@ -90,7 +90,7 @@ struct matmul_shape {
   }
 };
 
-/// Where the gradient of a side goes: as the side itself, with steps of its own.
+/// The destination of the gradient of a side: like the side itself, with its own steps.
 inline matrix_side side_like(const operand& gradient, const matrix_side& side, bool transpose,
                              bool left) {
   matrix_side g(gradient, transpose, left);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
-// it is no head of a group.
+// it is not the head of a group.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   // Batches for one product: as many as every side has at equal distances.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
-  // Several calls of the library take longer than one kernel that is slower than it.
+  // Several calls of the library take longer than one call of a slower kernel.
   constexpr double small = 1 << 25;
   if (even < count && static_cast<double>(left.rows) * right.columns * left.columns * even <= small)
     return multiply_small(b, left, right, to, count, alpha);
@@ -43,7 +43,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               to.list.batch_stride(),
               even,
               alpha};
-    // One matrix on the right serves all on the left: they are one tall matrix.
+    // If all matrices on the left share the matrix on the right, they form one tall matrix.
     if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
         follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
       p.rows *= even;
@@ -53,7 +53,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   }
 }
 
-/// to[row][column] (+)= the sum of `count` matrices that lie behind each other.
+/// to[row][column] (+)= the sum of `matrices` matrices that lie one after the other.
 struct matrix_sum_body {
   struct arguments {
     const float* from;
@@ -74,8 +74,8 @@ struct matrix_sum_body {
   }
 };
 
-/// The sum of `count` products: their depths lie behind each other, or products of their own are
-/// added, some at a time.
+/// The sum of `count` products: one product over their concatenated depths or, if the matrices are
+/// not stored for that, separate products that are added, some at a time.
 class product_sum {
  public:
   product_sum(const read_matrices& left, const read_matrices& right, int count)
@@ -114,7 +114,8 @@ class product_sum {
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
-  /// Whole rows of the arrays at a time, so that every part begins with one.
+  /// The number of products at a time, a multiple of whole rows of the arrays, so that every part
+  /// begins with a row.
   int most() const {
     const int each = std::lcm(left_.list.in_row, right_.list.in_row);
     const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());

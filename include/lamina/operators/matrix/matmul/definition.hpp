@@ -7,8 +7,8 @@
 namespace lamina {
 
 /// Out = alpha * X * Y over the last two dimensions, each transposed first where its flag says so.
-/// Leading dimensions are equal, or one side has none and serves every matrix of the other; a
-/// vector X is a row, a vector Y a column, and the dimension that was added is left out again.
+/// Leading dimensions are equal, or one side has none and is multiplied with every matrix of the
+/// other. A vector X is a row, a vector Y a column, and the result lacks the added dimension.
 /// Fluid: matmul.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";

@@ -58,7 +58,7 @@ struct matmul_side {
     rows = transposed ? shape[n - 1] : shape[n - 2];
     columns = transposed ? shape[n - 2] : shape[n - 1];
   }
-  /// Where the i-th matrix begins; a single one serves all.
+  /// The offset of the i-th matrix; a single matrix serves all products.
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 
@@ -86,8 +86,9 @@ void matmul_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// Of the matrices as read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut; a matrix that is
-/// stored transposed receives the transposed product, a matrix that served all the sum.
+/// For the matrices as they are read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut. A matrix
+/// that is stored transposed gets the transposed product; a matrix that all batches share gets the
+/// sum.
 template <class Real>
 void matmul_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

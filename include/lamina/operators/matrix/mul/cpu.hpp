@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X
-// with several dimensions of rows, or a right side that is no weight.
+// with several dimensions of rows, or a right side that is not a weight.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// An array as a matrix of a given width. Its rows are at even steps, unless a row of the array
-/// holds several of them and gaps follow, or it lies in panels: then a copy takes its place.
+/// An array as a matrix of a given width. Its rows have a constant stride, unless a row of the
+/// array holds several of them followed by a gap, or the array is in panels: then a copy replaces
+/// it.
 struct even_matrix {
   int rows = 0, columns = 1;
   bool is_copied = false;
@@ -37,7 +38,7 @@ struct even_matrix {
     memory += copy_size(o);
     return copy;
   }
-  /// Where a result is written before `finish`.
+  /// The array that receives a result before `finish`.
   template <class Real>
   Real* write(const operand& o, Real*& memory) const {
     if (!is_copied) return o.row<Real>(0);

@@ -43,8 +43,8 @@ struct call_kernel<top_k> {
   }
 
  private:
-  /// Keeps the indices of the best so far in order; of equal ones the first comes first. NaN is
-  /// above all numbers.
+  /// Keeps the indices of the best elements found so far in order; equal elements keep their order.
+  /// NaN is above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;
@@ -104,7 +104,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// A score that is not a number is no hit.
+  /// Whether a score is a number: NaN does not count as a hit.
   static bool is_number(const operand& scores, int row, int column) {
     const double score = load_as<double>(scores.data, scores.type,
                                          row * static_cast<std::ptrdiff_t>(scores.stride) + column);

@@ -11,9 +11,9 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// The best k of a line, one after the other, in O(k n); of equal ones the first comes first, and
-/// NaN is above all numbers. A sort of whole lines would cost each program with an accuracy nine
-/// seconds of nvcc.
+/// Finds the best k elements of a line one after the other, in O(k n). Equal elements keep their
+/// order, and NaN is above all numbers. A sort of whole lines would cost nine seconds of nvcc in
+/// each program with an accuracy.
 struct best_lines {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
@@ -26,7 +26,7 @@ struct best_lines {
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
     for (int position = 0; position < k; ++position) {
-      // The largest behind the last one found: below it, or equal and further on.
+      // The largest element after the last one found: a smaller one, or an equal one further on.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
         const bool follows =
@@ -60,7 +60,7 @@ struct call_kernel<top_k> {
   }
 };
 
-/// Each element of X takes the slope of the place that it has among the best, if any.
+/// Each element of X gets the slope of its position among the best elements, if it is one of them.
 template <>
 struct call_kernel<gradient_of<top_k>> {
   static constexpr bool launches = true;
@@ -73,7 +73,7 @@ struct call_kernel<gradient_of<top_k>> {
   }
 };
 
-/// A line of zeros for each number, and a one at its place.
+/// A line of zeros per number, with a one at the index that the number names.
 template <>
 struct call_kernel<one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
@@ -95,7 +95,7 @@ struct call_kernel<one_hot> {
   }
 };
 
-/// One team counts the lines whose label is among the best; a score that is NaN is no hit.
+/// One team counts the lines whose label is among the best; a score of NaN does not count as a hit.
 template <>
 struct call_kernel<accuracy> {
   static void prepare(const call_context& c, call_arguments& a) {
@@ -124,7 +124,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// Element j of line i of the scores, which lie as their indices do.
+  /// Element j of line i of the scores, which have the layout of their indices.
   static LAMINA_INLINE LAMINA_FN bool is_number(const call_arguments& a, int i, int j) {
     const int n = a.in[1].in_row();
     const double score =
@@ -139,13 +139,13 @@ namespace detail {
 struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
-  int *bins, *counts;   // of each row; of positive rows, and behind them of negative ones
+  int *bins, *counts;   // bin of each row; positive rows per bin, then negative rows per bin
   std::int64_t* above;  // the highest bins, one more each time: positive rows in them, and negative
   fault_word* fault;
   int group;
   int lines, width, count;
 };
-/// The bin of a row: those of negative rows lie behind those of positive ones.
+/// The bin of a row; the bins of negative rows follow those of positive rows.
 struct auc_bins_body {
   using arguments = auc_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int r) {

@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// Out = the k largest elements of each row, largest first; Indices = where they stand. The
-/// gradient reads X for its shape only. Fluid: top_k.
+/// Out = the k largest elements of each row, largest first; Indices = their positions in the row.
+/// The gradient reads X for its shape only. Fluid: top_k.
 struct top_k : operator_definition {
   static constexpr const char* type = "top_k";
   static constexpr auto inputs = slots_x;
@@ -19,8 +19,9 @@ struct top_k : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// Of the rows of Indices, Correct have the Label among them, of Total; Accuracy = Correct / Total.
-/// All shape [1]. A row whose Label has a NaN in Out is none of the correct ones. Fluid: accuracy.
+/// Total = the number of rows of Indices; Correct = the number of rows that contain their Label;
+/// Accuracy = Correct / Total. All have shape [1]. A row whose Label has the score NaN in Out is
+/// not correct. Fluid: accuracy.
 struct accuracy : operator_definition {
   static constexpr const char* type = "accuracy";
   static constexpr std::array<slot_desc, 3> inputs{{{"Out"}, {"Indices"}, {"Label"}}};
@@ -41,8 +42,8 @@ struct auc : operator_definition {
        {"num_thresholds", attribute_type::integer, 4095}}};
 };
 
-/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number outside gives
-/// a row of zeros when allow_out_of_range, else it is an error. Fluid: one_hot.
+/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number out of range
+/// gives a row of zeros with allow_out_of_range, else it is an error. Fluid: one_hot.
 struct one_hot : operator_definition {
   static constexpr const char* type = "one_hot";
   static constexpr auto inputs = slots_x;

@@ -25,11 +25,11 @@ struct auc_attr {
 };
 /// Options of one_hot.
 struct one_hot_attr {
-  bool allow_out_of_range = false;  // a number outside gives a row of zeros
+  bool allow_out_of_range = false;  // a number out of range gives zeros
   std::string_view name{};
 };
 
-/// The K largest elements of each row, largest first, and where they stand:
+/// The K largest elements of each row, largest first, and their positions in the row:
 /// `auto [values, indices] = topk<5>(x)`. Fluid: topk.
 template <int K, class T, class R, int... D>
 constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = {}) {
@@ -104,8 +104,8 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(area);
 }
 
-/// A row of Depth zeros with a one where the number says. Ids [..., 1] whole numbers give
-/// [..., Depth]. Fluid: one_hot.
+/// A row of Depth zeros with a one at the index that the number names. Ids [..., 1] whole numbers
+/// give [..., Depth]. Fluid: one_hot.
 template <int Depth, class T = float, class Index, class R, int... D>
 constexpr auto one_hot(variable<Index, R, D...> ids,
                        const options<one_hot_attr, Index>& attr = {}) {

@@ -8,8 +8,8 @@
 
 namespace lamina::engine {
 
-/// A scheme of tags within a chunk: how many there are, and, a bit each, which ones begin a chunk
-/// whatever stands before it, and which ones end one whatever follows.
+/// A scheme of tags within a chunk: the number of tags and, as one bit per tag, which tags always
+/// begin a chunk and which tags always end one.
 struct tag_scheme {
   int tags;
   unsigned begins, ends;

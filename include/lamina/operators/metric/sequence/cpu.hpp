@@ -40,7 +40,7 @@ struct call_kernel<edit_distance> {
   }
 
  private:
-  /// Of the table of the distances of all beginnings one row at a time.
+  /// Keeps only one row of the table of the distances between all prefixes at a time.
   static int distance(const call_context& c, const operand& hyps, const sequence_rows& from,
                       const operand& refs, const sequence_rows& to, int s) {
     const int m = to.length(s);
@@ -75,7 +75,7 @@ class chunk_walk {
              int last)
       : end(first), c_(c), tag_(tag), scheme_(scheme), last_(last) {}
 
-  /// Goes to the next chunk that counts; false behind the last one.
+  /// Goes to the next chunk that counts; returns false after the last one.
   bool next() {
     while (end < last_) {
       begin = end;
@@ -126,7 +126,7 @@ struct call_kernel<chunk_eval> {
       detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
       bool in_a = a.next(), in_b = b.next();
       while (in_a || in_b) {
-        // Both where they begin together, else the one that begins first.
+        // Advances both if they begin together, else the one that begins first.
         const bool both = in_a && in_b && a.begin == b.begin;
         const bool of_a = in_a && (!in_b || a.begin <= b.begin);
         if (both && a.end == b.end && a.type == b.type) ++count[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/cuda.cuh - what two sequences of whole numbers have in
-// common, a thread a sequence: edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/cuda.cuh - comparisons of two sequences of whole numbers, one
+// thread per sequence: edit_distance, chunk_eval.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Of the table of the distances of all beginnings one row at a time.
+/// Keeps only one row of the table of the distances between all prefixes at a time.
 struct edit_distance_body {
   struct arguments {
     argument_view hyps, refs, out;
     sequence_view from, to;
-    int* rows;  // of all sequences, one behind the other
+    int* rows;  // of all sequences, one after the other
     bool normalized;
     fault_word* fault;
     int group, count;
@@ -55,8 +55,8 @@ struct chunk_arguments {
   tag_scheme scheme;
   int types;
   int excluded_count, excluded[most_excluded];
-  int* found;  // three numbers a sequence: inferred, labelled, correct chunks
-  int* tags;   // those inferred, then the labels
+  int* found;  // three numbers per sequence: inferred, labelled, correct chunks
+  int* tags;   // the inferred tags, then the labels
   fault_word* fault;
   int group, count;
 };
@@ -70,7 +70,7 @@ struct chunk_walk {
   int begin = 0;
   int type = 0;
 
-  /// Goes to the next chunk that counts; false behind the last one.
+  /// Goes to the next chunk that counts; returns false after the last one.
   LAMINA_FN bool next() {
     while (end < last) {
       begin = end;
@@ -105,7 +105,7 @@ struct chunk_body {
     int inferred = 0, labelled = 0, correct = 0;
     bool in_a = a.next(), in_b = b.next();
     while (in_a || in_b) {
-      // Both where they begin together, else the one that begins first.
+      // Advances both if they begin together, else the one that begins first.
       const bool both = in_a && in_b && a.begin == b.begin;
       const bool of_a = in_a && (!in_b || a.begin <= b.begin);
       if (both && a.end == b.end && a.type == b.type) ++correct;
@@ -115,7 +115,8 @@ struct chunk_body {
     found[0] = inferred, found[1] = labelled, found[2] = correct;
   }
 };
-/// Both lists of tags as whole numbers; one that is no tag is outside of all chunks.
+/// Reads both lists of tags as whole numbers; a number that is not a tag lies outside of all
+/// chunks.
 struct tag_read_body {
   using arguments = chunk_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

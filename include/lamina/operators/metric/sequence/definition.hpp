@@ -20,10 +20,10 @@ struct edit_distance : operator_definition {
 };
 
 /// Counts the chunks of the tags Inference and Label and those that both have, and Precision =
-/// correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean; 0 where there
-/// are none. A tag is chunk type * tags of the scheme + tag in the scheme (IOB: begin, inside; IOE:
-/// inside, end; IOBES: begin, inside, end, single; plain: one tag); the tag behind all of them is
-/// outside of chunks. Types in excluded_chunk_types are not counted. Has no gradient.
+/// correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean; 0 if there are
+/// no chunks. A tag is chunk type * tags of the scheme + tag in the scheme (IOB: begin, inside;
+/// IOE: inside, end; IOBES: begin, inside, end, single; plain: one tag); the tag after all of these
+/// is outside of chunks. Types in excluded_chunk_types are not counted. Has no gradient.
 /// Fluid: chunk_eval.
 struct chunk_eval : operator_definition {
   static constexpr const char* type = "chunk_eval";

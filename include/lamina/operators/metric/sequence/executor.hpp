@@ -11,8 +11,8 @@
 
 namespace lamina::kernel {
 
-/// The fewest insertions, deletions and substitutions between two sequences: one row of the table
-/// of the distances of all beginnings at a time.
+/// The fewest insertions, deletions and substitutions between two sequences: computed one row of
+/// the table of the distances between all prefixes at a time.
 inline std::size_t edits(const std::int64_t* a, std::size_t n, const std::int64_t* b,
                          std::size_t m) {
   std::vector<std::size_t> row(m + 1);
@@ -52,8 +52,7 @@ void edit_distance_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", hyps.above());
 }
 
-/// Whether a tag of a scheme begins a chunk whatever stands before it, or ends one whatever
-/// follows.
+/// Whether a tag of a scheme always begins a chunk, whatever its predecessor, or always ends one.
 struct chunk_tag {
   bool begins, ends;
 };
@@ -65,7 +64,7 @@ inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "plain") return {{false, false}};
   return {};
 }
-/// First row, row behind the last, type.
+/// First row, row after the last, type.
 using chunk = std::array<std::size_t, 3>;
 
 /// The chunks of the rows [first, end): runs of one type, cut where a tag begins or ends one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/layer_edit_distance.hpp - how far sequences are from those they
-// should be.
+// lamina/operators/metric/sequence/layer_edit_distance.hpp - the edit distance between sequences
+// and the expected ones.
 #pragma once
 
 #include <tuple>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/cpu.hpp - the sums of batch_norm and of its gradient; what is
-// computed element by element are statements of fused groups (operators/conv/lowering.hpp).
+// lamina/operators/norm/batch_norm/cpu.hpp - the sums of batch_norm and of its gradient; statements
+// of fused groups compute the elements (operators/conv/lowering.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The channels of a batch. Elements of a channel lie side by side in a row.
+/// The channels of a batch. The elements of a channel are contiguous in a row.
 struct channel_rows {
   int rows, channels, size;  // size: elements of a channel in a row
 
-  /// The images may be a plan's own copy of a feed, which knows no dimensions.
+  /// The images may be a plan's copy of a feed, which has no dimensions.
   channel_rows(const operand& x, int in_row)
       : rows(x.rows), channels(in_row), size(in_row > 0 ? x.columns / in_row : 0) {}
   template <class Real>
@@ -30,10 +30,10 @@ struct channel_rows {
 // Channels whose sums over the batch, doubles, are on the stack together.
 inline constexpr int channels_together = 64;
 
-/// Whether a channel of a batch is one number, whose deviation from the mean is 0 whatever it is.
+/// Whether a channel of a batch is a single number, which equals its mean.
 inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
 
-/// Mean and biased variance of each channel of a batch where each is one number in a row.
+/// Mean and biased variance of each channel of a batch with one number per channel in a row.
 template <class Real>
 inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
   constexpr int lanes = lanes_in<Real>, together = 8;
@@ -98,8 +98,8 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
   }
 }
 
-/// 1 / sqrt(variance + epsilon) of a channel. Where Real cannot hold the variance it may still hold
-/// its root: this function then computes mean and variance again in wider numbers.
+/// 1 / sqrt(variance + epsilon) of a channel. If the variance overflows Real, its root may still be
+/// finite: this function then computes mean and variance again in wider numbers.
 template <class Real>
 inline Real inverse_of_channel(const operand& x, const channel_rows& r, int channel, Real epsilon,
                                Real& mean, Real& variance) {
@@ -115,8 +115,7 @@ inline Real inverse_of_channel(const operand& x, const channel_rows& r, int chan
   return all.inverse;
 }
 
-/// Scale@GRAD of a channel, where a slope times a difference from the mean is more than a number
-/// holds.
+/// Scale@GRAD of a channel if a slope times a difference from the mean overflows.
 template <class Real>
 LAMINA_COLD Real wide_slope_of(const operand& x, const operand& d, const channel_rows& r,
                                int channel, Real mean, Real inverse) {
@@ -153,7 +152,7 @@ inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* 
   }
 }
 
-/// Only images of real numbers with a row each are lowered to the kernels below.
+/// Only images of real numbers, one per row, are lowered to the kernels below.
 struct foreign_batch_norm {
   static constexpr bool in_double = true;
   template <class Real = float>
@@ -182,7 +181,7 @@ struct call_kernel<batch_norm_factor> {
                *moving_variance = c.input(4).row<const Real>(0);
     Real* const mean = numbers_at<Real>(c.scratch());
     Real* const variance = mean + padded(channels);
-    // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
+    // A single number passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
     if (x && detail::has_one_value({x, channels})) {
       const Real* const bias = c.input(2).row<const Real>(0);
       std::fill_n(factor.row<Real>(0), channels, Real(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/cuda.cuh - the sums of batch_norm and of its gradient; what
-// is computed element by element are statements of fused groups.
+// lamina/operators/norm/batch_norm/cuda.cuh - the sums of batch_norm and of its gradient;
+// statements of fused groups compute the elements.
 #pragma once
 
 #include <limits>
@@ -26,8 +26,8 @@ struct batch_norm_arguments {
 
 inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
 
-/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance is more
-/// than a float holds, its root may be none.
+/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. If the variance overflows
+/// a float, its root may still be finite.
 inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
   if (variance > std::numeric_limits<float>::max())
     return static_cast<float>(1 / math::sqrt(exact + static_cast<double>(epsilon)));
@@ -37,7 +37,7 @@ inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
 
 /// The mean and the variance of a channel, by the sums of differences from its first element and of
 /// their squares. If the mean is far from 0, so is the first element, and no digits are lost; if
-/// the first element is far from the others, the variance is that large.
+/// the first element is far from the others, the variance is large as well.
 struct batch_norm_terms : batch_norm_arguments {
   static constexpr int sums = 2;
 
@@ -49,7 +49,7 @@ struct batch_norm_terms : batch_norm_arguments {
   LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
     const int n = count;
     float mean = in[1][c], inverse = 1 / math::sqrt(in[2][c] + epsilon);
-    // A single number passes as it is: (x - Bias) * 1 + Bias. Source: Fluid.
+    // A single number passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
     if (n == 1) {
       if (out[2] != nullptr) out[2][c] = in[3][c];
       if (out[3] != nullptr) out[3][c] = 1;
@@ -73,7 +73,7 @@ struct batch_norm_terms : batch_norm_arguments {
   }
 
  private:
-  /// 0 where it is infinite or NaN: differences from it would be NaN.
+  /// 0 if it is infinite or NaN: differences from it would be NaN.
   LAMINA_INLINE LAMINA_FN float first(int channel) const {
     const float value = x[channel * channel_size];
     return value - value == 0 ? value : 0.0f;
@@ -96,7 +96,7 @@ struct batch_norm_slope_terms : batch_norm_arguments {
   LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
     const int n = count;
     const float sum = static_cast<float>(of[0]), inverse = in[2][c];
-    // The sum over no rows is 0, also where the moving variance is not a finite number.
+    // The sum over no rows is 0, even if the moving variance is not finite.
     const float weighted = static_cast<float>(of[1]);
     if (out[0] != nullptr) out[0][c] = weighted;
     if (out[1] != nullptr) out[1][c] = sum;

@@ -23,12 +23,13 @@ struct batch_norm_attr {
 };
 
 /// act((x - mean) / sqrt(variance + epsilon) * scale + bias) for each channel, dimension 1. In
-/// training, mean and biased variance are those of the mini-batch, and moving statistics follow
-/// them: moving = momentum * moving + (1 - momentum) * batch. Evaluators use the moving ones. A
-/// mini-batch with one number a channel, which differs from no mean, passes as it is in training,
-/// without scale and bias.
+/// training, mean and biased variance are those of the mini-batch, and they update the moving
+/// statistics: moving = momentum * moving + (1 - momentum) * batch. Evaluators use the moving
+/// statistics. In training, a mini-batch with one number per channel passes unchanged, without
+/// scale and bias.
 /// Parameters: scale and bias [C], and the moving mean (0 at first) and variance (1) [C], which no
-/// optimizer changes, but which are saved and shared with the others. Fluid: layers.batch_norm.
+/// optimizer changes, but which are saved and shared like other parameters. Fluid:
+/// layers.batch_norm.
 template <class T, class R, int C, int... D>
 constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

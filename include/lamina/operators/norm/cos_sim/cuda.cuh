@@ -18,8 +18,8 @@ struct cosine_arguments {
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN int of_y(int r) const { return shares_y ? 0 : r; }
-  /// What makes directions of rows r, which may be numbers of any size; 0 of rows without them,
-  /// whose gradient is 0.
+  /// The factors that turn rows into directions, for numbers of any size; 0 for rows without a
+  /// direction, whose gradient is 0.
   struct inverses {
     float x, y;
     LAMINA_INLINE LAMINA_FN bool none() const { return x == 0 && y == 0; }
@@ -56,7 +56,7 @@ struct cosine_lines {
     if (a.cosine)
       *a.cosine.row(r) = xn == 0 || yn == 0 ? 0.0f : static_cast<float>(xy / x_size / y_size);
     if (a.x_norm) *a.x_norm.row(r) = xn;
-    // Of the one row of Y the first team tells the norm.
+    // If all rows share one row of Y, the first team writes its norm.
     if (a.y_norm && (!a.shares_y || r == 0)) *a.y_norm.row(a.of_y(r)) = yn;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/group_norm/cuda.cuh - normalisation across neighbouring channels: lrn, a
-// thread a place.
+// lamina/operators/norm/group_norm/cuda.cuh - normalisation across neighbouring channels: lrn, one
+// thread per position.
 #pragma once
 
 #include <lamina/core/math.hpp>
@@ -49,7 +49,7 @@ struct lrn_slope_body {
       const float whole = a.middle.row(r)[p];
       sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;
     }
-    // Where k and all around are 0 the power is infinite: there is no gradient.
+    // If k and all neighbours are 0, the power is infinite and there is no gradient.
     const float own = a.middle.row(r)[at];
     a.dx.row(r)[at] = a.d.row(r)[at] * (own == 0 ? 0.0f : math::pow(own, -a.beta)) -
                       2 * a.alpha * a.beta * a.x.row(r)[at] * sum;

@@ -10,8 +10,8 @@ namespace lamina {
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
 /// momentum) * mean, VarianceOut likewise; with is_test or use_global_stats they are Mean and
-/// Variance, which stay. Where a channel of the batch is one number, in training, Y is X and
-/// nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
+/// Variance, which do not change. In training, if a channel of the batch is a single number, Y is X
+/// and nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
 /// epsilon). Source: Ioffe and Szegedy 2015. Fluid: batch_norm.
 struct batch_norm : operator_definition {
   static constexpr const char* type = "batch_norm";
@@ -34,8 +34,8 @@ struct batch_norm : operator_definition {
 };
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance
-/// [N, groups] are over the channels of a group and all their elements, Scale and Bias [C] one
-/// number a channel. Source: Wu and He 2018. Fluid: group_norm.
+/// [N, groups] are over the channels of a group and all their elements; Scale and Bias [C] have one
+/// number per channel. Source: Wu and He 2018. Fluid: group_norm.
 struct group_norm : operator_definition {
   static constexpr const char* type = "group_norm";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -67,7 +67,7 @@ struct instance_norm : operator_definition {
 };
 
 /// Out = X * MidOut^-beta, MidOut = k + alpha * the sum of the squares of the n channels around
-/// each, at the same place. Source: Krizhevsky et al. 2012. Fluid: lrn.
+/// each, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
 struct lrn : operator_definition {
   static constexpr const char* type = "lrn";
   static constexpr auto inputs = slots_x;
@@ -81,8 +81,8 @@ struct lrn : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 3;
 };
 
-/// The channels around channel c that lrn adds up, from first to before end; with `back` those that
-/// channel c is one of the neighbours of.
+/// The channels [first, end) around channel c that lrn adds up; with `back`, the channels that have
+/// channel c as a neighbour.
 struct channels_around {
   int first, end;
   constexpr channels_around(int c, int n, int channels, bool back = false)

@@ -114,8 +114,8 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
     variance.flat(i) = Real(1) / std::sqrt(variance.flat(i) + epsilon);
   return variance;
 }
-/// Of a part: 0 for equal numbers without an epsilon, and the root of a variance that is more than
-/// a number holds.
+/// 1 / deviation per part: 0 for equal numbers without an epsilon; if the variance overflows, it is
+/// computed from the deviation.
 template <class Real>
 xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsilon) {
   auto inverse = inverse_deviation<Real>(moments.variance, epsilon);
@@ -127,7 +127,7 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
   return inverse;
 }
 
-/// Whether batch_norm has one number in each channel, which passes as it is.
+/// Whether batch_norm has a single number in each channel, which passes unchanged.
 template <class Real>
 bool passes_through(const call_context<Real>& ctx, const norm_parts& p) {
   return !ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size == 1;
@@ -215,7 +215,8 @@ void group_norm_gradient(call_context<Real>& ctx) {
                               true);
 }
 
-/// Calls f(element, a channel near it at the same place) for the n channels around each element.
+/// Calls f(element, neighbour) for the n channels around each element; the neighbour has the same
+/// position in its channel.
 template <class F>
 void for_each_neighbour(const lines& l, int n, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
@@ -243,7 +244,8 @@ void lrn_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
   ctx.give("MidOut", std::move(middle));
 }
-/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over those that x is near to.
+/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over the channels that have x as
+/// a neighbour.
 template <class Real>
 void lrn_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

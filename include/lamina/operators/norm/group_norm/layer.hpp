@@ -33,7 +33,7 @@ namespace detail {
 struct norm_parameters {
   int scale, bias;
 };
-/// One number a channel each, or -1.
+/// Variables with one number per channel, or -1.
 template <class T>
 constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
                                              const group_norm_attr& attr, int line) {
@@ -75,8 +75,7 @@ constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_at
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// The same with a group for each channel. Source: Ulyanov et al. 2016. Fluid:
-/// layers.instance_norm.
+/// The same with one group per channel. Source: Ulyanov et al. 2016. Fluid: layers.instance_norm.
 template <class T, class R, int C, int... D>
 constexpr auto instance_norm(variable<T, R, C, D...> x,
                              const options<group_norm_attr, T>& attr = {},
@@ -99,7 +98,7 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each place.
+/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each position.
 /// Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
 template <class T, class R, int C, int H, int W>
 constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr = {}) {

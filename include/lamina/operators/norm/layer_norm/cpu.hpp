@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The number of part o of row r, in an array of one number a part, whatever its shape.
+/// The number of part o of row r in an array of one number per part, of any shape.
 template <class Real>
 inline Real& part_number(const operand& o, int outer, int r, int part) {
   const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
@@ -38,8 +38,8 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
   }
 }
 
-/// y = x / |x| where squares of x, or their root, are more or less than a number holds; |x|, which
-/// may be infinite then.
+/// y = x / |x| for x whose squares, or the root of their sum, overflow or underflow. Returns |x|,
+/// which may be infinite.
 template <class Real>
 LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Real epsilon, Real* y,
                                 std::ptrdiff_t y_step) {
@@ -73,7 +73,7 @@ LAMINA_COLD void wide_direction_gradient(const Real* x, std::ptrdiff_t x_step, c
             : static_cast<Real>(
                   (at(d, k * d_step) - at(x, k * x_step) / whole * (product / whole)) / whole);
 }
-/// Whether each number is neither infinite nor NaN.
+/// Whether all numbers are finite.
 template <class T>
 LAMINA_INLINE bool all_finite(T x) {
   if constexpr (lanes_of_number<T> == 1)

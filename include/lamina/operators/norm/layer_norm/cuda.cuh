@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/norm/layer_norm/cuda.cuh - normalisation inside of each row: layer_norm,
-// group_norm, instance_norm; a part of a row a team.
+// group_norm, instance_norm; one team per part of a row.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// One number a part, whatever the shape of the array.
+/// One number per part, for an array of any shape.
 struct part_numbers {
   float* data;
   divider columns;
@@ -49,8 +49,8 @@ struct normalise_arguments {
     const float saved = spreads.at(part);
     return saves_inverse ? saved : inverse_of(part, means.at(part), saved);
   }
-  /// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. Where the variance of a
-  /// part is more than a float holds its root may be none: it is computed anew, by each thread.
+  /// 1 / sqrt(variance + epsilon); 0 for equal numbers without an epsilon. If the variance of a
+  /// part overflows a float, its root may still be finite: each thread then computes it again.
   LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
     if (variance > std::numeric_limits<float>::max()) return inverse_of_large(part, mean);
     const float sum = variance + epsilon;
@@ -85,7 +85,7 @@ struct normalise_lines {
     // The mean of equal numbers is exactly these.
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
     float mean = x[0] + sum_of(team, sum) / all;
-    // The sum may be more than a float holds where the mean is not.
+    // The sum may overflow a float even if the mean does not.
     if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
       double whole = 0;
       for (int j = team.rank(); j < a.n; j += team.size()) whole += static_cast<double>(x[j]);
@@ -139,8 +139,8 @@ struct normalise_slope_lines {
   }
 };
 
-/// The gradients of scale and bias of one term of the sums: the slope of element `at` of a row, and
-/// that times the normalised x.
+/// One term of the gradients of bias and scale: the slope of element `at` of a row, and that slope
+/// times the normalised x.
 struct normalise_terms {
   normalise_arguments of;
   LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
@@ -173,7 +173,7 @@ struct normalise_channels : normalise_terms {
 
 inline const float* row_of(const operand& o) { return o ? o.row<const float>(0) : nullptr; }
 
-/// What parts of which arrays an operator normalises.
+/// The arrays that an operator normalises, and their parts.
 template <class Op>
 normalise_arguments normalise_of(const call_context& c, const operand& x) {
   normalise_arguments a{};

@@ -15,13 +15,14 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Lines of `n` elements along one dimension of K arrays: where each begins, and the steps in it.
+/// Lines of `n` elements along one dimension of K arrays: the first element of each, and its
+/// stride.
 template <int K>
 struct axis_lines {
   element_loops<K> firsts;
   std::ptrdiff_t step[K];
   int n;
-  bool side_by_side;  // neighbouring lines lie so in array 0, and their elements do not
+  bool side_by_side;  // neighbouring lines are contiguous in array 0, their elements are not
 
   axis_lines() = default;
   axis_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
@@ -41,7 +42,7 @@ struct axis_lines {
   }
 };
 
-/// All elements of such lines by number, those of a line one after the other.
+/// Numbers all elements of such lines, line by line.
 template <int K>
 struct operand_lines {
   element_loops<K> firsts;
@@ -57,7 +58,7 @@ struct operand_lines {
     n = divider(at_least_one(lines.n));
     count = lines.n * firsts.count;
   }
-  /// The place of element i in its line, and where it lies in each array.
+  /// The position of element i in its line, and its offset in each array.
   LAMINA_INLINE LAMINA_FN int position(int i) const { return i - n.quotient(i) * n.divisor(); }
   LAMINA_INLINE LAMINA_FN typename element_loops<K>::positions at(int i) const {
     const int line = n.quotient(i), k = i - line * n.divisor();

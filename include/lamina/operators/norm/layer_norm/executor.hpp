@@ -72,7 +72,7 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      // Of equal numbers exactly these: the sum of what they are more than the first one.
+      // Adds up the differences from the first number: the mean of equal numbers is then exact.
       const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
       for (std::size_t c = 0; c < m.columns; ++c)
         mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;
@@ -86,7 +86,7 @@ struct row_moments {
   }
 };
 
-/// The shape of an output of one number a row: [rows], or as it was recorded when that fits.
+/// The shape of an output with one number per row: the recorded shape if it fits, else [rows].
 template <class Real>
 tensor_shape row_shape(const call_context<Real>& ctx, const char* slot, std::size_t rows) {
   const tensor_shape recorded = ctx.output_shape(slot);
@@ -110,7 +110,7 @@ void layer_norm_forward(call_context<Real>& ctx) {
       y.flat(i) = value;
     }
   ctx.give("Y", std::move(y));
-  // Their recorded shape may keep the leading dimensions apart.
+  // Their recorded shape may keep the leading dimensions separate.
   if (ctx.wants("Mean")) ctx.give("Mean", reshaped(moments.mean, row_shape(ctx, "Mean", m.rows)));
   if (ctx.wants("Variance"))
     ctx.give("Variance", reshaped(moments.variance, row_shape(ctx, "Variance", m.rows)));
@@ -153,8 +153,8 @@ void layer_norm_gradient(call_context<Real>& ctx) {
 /// A sum of squares, which may be more, or less, than a Real holds.
 using square_sum = long double;
 
-/// The root of a sum of squares as what is divided by: 0 / infinity is 0, 0 / 0 would be none. It
-/// may be more than the largest Real, where the numbers are not.
+/// The root of a sum of squares as a divisor: 0 / infinity is 0, and 0 / 0 would be NaN. The root
+/// may overflow even if the numbers do not.
 inline square_sum divisor_of(square_sum square) {
   return square == 0 ? std::numeric_limits<square_sum>::infinity() : std::sqrt(square);
 }
@@ -206,7 +206,7 @@ void norm_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The numbers of one row of cos_sim; the only row of Y may serve all.
+/// The numbers of one row of cos_sim; all rows may share the only row of Y.
 template <class Real>
 struct cosine_row {
   square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be more than the largest Real

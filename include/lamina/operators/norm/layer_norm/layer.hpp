@@ -27,7 +27,7 @@ struct l2_normalize_attr {
 };
 
 namespace detail {
-/// The dimensions before `begin`; where none is left, one.
+/// The dimensions before `begin`, or one dimension if there are none.
 constexpr extents before(const extents& x, int begin) {
   extents r{};
   for (int i = 0; i < begin && i < x.rank; ++i) r.push(x.at[i]);
@@ -36,9 +36,9 @@ constexpr extents before(const extents& x, int begin) {
 }
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance over the dimensions from
-/// Begin of the whole shape on. Parameters: scale and bias, as wide as those dimensions together.
-/// Source: Ba et al. 2016. Fluid: layer_norm.
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over the dimensions
+/// of the whole shape that start at Begin. Parameters: scale and bias, as wide as those dimensions
+/// together. Source: Ba et al. 2016. Fluid: layer_norm.
 template <int Begin = 1, class T, class R, int... D>
 constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

@@ -9,11 +9,11 @@
 
 namespace lamina::engine {
 
-/// The lines of X along a dimension, each of which gives one element of Out. The call fails where
-/// a line has no elements to choose from.
+/// The lines of X along a dimension, each of which gives one element of Out. The call fails if a
+/// line has no elements.
 struct arg_extreme_layout {
-  loop_nest<2> lines;      // where each begins in X, and its place in Out
-  std::ptrdiff_t n, step;  // the elements of a line, and from one to the next
+  loop_nest<2> lines;      // the first element of each in X, and its position in Out
+  std::ptrdiff_t n, step;  // the number of elements of a line, and their stride
 
   arg_extreme_layout(const operator_call& c, const operand& in, const operand& out) {
     const array_layout x = layout_of(in), y = layout_of(out);

@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Whether a stands before b in ascending order, where NaN counts as the largest.
+/// Whether a comes before b in ascending order; NaN counts as the largest.
 template <class T>
 bool is_less(T a, T b) {
   return a < b || (a == a && b != b);
@@ -59,7 +59,7 @@ struct call_kernel<argsort> {
         for (int i = 0; i < x.inner; ++i) {
           const std::ptrdiff_t first = x.at(r, o) + i;
           for (int k = 0; k < x.n; ++k) order[k] = k;
-          // Places decide between equal elements, for no stable sort does without memory.
+          // Equal elements are compared by position, because a stable sort would allocate memory.
           std::sort(order, order + x.n, [&](std::int64_t a, std::int64_t b) {
             const auto u = value(first + a * x.step), v = value(first + b * x.step);
             const bool less = detail::is_less(u, v), more = detail::is_less(v, u);

@@ -44,8 +44,8 @@ struct line_keys_body {
   }
 
  private:
-  /// CUB sorts NaN by its sign. It is stored as an integer, because arithmetic on a device gives
-  /// NaN any sign, negation too.
+  /// CUB sorts NaN by its sign. The kernel stores NaN as an integer, because arithmetic on a
+  /// device, negation included, may give NaN any sign.
   static LAMINA_INLINE LAMINA_FN void store_nan(Key* to, bool negative) {
     if constexpr (sizeof(Key) == 4) {
       const std::uint32_t bits = negative ? 0xffc00000u : 0x7fc00000u;
@@ -56,7 +56,7 @@ struct line_keys_body {
     }
   }
 };
-/// The elements of each line in order, and where they stood.
+/// Sorts the elements of each line and returns their previous positions.
 struct line_order_body {
   struct arguments {
     operand_lines<3> of;  // X, Out, Indices
@@ -95,7 +95,7 @@ std::ptrdiff_t line_order_scratch(int lines, int n) {
   return parts.used() + algorithm_floats<Backend>(sort);
 }
 
-/// dX at the place that an index names = the slope of that index.
+/// dX at the position that an index names = the slope of that index.
 struct argsort_slope_body {
   struct arguments {
     operand_lines<3> of;  // the slope, dX, Indices
@@ -119,8 +119,8 @@ void scatter_slopes(Backend& b, const call_context& c, int axis, const operand& 
                                            indices.row<const std::int64_t>(0), of.count});
 }
 
-/// Where the largest, or smallest, element of a line stands; NaN is chosen before every number, and
-/// of equal ones the first.
+/// The index of the largest, or smallest, element of a line. NaN is preferred to every number, and
+/// the first of equal elements is chosen.
 template <bool Largest, class T>
 struct arg_extreme_lines {
   struct arguments {

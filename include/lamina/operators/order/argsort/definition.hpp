@@ -7,9 +7,9 @@
 
 namespace lamina {
 
-/// Out = X in order along `axis`, smallest first unless `descending`; Indices = where the elements
-/// stood. Equal ones keep their order; NaN counts as the largest. The gradient reads X for its
-/// shape only. Fluid: argsort.
+/// Out = X sorted along `axis`, smallest first unless `descending`; Indices = the previous
+/// positions of the elements. Equal elements keep their order; NaN counts as the largest. The
+/// gradient reads X for its shape only. Fluid: argsort.
 struct argsort : operator_definition {
   static constexpr const char* type = "argsort";
   static constexpr auto inputs = slots_x;
@@ -21,7 +21,7 @@ struct argsort : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// Out = where the largest element along `axis` stands, the first one of several. Has no gradient.
+/// Out = the index of the largest element along `axis`, the first one of several. Has no gradient.
 /// Fluid: arg_max.
 struct arg_max : operator_definition {
   static constexpr const char* type = "arg_max";
@@ -31,7 +31,7 @@ struct arg_max : operator_definition {
       {{"axis", attribute_type::long_integer, 0}, {"keepdims", attribute_type::boolean, 0}}};
 };
 
-/// Out = where the smallest element along `axis` stands, the first one of several. Has no gradient.
+/// Out = the index of the smallest element along `axis`, the first one of several. Has no gradient.
 /// Fluid: arg_min.
 struct arg_min : arg_max {
   static constexpr const char* type = "arg_min";

@@ -12,14 +12,15 @@
 
 namespace lamina::kernel {
 
-/// Calls f(place of element k of a line) for each line of a shape along `axis`.
+/// Calls f for each line of a shape along `axis`, with a function that gives the position of
+/// element k of the line.
 template <class F>
 void for_each_line(const lines& l, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) f([&](std::size_t k) { return l.at(o, k, i); });
 }
 
-/// The elements of each line in order, and where they stood; NaN is the largest.
+/// Sorts the elements of each line and returns their previous positions; NaN is the largest.
 template <class Real>
 void argsort_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
@@ -46,7 +47,7 @@ void argsort_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// The gradients go to where the elements came from.
+/// Each gradient goes to the source of its element.
 template <class Real>
 void argsort_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -61,7 +62,7 @@ void argsort_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Where the first of the largest, or smallest, elements of each line stands.
+/// The index of the first largest, or smallest, element of each line.
 template <class Real, bool Largest>
 void arg_extreme_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();

@@ -21,9 +21,10 @@ struct argmax_attr {
   std::string_view name{};
 };
 
-/// The elements in order along dimension Axis of the whole shape, and where they stood:
-/// `auto [sorted, indices] = argsort(x)`. Equal ones keep their order. NaN is larger than all
-/// numbers here: behind them, in descending order in front of them. Fluid: argsort.
+/// Sorts the elements along dimension Axis of the whole shape, and returns their previous positions
+/// too:
+/// `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN counts as larger
+/// than all numbers: it comes after them, in descending order before them. Fluid: argsort.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -61,14 +62,14 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 
 }  // namespace detail
 
-/// Where the largest element along dimension Axis of the whole shape stands, int64, the first one
+/// The index of the largest element along dimension Axis of the whole shape, int64, the first one
 /// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_max, Axis>(x, attr);
 }
 
-/// Where the smallest element stands. Fluid: argmin.
+/// The index of the smallest element. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);

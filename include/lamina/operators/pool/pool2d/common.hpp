@@ -25,9 +25,10 @@ struct pool_windows {
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
 
-  /// Whether windows of 2 by 2 lie side by side: most pools of most networks.
+  /// Whether windows of 2 by 2 lie side by side, as in most pools of most networks.
   bool are_squares() const { return height.is_halved() && width.is_halved(); }
-  /// Whether no element is in two windows, and none but those behind the last ones in none.
+  /// Whether each element is in exactly one window, except elements after the last windows, which
+  /// are in none.
   bool lie_side_by_side() const { return height.lies_side_by_side() && width.lies_side_by_side(); }
   LAMINA_FN std::ptrdiff_t in_size() const {
     return static_cast<std::ptrdiff_t>(height.in) * width.in;

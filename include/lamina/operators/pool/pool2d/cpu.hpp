@@ -16,15 +16,16 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Where the four vectors of elements of a vector of squares lie, from that of the first upper
-/// ones.
+/// The offsets of the four vectors of elements of a vector of squares, relative to the first upper
+/// vector.
 struct pool_positions {
   std::ptrdiff_t upper, lower, last;  // the second upper ones, the first and second lower ones
 };
 
 /// Calls f(v, places, at, to) for squares that fill whole vectors like v: the image has them at
-/// `at`, the result at `to`. Rows of half a vector go two at a time; the last vector of longer ones
-/// may repeat squares of the one before. Returns how many rows of squares were long enough.
+/// `at`, the result at `to`. Rows of half a vector are processed in pairs; the last vector of a
+/// longer row may repeat squares of the previous vector. Returns the number of rows of squares that
+/// were long enough.
 template <class F>
 LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   const int n = w.width.in, out = w.width.out;
@@ -80,7 +81,7 @@ struct call_kernel<pool2d> {
           maxima(w, from, to, line);
       }
   }
-  /// A row of the image: what the rows of a window have together.
+  /// Scratch for one row of the image, which combines the rows of a window.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return in_floats<Real>(padded(c.input(0).dims[3]));
@@ -181,8 +182,7 @@ struct call_kernel<gradient_of<pool2d>> {
   }
 
  private:
-  /// Whether x, an element of a window, is its largest one: no number is NaN where the largest is
-  /// none.
+  /// Whether x, an element of a window, equals the largest element `most`; NaN counts as largest.
   template <class T>
   static LAMINA_INLINE auto is_most(T x, T most) {
     if constexpr (math::is_plain<T>)
@@ -216,7 +216,8 @@ struct call_kernel<gradient_of<pool2d>> {
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
-                 // What is left for the places behind: each takes all of it or nothing.
+                 // The slope that remains for later positions: each position takes all of it or
+                 // nothing.
                  const V a = math::select(is_most(even_lanes(u0, u1), m), d, none);
                  V rest = math::select(is_most(even_lanes(u0, u1), m), none, d);
                  const V b = math::select(is_most(odd_lanes(u0, u1), m), rest, none);
@@ -243,7 +244,8 @@ struct call_kernel<gradient_of<pool2d>> {
         to[at + positions[first]] = slope[position];
       }
   }
-  /// The first place of the largest element is found from behind, without a branch on values.
+  /// The loop runs backwards to find the first position of the largest element without a branch on
+  /// values.
   template <class Real>
   static void give_to_first(const pool_windows& w, const Real* image, const Real* most,
                             const Real* slope, Real* to) {

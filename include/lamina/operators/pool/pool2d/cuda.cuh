@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cuda.cuh - what windows of images hold: pool2d, a thread an element.
+// lamina/operators/pool/pool2d/cuda.cuh - reductions of windows of images: pool2d, one thread per
+// element.
 #pragma once
 
 #include <lamina/core/extremes.hpp>
@@ -64,7 +65,7 @@ struct pool_body {
   }
 };
 
-/// The first place of a window with the value `best`, which may be NaN.
+/// The first position of a window with the value `best`, which may be NaN.
 LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
                                      int right, float best) {
   for (int y = top; y < bottom; ++y) {
@@ -75,7 +76,7 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
   return top * width + left;
 }
 
-/// Each element of the image gathers what the windows that hold it give to it.
+/// Each element of the image gathers the slopes of the windows that contain it.
 struct pool_slope_body {
   using arguments = pool_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
@@ -104,8 +105,8 @@ struct pool_slope_body {
   }
 };
 
-/// Of windows that lie side by side each gives to its own elements: a thread a window. What is
-/// behind the last ones is no window's.
+/// The gradient of windows that lie side by side: one thread per window writes the elements of its
+/// window. The threads of the last windows also write 0 to the elements after them.
 struct own_slope_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;

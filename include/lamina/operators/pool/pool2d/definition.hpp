@@ -7,11 +7,11 @@
 namespace lamina {
 
 /// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
-/// window for each place of Out [N, C, OH, OW]. Row y of Out sees the rows from y * stride -
-/// padding on, ksize of them; with global_pooling all; with adaptive, ksize is [OH, OW], and the
-/// rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the largest, and
-/// counted in an average unless `exclusive`. OH is (H - ksize + 2 padding) / stride + 1, rounded up
-/// with ceil_mode. The gradient of the largest goes to its first place. Fluid: pool2d.
+/// window per element of Out [N, C, OH, OW]. Row y of Out reads ksize rows that start at y * stride
+/// - padding; with global_pooling all rows; with adaptive, ksize is [OH, OW], and row y reads the
+/// rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the largest element,
+/// and an average counts it unless `exclusive`. OH is (H - ksize + 2 padding) / stride + 1, rounded
+/// up with ceil_mode. The gradient of the largest goes to its first place. Fluid: pool2d.
 struct pool2d : operator_definition {
   static constexpr const char* type = "pool2d";
   static constexpr auto inputs = slots_x;
@@ -51,7 +51,7 @@ struct pool3d : pool2d {
   static constexpr auto gradient_rows = row_rule::mixed;
 };
 
-/// The largest element of each window of an image, as pool2d without ceil_mode, and its place in
+/// The largest element of each window of an image, as pool2d without ceil_mode, and its position in
 /// the channel: Mask int32, the first of several. Fluid: max_pool2d_with_index.
 struct max_pool2d_with_index : operator_definition {
   static constexpr const char* type = "max_pool2d_with_index";
@@ -68,8 +68,9 @@ struct max_pool2d_with_index : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// An image of zeros, and each element of X [N, C, H, W] at its place in the channel, Indices as
-/// the Mask of max_pool2d_with_index; of equal places the last one. Out [N, C, OH, OW] with OH =
+/// An image of zeros with each element of X [N, C, H, W] at its position in the channel. Indices
+/// are positions as in the Mask of max_pool2d_with_index; the last of equal positions counts. Out
+/// [N, C, OH, OW] with OH =
 /// (H - 1) stride - 2 padding + ksize. Source: Zeiler and Fergus 2014. Fluid: unpool.
 struct unpool : operator_definition {
   static constexpr const char* type = "unpool";

@@ -48,7 +48,7 @@ struct pool_windows {
     return {std::max(first, 0), std::min(first + size[d], in[d])};
   }
 
-  /// Calls f(place of the window, places in it, one over the count of an average).
+  /// Calls f(position of the window, positions in it, one over the count of an average).
   template <class F>
   void for_each_window(F f) const {
     std::vector<std::size_t> held;
@@ -68,7 +68,7 @@ struct pool_windows {
         }
   }
 
-  /// One over the count that an average of a window with so many places divides by.
+  /// One over the divisor of the average of a window with that many elements.
   double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 
@@ -99,7 +99,7 @@ void pool_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 
-/// An average gives each element its share, a maximum everything to its first place.
+/// An average gives each element its share, a maximum gives everything to its first position.
 template <class Real>
 void pool_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

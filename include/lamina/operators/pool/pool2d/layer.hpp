@@ -43,7 +43,7 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 /// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
 /// - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the elements of
 /// the image that the window holds, or with exclusive = false by the size of a whole window, also
-/// where ceil_mode lets the last one end behind the padding. Fluid: layers.pool2d.
+/// where ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
@@ -58,7 +58,7 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
                 "lamina: pool2d: sizes and strides are positive, padding is below the size, there "
                 "is no dilation and there are no groups");
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
-  // With ceil_mode the last window may begin behind the image.
+  // With ceil_mode the last window may begin beyond the image.
   constexpr bool fits =
       !sound ||
       (out.least(1) && (out.height - 1) * Window.stride.height - Window.padding.height < H &&
@@ -75,7 +75,7 @@ template <auto...>
 constexpr no_match<pool2d_attr> pool2d(...) = delete;  // call pool2d<2>(image), a [C, H, W]
 #endif
 
-/// One number a channel: the largest element or the average of the whole image; [C, 1, 1].
+/// One number per channel: the largest element or the average of the whole image; [C, 1, 1].
 /// Fluid: layers.pool2d(global_pooling=True).
 template <class T, class R, int C, int H, int W>
 constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/lowering.hpp - the largest element of each window before bias and
-// activation.
+// lamina/operators/pool/pool2d/lowering.hpp - takes the largest element of each window before bias
+// and activation.
 //
-// Where a max-pooling alone reads a convolution's result behind its bias and an activation that
-// never decreases, the largest of the activated elements is the activated largest element: the
-// windows are looked through first, and bias, activation, its gradient and the sums of the bias's
-// gradient go over what is left.
+// If only a max-pooling reads the result of a convolution after its bias and an activation that
+// never decreases, the largest activated element is the activated largest element. The plan
+// therefore pools first; bias, activation, its gradient and the sums of the bias's gradient then
+// process only the pooled elements.
 #pragma once
 
 #include <lamina/core/constexpr_vector.hpp>
@@ -15,7 +15,7 @@
 
 namespace lamina {
 
-/// The part of lowering that exchanges pooling and what stands before it.
+/// The part of lowering that exchanges pooling and the operators before it.
 struct pool_lowering : image_lowering {
   using image_lowering::image_lowering;
 
@@ -57,7 +57,7 @@ struct pool_lowering : image_lowering {
       return;
     if (!is_read_otherwise(c, k, biased, last)) chains.push(c);
   }
-  /// What has the same sums over each channel as variable v.
+  /// The variable that has the same sums over each channel as variable v.
   constexpr int same_sums(int v) const {
     for (int c = 0; c < chains.count; ++c)
       if (chains.items[c].spread == v) return chains.items[c].slope;
@@ -65,10 +65,10 @@ struct pool_lowering : image_lowering {
   }
 
  private:
-  /// The operators of a chain, -1 for those that it has not, and its variables.
+  /// The operators of a chain, -1 for missing ones, and its variables.
   struct chain {
     int add, act, pool, pool_grad, act_grad;
-    int image, bias;    // what the convolution makes; the bias
+    int image, bias;    // the result of the convolution; the bias
     int largest;        // of each window
     int slope, spread;  // of the largest; of the image
   };
@@ -82,7 +82,7 @@ struct pool_lowering : image_lowering {
   constexpr bool takes_largest(const operator_desc& op) const {
     return op.attributes < 0 || p.characters[p.attributes[op.attributes].offset] == 'm';
   }
-  /// Whether argument `at`, one of the inputs, says how many variables a list has.
+  /// Whether argument `at`, one of the inputs, is the number of variables of a list.
   constexpr bool counts(const operator_desc& op, int at) const {
     for (int s = 0, i = op.inputs; s < op.schema->input_count && i <= at; ++s) {
       const bool list = op.schema->inputs[s].duplicable;
@@ -97,7 +97,8 @@ struct pool_lowering : image_lowering {
            p.operators[k].inputs < p.operators[k].end && argument(p.operators[k].inputs) == v;
   }
 
-  /// Whether somebody else looks at what would not be made; finds the chain's gradients.
+  /// Whether another operator, or the caller, reads a value that the chain would no longer compute.
+  /// Also finds the chain's gradients.
   constexpr bool is_read_otherwise(chain& c, int k, int biased, int last) const {
     for (int i = 0; i < p.count.outputs; ++i)
       if (p.outputs[i] == biased || p.outputs[i] == last) return true;
@@ -129,7 +130,7 @@ struct pool_lowering : image_lowering {
     return false;
   }
 
-  /// Whatever lies in one row a sample of the chain's result.
+  /// A new variable in the shape of the chain's result.
   constexpr int like_result(int out) {
     return temporary(variables.items[out].rows, variables.items[out].columns, false, out);
   }

@@ -10,19 +10,19 @@
 
 namespace lamina::engine {
 
-/// Which attributes of an operator say how its windows lie.
+/// The attributes of an operator that describe its windows.
 struct window_attributes {
   int ksize, strides, paddings, global_pooling, adaptive;  // -1: it has none
 };
 inline constexpr window_attributes pool3d_attributes{1, 3, 4, 2, 6};
 inline constexpr window_attributes indexed_pool_attributes{0, 3, 4, 1, 2};
 
-/// Windows along depth, height and width, an element in and out each where there is no depth.
+/// Windows along depth, height and width; without depth, one element in and one out.
 struct volume_windows {
   pool_side side[3];
   int channels;
 
-  /// `x` is seen through windows, `y` has one place for each.
+  /// Windows read `x`; `y` has one element per window.
   volume_windows(const operator_call& c, const window_attributes& a, const operand& x,
                  const operand& y)
       : channels(x.dims[1]) {
@@ -48,8 +48,8 @@ struct volume_windows {
     return size_of_volume(side[0].size, side[1].size, side[2].size);
   }
 
-  /// Calls f(window, held) for each window; held(g) calls g(place in the channel) for all that it
-  /// holds, in order.
+  /// Calls f(window, held) for each window; held(g) calls g(position in the channel) for all
+  /// elements of the window, in order.
   template <class F>
   void for_each_window(F f) const {
     std::ptrdiff_t window = 0;

@@ -13,7 +13,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Whether a pool3d averages; its sums are divided by whole windows if padding counts.
+/// Whether a pool3d averages. If padding counts, it divides the sums by the size of a whole window.
 struct volume_pooling {
   bool is_average, counts_padding;
 
@@ -118,8 +118,8 @@ struct call_kernel<max_pool2d_with_index> {
 
 namespace detail {
 
-/// Calls f(element of a row, its place in the same row of `many`) for all places of a row; they are
-/// checked.
+/// Calls f(element of a row, its position in the same row of `many`) for all elements of a row;
+/// checks the positions.
 template <class F>
 void for_each_position_of(const call_context& c, const operand& positions, const operand& many,
                           int r, F f) {
@@ -170,7 +170,7 @@ struct call_kernel<unpool> {
 template <>
 struct call_kernel<gradient_of<unpool>> {
   static constexpr bool in_double = true;
-  /// Which element each place of a row has got.
+  /// The element that each position of a row received.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return c.input(3).columns;

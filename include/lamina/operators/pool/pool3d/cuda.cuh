@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/cuda.cuh - pools that networks seldom have, a thread an
-// element: pool3d, max_pool2d_with_index; unpool.
+// lamina/operators/pool/pool3d/cuda.cuh - rarely used pools, one thread per element: pool3d,
+// max_pool2d_with_index; unpool.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace detail {
 struct volume_arguments {
   volume_windows w;
   row_array x, slope, to;
-  std::int32_t* positions;  // of the largest elements; null: nobody wants them
+  std::int32_t* positions;  // of the largest elements; null if not wanted
   std::ptrdiff_t positions_stride;
-  divider columns, size, layer, width;  // of the array that threads go over
+  divider columns, size, layer, width;  // of the array whose elements the threads compute
   bool is_average, counts_padding;
   int count;
 
@@ -78,8 +78,8 @@ struct volume_pool_body {
   }
 };
 
-/// Each element gathers what the windows that hold it give to it: those that keep its place or,
-/// averages, a share of all.
+/// Each element gathers the slopes of the windows that contain it: of the windows whose largest
+/// element it is or, for averages, a share of each.
 template <bool ByPlace>
 struct volume_slope_body {
   using arguments = volume_arguments;
@@ -117,18 +117,19 @@ inline void set_pooling(const call_context& c, volume_arguments& a) {
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
 }
 
-/// Line i is a channel of an image: its elements go to places of a larger one, the last of those
-/// that go to one place stays. A thread has some of the places, so that all come in order.
+/// Line i is a channel of an image: its elements go to positions of a larger one, and the last
+/// element for a position wins. Each thread owns some of the positions, so that it handles their
+/// elements in order.
 struct unpool_arguments {
   row_array x, y;  // few elements, many of them
   argument_view positions;
-  int* last;  // of a gradient: which element a place has got
+  int* last;  // for a gradient: the element that each position received
   int channels, few, many;
   fault_word* fault;
   int group;
   int lines, width, count;
 
-  /// Calls f(element, place) for those of thread `rank` of `size`.
+  /// Calls f(element, position) for those of thread `rank` of `size`.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int line, const Team& team, const F& f) const {
     const int row = line / channels, first = line % channels * few;
@@ -183,7 +184,7 @@ inline unpool_arguments unpool_of(const call_context& c, const operand& few, con
   return a;
 }
 
-/// Places in a channel of the larger image: of unpool's output, or of its slope.
+/// The positions in a channel of the larger image: of unpool's output, or of its slope.
 inline constexpr checked_input checked_positions(int (*count)(const call_context&)) {
   return {.slot = 1, .what = "position", .count = count};
 }
@@ -216,7 +217,7 @@ struct call_kernel<gradient_of<pool3d>> {
     detail::set_pooling(c, a);
     a.slope = c.input(2);
     if (a.is_average) return b.template elements<detail::volume_slope_body<false>>(a);
-    // Where the largest elements stood is found again.
+    // The kernel searches the positions of the largest elements again.
     a.positions = reinterpret_cast<std::int32_t*>(c.run.scratch);
     a.positions_stride = out.columns;
     auto find = detail::volume_of(w, out, true);

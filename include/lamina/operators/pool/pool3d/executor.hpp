@@ -14,8 +14,8 @@
 
 namespace lamina::kernel {
 
-/// Calls f(window, places that it holds) for each window of each channel of an array [N, C, ...]
-/// with any number of sides; `to` is the shape of what is made of it.
+/// Calls f(window, its positions) for each window of each channel of an array [N, C, ...] with any
+/// number of sides; `to` is the shape of the result.
 template <class Real, class F>
 void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& from,
                             const tensor_shape& to, F f) {
@@ -26,7 +26,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
   if (!whole && size.size() != sides)
     ctx.fail("expected a ksize of " + std::to_string(sides) + " numbers, found " +
              std::to_string(size.size()));
-  // Of one window along one side: from first to before last.
+  // The range [first, end) of window i along side d.
   const auto along = [&](std::size_t d, int i) -> std::pair<int, int> {
     const int in = static_cast<int>(from[2 + d]), out = static_cast<int>(to[2 + d]);
     if (whole) return {0, in};
@@ -57,7 +57,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
     }
 }
 
-/// What the average of a window divides by.
+/// The divisor of the average of a window.
 template <class Real>
 Real volume_pool_count(const call_context<Real>& ctx, std::size_t held) {
   if (ctx.attribute("exclusive", 1) != 0 || ctx.flag("adaptive") || ctx.flag("global_pooling"))
@@ -73,7 +73,7 @@ bool is_average_pool(const call_context<Real>& ctx) {
     ctx.fail("expected a pooling_type 'max' or 'avg', found '" + type + "'");
   return type == "avg";
 }
-/// The first of the largest elements among some places.
+/// The first of the largest elements among some positions.
 template <class Real>
 std::size_t largest_of(const xt::xarray<Real>& x, const std::vector<std::size_t>& positions) {
   return *std::max_element(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
@@ -96,7 +96,7 @@ void pool3d_forward(call_context<Real>& ctx) {
   });
   ctx.give("Out", std::move(y));
 }
-/// An average gives each element its share, a maximum everything to its first place.
+/// An average gives each element its share, a maximum gives everything to its first position.
 template <class Real>
 void pool3d_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -114,7 +114,7 @@ void pool3d_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Places are counted within a channel.
+/// Positions are counted within a channel.
 template <class Real>
 void max_pool2d_with_index_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -140,7 +140,7 @@ void max_pool2d_with_index_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(element of X, place in Out) for all elements.
+/// Calls f(element of X, position in Out) for all elements.
 template <class Real, class F>
 void for_each_unpooled(const call_context<Real>& ctx, const tensor_shape& out, F f) {
   const auto positions = ctx.integers("Indices");
@@ -160,7 +160,7 @@ void unpool_forward(call_context<Real>& ctx) {
                     [&](std::size_t i, std::size_t at) { y.flat(at) = x.flat(i); });
   ctx.give("Out", std::move(y));
 }
-/// Of the elements that went to one place the last one has the gradient.
+/// If several elements went to one position, the last one gets the gradient.
 template <class Real>
 void unpool_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");

@@ -60,7 +60,7 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, Window, false, false, line);
 }
 
-/// One number a channel: the largest element or the average of the whole volume; [C, 1, 1, 1].
+/// One number per channel: the largest element or the average of the whole volume; [C, 1, 1, 1].
 /// Fluid: layers.pool3d(global_pooling=True).
 template <class T, class R, int C, int D, int H, int W>
 constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pool/pool3d/layer_unpool.hpp - the largest elements of windows with their
-// places, and the way back.
+// positions, and the inverse.
 #pragma once
 
 #include <tuple>
@@ -24,7 +24,7 @@ constexpr bool is_plain_window(extent2 size, const window& w) {
 }
 }  // namespace detail
 
-/// The largest element of each window of an image [C, H, W] and its place in the channel, int32:
+/// The largest element of each window of an image [C, H, W] and its position in the channel, int32:
 /// `auto [y, positions] = max_pool2d_with_index<2, lamina::window{.stride = 2}>(x)`.
 /// Fluid: the operator max_pool2d_with_index.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
@@ -50,7 +50,7 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   return std::tuple{layer.returns(y), positions};
 }
 
-/// An image of zeros with the elements of x at their places in the channel, where
+/// An image of zeros with the elements of x at their positions in the channel, as
 /// max_pool2d_with_index of the same window found them: `unpool<2, lamina::window{.stride =
 /// 2}>(y, positions)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
 /// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.

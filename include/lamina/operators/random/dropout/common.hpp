@@ -6,7 +6,7 @@
 
 namespace lamina::engine {
 
-/// What an element that is kept is multiplied by.
+/// The factor of an element that is kept.
 template <class Real = float>
 inline Real dropout_factor(const operator_call& c) {
   const double p = c.number(0);

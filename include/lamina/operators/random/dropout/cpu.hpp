@@ -13,8 +13,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The words of `many` successive counters at once: philox() side by side, so that the compiler
-/// makes vectors of it. Word w of counter i goes to words[4 * i + w].
+/// The words of `many` successive counters: computes philox() for all of them at once, so that the
+/// compiler vectorises it. Word w of counter i goes to words[4 * i + w].
 inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t first,
                          std::uint32_t* words) {
   constexpr int many = 16;

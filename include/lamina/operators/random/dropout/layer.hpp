@@ -18,9 +18,10 @@ struct dropout_attr {
   std::string_view name{};
 };
 
-/// x with each element set to 0 with this probability while training. downgrade_in_infer: the kept
-/// ones as they are, in inference x * (1 - probability); upscale_in_train: the kept ones over
-/// (1 - probability), in inference x. Source: Srivastava et al. 2014. Fluid: dropout.
+/// x with each element set to 0 with this probability while training. downgrade_in_infer: kept
+/// elements do not change, and inference gives x * (1 - probability). upscale_in_train: kept
+/// elements are divided by (1 - probability), and inference gives x. Source: Srivastava et al.
+/// 2014. Fluid: dropout.
 template <class T, class R, int... D>
 constexpr auto dropout(variable<T, R, D...> x, float probability,
                        const options<dropout_attr, T>& attr = {}, int line = __builtin_LINE()) {

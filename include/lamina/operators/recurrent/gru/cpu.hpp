@@ -9,7 +9,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What one row of a GRU's step needs besides its numbers.
+/// The arguments of one row of a GRU's step apart from its numbers.
 struct gru_cell {
   int width;
   recurrent_activation candidate, gate;
@@ -31,7 +31,7 @@ struct gru_cell {
       store(reset + j, load(g + n + j, like) * load(hidden + j, like));
     });
   }
-  /// Finishes c and takes the state a step further.
+  /// Finishes c and computes the next state.
   template <class Real>
   void forward_state(Real* g, Real* hidden) const {
     const int n = width;
@@ -40,12 +40,12 @@ struct gru_cell {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
       const number rest = number(Real(1)) - u;
-      // A difference of both would lose c beside a large h, and be NaN beside an infinite one.
+      // The difference c - h would lose the digits of c if h is large, and be NaN if h is infinite.
       store(hidden + j, origin_mode ? u * h + rest * c : rest * h + u * c);
     });
   }
-  /// From the gradient of the state, back + d: those of u and c, and what the state before gets
-  /// past the gates, in `back`.
+  /// Computes, from the gradient of the state, back + d, the gradients of u and c and, in `back`,
+  /// the gradient that reaches the previous state past the gates.
   template <class Real>
   void backward_state(const Real* g, const Real* before, const Real* d, Real* back,
                       Real* dg) const {
@@ -62,7 +62,8 @@ struct gru_cell {
       store(back + j, dh * kept);
     });
   }
-  /// From the gradient of r * before: that of r, and what the state before gets.
+  /// Computes, from the gradient of r * before, the gradient of r and the share of the previous
+  /// state.
   template <class Real>
   void backward_reset(const Real* g, const Real* before, const Real* d_reset, Real* back,
                       Real* dg) const {
@@ -97,7 +98,7 @@ inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t str
 
 }  // namespace detail
 
-/// Takes the two matrices of a weight; `copy` has room for it without gaps.
+/// Packs the two matrices of a weight; `copy` has memory for the weight without gaps.
 template <class Real>
 inline void take_gru_weight(const operand& weight, Real* copy, basic_step_product<Real>& of_gates,
                             basic_step_product<Real>& of_candidate) {
@@ -162,7 +163,7 @@ struct call_kernel<gru> {
     step_schedule steps;
     int width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // of one step, where nobody wants them
+    Real *gates, *reset;  // of one step, where these outputs are not wanted
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)

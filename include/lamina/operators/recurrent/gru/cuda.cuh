@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, by threads that
-// keep the weights where there are few states, and the gradients of the parameters.
+// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, in which threads
+// keep the weights if there are few states, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots of
-/// what Hidden is behind: Gate and ResetHiddenPrev are the same.
+/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots
+/// before Hidden, Gate and ResetHiddenPrev, are the same in both.
 template <bool Unit>
 struct gru_call {
   static constexpr int hidden = Unit ? 2 : 3;
@@ -45,7 +45,7 @@ struct gru_call {
     a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
     return a;
   }
-  /// By Kept where there are steps to keep the weights for and where these fit, else by Lines.
+  /// Runs Kept if there are several steps and the weights fit, else Lines.
   template <class Lines, template <int> class Kept, class Backend>
   static void walk(Backend& b, const gru_arguments& a) {
     if (a.lines == 0) return;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda_body.cuh - what the threads of gru and gru_unit do: a team
-// walks along a sequence, or takes the one step of a row; a thread has some of the states. What is
-// kept for the gradient is ordered by rows.
+// lamina/operators/recurrent/gru/cuda_body.cuh - the work of the threads of gru and gru_unit: a
+// team walks along a sequence, or computes the one step of a row; a thread has some of the states.
+// Values kept for the gradient are ordered by rows.
 #pragma once
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 
 namespace lamina::engine::cuda::detail {
 
-/// The weight [n, 3n] holds, one element behind the other, those of the gates [n, 2n] and those of
+/// The weight [n, 3n] stores the elements of the weight of the gates [n, 2n], followed by those of
 /// the candidate [n, n].
 struct gru_weight {
   const float* data;
@@ -44,8 +44,8 @@ struct gru_arguments {
   }
 };
 
-/// The end of a step: writes the candidate c and the new state j, which it returns. u: the update
-/// gate, before: the state before.
+/// Ends a step: writes the candidate c and the new state j, which it returns. u is the update gate,
+/// before is the previous state.
 LAMINA_INLINE LAMINA_FN float gru_finish(const gru_arguments& a, int row, int j, float u, float c,
                                          float before) {
   // A difference of c and a large state would lose c.

@@ -28,7 +28,7 @@ struct kept_gru_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // x: of the next step, read while the one before computes
+      float x, bias;  // x: of the next step, read during the current step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -80,7 +80,7 @@ struct kept_gru_slope_steps {
   using arguments = gru_arguments;
   struct memory {
     shared_state<States> slopes[3];  // of the gates and of the candidate
-    float sums[2][States];           // products of those of the gates with the weight
+    float sums[2][States];           // products of the slopes of the gates with the weight
     float past[States];              // the slope of the state before that goes past these
     float gates[3][States], before[States], d_hidden[States];
   };
@@ -96,7 +96,7 @@ struct kept_gru_slope_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // of the next step, read while the one behind computes
+      float gate, other;  // of the next step, read during the current step
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;

@@ -7,15 +7,15 @@
 
 namespace lamina {
 
-/// Over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is by
-/// element, h' is the state of the step before (H0, else 0):
+/// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
+/// elementwise, h' is the state of the previous step (H0, else 0):
 ///   u = gate(x_u + h' W_u + b_u)    r = gate(x_r + h' W_r + b_r)
 ///   c = activation(x_c + (r * h') W_c + b_c)
 ///   h = (1 - u) * h' + u * c, with origin_mode u * h' + (1 - u) * c
-/// Input [T, 3D] holds x and Bias [1, 3D] holds b in the order u, r, c. The elements of Weight
-/// [D, 3D] are first those of a matrix [D, 2D], W_u beside W_r, then those of W_c [D, D]. BatchGate
-/// [T, 3D] is u, r, c, BatchResetHiddenPrev r * h' and BatchHidden h, for the gradient only; an
-/// engine may keep them in another order of the rows. Source: Cho et al. 2014. Fluid: gru.
+/// Input [T, 3D] holds x and Bias [1, 3D] holds b in the order u, r, c. Weight [D, 3D] stores first
+/// the elements of a matrix [D, 2D], W_u next to W_r, then those of W_c [D, D]. BatchGate [T, 3D]
+/// is u, r, c, BatchResetHiddenPrev is r * h' and BatchHidden is h. Only the gradient reads them,
+/// and an engine may order their rows differently. Source: Cho et al. 2014. Fluid: gru.
 struct gru : operator_definition {
   static constexpr const char* type = "gru";
   static constexpr std::array<slot_desc, 4> inputs{

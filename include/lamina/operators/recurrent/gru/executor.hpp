@@ -50,12 +50,13 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
-      // A difference of both would lose c beside a large h, and be NaN beside an infinite one.
+      // The difference c - h would lose the digits of c if h is large, and be NaN if h is infinite.
       next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
     }
   }
 
-  // From dh, the gradient of h: writes dg, of x, and before, of h'; adds to those of parameters.
+  // From dh, the gradient of h: writes dg, the gradient of x, and before, the gradient of h'; adds
+  // to the gradients of the parameters.
   void backward(const Real* h, const Real* g, const Real* reset, const Real* dh, Real* dg,
                 Real* before, Real* d_weight, double* d_bias) const {
     const std::size_t n = width;
@@ -126,7 +127,7 @@ void gru_gradient(call_context<Real>& ctx) {
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(sequences, s, ctx.flag("is_reverse"));
     const Real* const first = h0 != nullptr ? h0 + s * n : nothing.data();
-    Real* const back = d_h0.data() + s * n;  // what the step behind passes back
+    Real* const back = d_h0.data() + s * n;  // what the following step passes back
     std::vector<Real> dh(n);
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);

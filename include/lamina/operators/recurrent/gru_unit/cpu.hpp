@@ -59,7 +59,7 @@ struct call_kernel<gru_unit> {
   struct pieces_of {
     int rows, width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // where nobody wants them
+    Real *gates, *reset;  // where these outputs are not wanted
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)

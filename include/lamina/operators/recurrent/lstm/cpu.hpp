@@ -9,7 +9,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What one row of an LSTM's step needs besides its numbers.
+/// The arguments of one row of an LSTM's step apart from its numbers.
 template <class Real>
 struct lstm_cell {
   int width;
@@ -34,8 +34,8 @@ struct lstm_cell {
     });
   }
 
-  /// Finishes the gates g, takes the cell and the hidden state a step further; `activated` becomes
-  /// the function of the new cell.
+  /// Finishes the gates g and computes the next cell and hidden state; `activated` becomes the
+  /// function of the new cell.
   void forward(Real* g, Real* cell, Real* hidden, Real* activated) const {
     const int n = width;
     if (peepholes != nullptr) {
@@ -63,8 +63,8 @@ struct lstm_cell {
   struct row {
     const Real *g, *activated, *cell, *cell_before;
     const Real *d_hidden, *d_cell;  // of the outputs
-    const Real* back_hidden;        // from the step behind
-    Real* back_cell;                // from the step behind, then to the step before
+    const Real* back_hidden;        // from the following step
+    Real* back_cell;                // from the following step, then to the previous step
     Real* dg;
     Real* d_peepholes;  // added to; null for none
   };
@@ -153,7 +153,7 @@ struct call_kernel<lstm> {
     step_schedule steps;
     int width;
     Real *hidden, *cell, *activated;
-    Real* gates;  // of one step, where nobody wants them
+    Real* gates;  // of one step, where this output is not wanted
     Product product;
 
     pieces_of(const call_context& c, scratch_pieces& p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, for an lstm of
-// few cells by threads that keep the weights, and the gradients of the parameters.
+// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, in which threads
+// keep the weights if an lstm has few cells, and the gradients of the parameters.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// `bias_slot`: where the bias is; `functions`: the first attribute that names one.
+/// `bias_slot`: the slot of the bias; `functions`: the first attribute that names a function.
 inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, int functions) {
   const operand x = c.input(0), weight = c.input(3), bias = c.input(bias_slot);
   lstm_arguments a{};
@@ -90,7 +90,8 @@ struct call_kernel<lstm> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    // Before memory is bound every output looks absent: that is the most that can be needed.
+    // Before memory is bound every output looks absent, so this is an upper bound of the scratch
+    // memory.
     const int n = padded(c.input(3).rows);
     return 2 * static_cast<std::ptrdiff_t>(c.input(0).rows) * n;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda_body.cuh - what the threads of lstm and lstmp do: a team
-// walks along a sequence, a thread has some of the cells. What is kept for the gradient is ordered
+// lamina/operators/recurrent/lstm/cuda_body.cuh - the work of the threads of lstm and lstmp: a team
+// walks along a sequence, a thread has some of the cells. Values kept for the gradient are ordered
 // by rows.
 #pragma once
 
@@ -16,7 +16,7 @@ struct lstm_arguments {
   const float *bias, *peepholes;  // null: none
   row_array x, h0, c0, hidden, cell, gates, activated;
   row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
-  // Of lstmp: the state is a projection of the hidden one.
+  // Only lstmp uses these: its state is a projection of the hidden state.
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
@@ -24,8 +24,8 @@ struct lstm_arguments {
   int lines, width, count;
 };
 
-/// A gate of cell j from the sum of its products: the candidate (0), the gate of the input (1) or
-/// of the cell before (2). That of the output (3) waits for the new cell.
+/// A gate of cell j from the sum of its products: the candidate (0), the input gate (1) or the
+/// forget gate (2). The output gate (3) needs the new cell first.
 LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j, float sum,
                                         float before) {
   if (gate == 0) return value_of(a.candidate, sum);
@@ -33,11 +33,12 @@ LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j
   return value_of(a.gate, sum);
 }
 
-/// What cell j hands to the next step.
+/// The values that cell j passes to the next step.
 struct lstm_state {
   float cell, hidden;
 };
-/// The end of a step: writes what is kept of cell j. g: its gates, of that of the output the sum.
+/// Ends a step: writes the values of cell j that are kept. g holds its gates, but the sum of
+/// products in place of the output gate.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_state lstm_finish(const lstm_arguments& a, int row, int j,
                                                float (&g)[4], float before) {
@@ -72,7 +73,7 @@ struct lstm_lines {
         h = (Projects ? a.projection : a.hidden).row(before), c = a.cell.row(before);
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, row, j, h, c);
-      // What follows reads what all threads have written.
+      // The code below reads what all threads have written.
       team.barrier();
       if constexpr (Projects) {
         for (int q = team.rank(); q < a.depth; q += team.size())
@@ -105,7 +106,7 @@ struct lstm_lines {
   }
 };
 
-/// What is kept of a step of a cell.
+/// The kept values of one step of a cell.
 struct lstm_step {
   float gates[4], activated, before;  // before: the cell before
 };
@@ -154,7 +155,7 @@ struct lstm_slope_lines {
         team.barrier();
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, s, row, j, before, behind);
-      // The step before reads what all threads have written.
+      // The previous step reads what all threads have written.
       team.barrier();
     }
     for (int q = team.rank(); a.dh0 && q < a.depth; q += team.size())
@@ -185,7 +186,7 @@ struct lstm_slope_lines {
   }
 };
 
-/// The gradient of the bias and, behind it, of the peepholes, as sums over rows.
+/// The gradient of the bias, followed by that of the peepholes, as sums over rows.
 struct lstm_bias_terms {
   static constexpr int sums = 1;
   row_array d_gates, cells_before, cells;

@@ -27,7 +27,7 @@ struct kept_lstm_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // x: of the next step, read while the one before computes
+      float x, bias;  // x: of the next step, read during the current step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -70,7 +70,7 @@ struct kept_lstm_slope_steps {
   using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
   struct memory {
-    shared_state<States> slopes[4];  // of the gates of the step behind
+    shared_state<States> slopes[4];  // of the gates of the following step
     float sums[4][States];           // their products with the weight
     float gates[4][States], others[4][States];
   };
@@ -79,7 +79,7 @@ struct kept_lstm_slope_steps {
   static LAMINA_INLINE LAMINA_FN const float* weight(const arguments& a, int gate, int j, int i) {
     return a.weight.row(j) + gate * a.n + i;
   }
-  /// What thread `gate` of a cell reads of a step beside its gate.
+  /// The values of a step that thread `gate` of a cell reads in addition to its gate.
   static LAMINA_INLINE LAMINA_FN float other(const arguments& a, const rows_of_sequence& rows,
                                              int s, int k, int gate, int j) {
     if (gate == 0) return a.activated.row(rows[k])[j];
@@ -94,7 +94,7 @@ struct kept_lstm_slope_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // of the next step, read while the one behind computes
+      float gate, other;  // of the next step, read during the current step
       float d_cell;       // to the cell before
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {

@@ -7,16 +7,17 @@
 
 namespace lamina {
 
-/// Over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is by
-/// element, c' and h' are the cell and the hidden state of the step before (C0 and H0, else 0):
+/// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
+/// elementwise, c' and h' are the cell and the hidden state of the previous step (C0 and H0, else
+/// 0):
 ///   n = candidate(x_n + h' W_n + b_n)             i = gate(x_i + h' W_i + b_i + W_ic * c')
 ///   f = gate(x_f + h' W_f + b_f + W_fc * c')      c = f * c' + i * n
 ///   o = gate(x_o + h' W_o + b_o + W_oc * c)       h = o * cell(c)
 /// Input [T, 4D] holds x, Weight [D, 4D] holds W, both in the order n, i, f, o; Bias [1, 4D], with
 /// use_peepholes [1, 7D]: then W_ic, W_fc and W_oc follow. H0 and C0 [sequences, D], both or none.
-/// BatchGate [T, 4D] is n, i, f, o and BatchCellPreAct [T, D] is cell(c), for the gradient only; an
-/// engine may keep them in another order of the rows. Source: Hochreiter and Schmidhuber 1997, Gers
-/// et al. 2002 (peepholes). Fluid: lstm.
+/// BatchGate [T, 4D] is n, i, f, o and BatchCellPreAct [T, D] is cell(c). Only the gradient reads
+/// them, and an engine may order their rows differently. Source: Hochreiter and Schmidhuber 1997,
+/// Gers et al. 2002 (peepholes). Fluid: lstm.
 struct lstm : operator_definition {
   static constexpr const char* type = "lstm";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -38,7 +39,7 @@ struct lstm : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
-/// lstm with a recurrent projection: what the next step sees in the place of h is
+/// lstm with a recurrent projection: the next step reads in place of h
 ///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
 /// and c is clipped to [-cell_clip, cell_clip] where cell_clip > 0. ProjWeight [D, P], Weight
 /// [P, 4D], H0 [sequences, P], Projection [T, P]. Clipped elements pass no gradient. Source: Sak et

@@ -102,10 +102,11 @@ void lstm_forward(call_context<Real>& ctx) {
   ctx.give("BatchCellPreAct", std::move(activated));
 }
 
-/// Through time, from the last step to the first. With dh and dc what reaches h and c:
+/// Goes through time from the last step to the first. dh and dc are the gradients that reach h and
+/// c:
 ///   do = dh * cell(c) * gate'(o)     dc += dh * o * cell'(c) + W_oc * do, 0 where c was clipped
 ///   dn = dc * i * candidate'(n)      di = dc * n * gate'(i)      df = dc * c' * gate'(f)
-/// and to the step before go dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di, df, do) W^T.
+/// and the previous step gets dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di, df, do) W^T.
 template <class Real>
 void lstm_gradient(call_context<Real>& ctx) {
   const lstm_form<Real> f(ctx);
@@ -125,7 +126,7 @@ void lstm_gradient(call_context<Real>& ctx) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
     const Real* const first_h = f.h0 != nullptr ? f.h0 + s * p : nothing.data();
     const Real* const first_c = f.c0 != nullptr ? f.c0 + s * n : nothing.data();
-    std::vector<Real> next_h(p), next_c(n);  // what the step behind passes back
+    std::vector<Real> next_h(p), next_c(n);  // what the following step passes back
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);
       const Real* const h = k == 0 ? first_h : seen + steps.row(k - 1) * p;

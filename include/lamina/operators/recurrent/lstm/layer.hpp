@@ -11,7 +11,7 @@ namespace lamina::layer {
 
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
-  bool use_peepholes = true;  // the gates see the cell
+  bool use_peepholes = true;  // the gates read the cell
   bool is_reverse = false;    // from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;
@@ -76,7 +76,7 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_a
   return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
 }
 
-/// The same from given states on: h_0 and c_0 hold one row [Size / 4] for each sequence.
+/// The same, starting from given states: h_0 and c_0 hold one row [Size / 4] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
           int... CD>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

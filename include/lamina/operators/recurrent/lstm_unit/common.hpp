@@ -8,7 +8,7 @@
 
 namespace lamina::engine {
 
-/// The gates of a cell behind their functions.
+/// The gates of a cell after their functions.
 template <class T>
 struct lstm_unit_step {
   T i, f, o, candidate;

@@ -11,7 +11,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The gates at a place of a row of X.
+/// The gates at a position of a row of X.
 template <class Real, class T>
 LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_bias, T like) {
   return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),

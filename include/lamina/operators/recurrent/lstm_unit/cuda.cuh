@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/recurrent/lstm_unit/cuda.cuh - one step of a long short-term memory: lstm_unit,
-// a thread a cell.
+// one thread per cell.
 #pragma once
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>

@@ -20,11 +20,11 @@ struct lstm_unit_attr {
   std::string_view name{};
 };
 
-/// One step of an LSTM in every row, from an input x of any width and the states before:
-/// `auto [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`. It is an fc over x and hidden
-/// beside each other, of 4 times the width of the states, and the operator,
-/// operators/recurrent/lstm/definition.hpp. Parameters: those of the fc. Source: Zaremba et al.
-/// 2014. Fluid: layers.lstm_unit.
+/// One step of an LSTM in every row, from an input x of any width and the previous states:
+/// `auto [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`. The layer is an fc over the
+/// concatenation of x and hidden, with 4 times the width of the states, followed by the operator
+/// lstm_unit (operators/recurrent/lstm/definition.hpp). Parameters: those of the fc. Source:
+/// Zaremba et al. 2014. Fluid: layers.lstm_unit.
 template <class T, class R, int... D, class H, class HR, int... HD, class C, class CR, int... CD>
 constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
                          variable<C, CR, CD...> cell, const options<lstm_unit_attr, T>& attr = {},

@@ -69,7 +69,7 @@ struct call_kernel<lstmp> {
     step_schedule steps;
     int width, projected;
     Real *projection, *cell, *activated;
-    Real *gates, *hidden;  // of one step, where nobody wants them
+    Real *gates, *hidden;  // of one step, where these outputs are not wanted
     Product of_gates, of_projection;
 
     pieces_of(const call_context& c, scratch_pieces& p)

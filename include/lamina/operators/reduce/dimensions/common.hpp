@@ -13,7 +13,7 @@
 
 namespace lamina::engine {
 
-/// The dimensions of X in two parts: those that stay, and those that are reduced.
+/// The dimensions of X in two parts: those that are kept, and those that are reduced.
 struct reduced_layout {
   array_layout x;
   std::ptrdiff_t out[array_layout::most] = {};  // the step in Out of each dimension of X

@@ -19,7 +19,7 @@ namespace detail {
 template <class T>
 inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// The extreme of `best` and n numbers that lie side by side.
+/// The extreme of `best` and n contiguous numbers.
 template <reduction_kind Kind, class T>
 LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
   using vector = vector_in<T>;
@@ -50,7 +50,7 @@ struct reduce_kernel {
       else
         one_by_one<T>(l, in, out);
     });
-    // Of nothing, as of no rows, there is no extreme.
+    // An empty set, for instance of no rows, has no extreme: the result is 0.
     if (l.count == 0 && is_extreme) clear(out);
   }
 
@@ -215,7 +215,8 @@ struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<re
 };
 
 /// dX of a product: the slope times the product of all other factors, which is not Out / x where
-/// factors are 0 or their product leaves the range of the numbers: there each is multiplied anew.
+/// factors are 0 or their product overflows or underflows. There the kernel multiplies the other
+/// factors again for each element.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   static constexpr bool in_double = true;

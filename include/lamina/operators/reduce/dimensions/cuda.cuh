@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. A
-// result is a line, in the order of a team.
+// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. Each
+// result is the sum of a line, in the order of a team.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
-    // Of nothing, as of no rows, there is no extreme.
+    // An empty set, for instance of no rows, has no extreme: the result is 0.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
       if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))
@@ -72,8 +72,8 @@ struct reduce_lines {
   }
 };
 
-/// `to` at the places of `kept` = all elements of `from` at those of `over`; array 0 of both is
-/// `from`, array 1 of `kept` is `to`.
+/// `to` at the positions of `kept` = all elements of `from` at the positions of `over`; array 0 of
+/// both is `from`, array 1 of `kept` is `to`.
 template <reduction_kind Kind, class Backend>
 void reduce(Backend& b, const operator_call& c, const operand& from, const operand& to,
             const loop_nest<2>& kept, const loop_nest<2>& over) {
@@ -111,7 +111,7 @@ struct reduce_slope_body {
   struct arguments {
     const float* slope;
     float* to;
-    element_loops<4> loops;  // of dX, slope, and what only extremes read
+    element_loops<4> loops;  // of dX, slope, and the arrays that only extremes read
     float factor;
     int count;
   };
@@ -184,9 +184,9 @@ struct extreme_gradient_kernel {
   }
 };
 
-/// How many factors are 0, and the product of all others: for each result, and what becomes of its
-/// slope. Out / x would not do where factors are 0 or their product leaves the range of float:
-/// there each slope is a product of its own.
+/// Computes, for each result, the number of factors that are 0 and the product of all others, and
+/// from these the slopes. Out / x is wrong if factors are 0 or their product overflows or
+/// underflows: each slope is then a separate product.
 struct product_slope_lines {
   struct arguments {
     const float *x, *slope;

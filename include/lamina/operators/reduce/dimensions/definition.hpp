@@ -7,9 +7,9 @@
 namespace lamina {
 
 /// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
-/// when negative), or over all when reduce_all is true. keep_dim leaves ones in their places. The
-/// result of a reduction over everything has shape [1].
-/// The gradient reads X: for its shape, and reduce_max, reduce_min and reduce_prod for its values.
+/// when negative), or over all when reduce_all is true. keep_dim keeps reduced dimensions as ones.
+/// The result of a reduction over everything has shape [1]. The gradient reads X for its shape;
+/// those of reduce_max, reduce_min and reduce_prod also read its values.
 struct reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -28,7 +28,7 @@ struct reduce_sum : reduction {
   static constexpr auto reduces = row_reduction::sum;
 };
 
-/// Means; 0 where there is nothing to reduce, as in mean.
+/// Means; 0 if there is nothing to reduce, as in mean.
 struct reduce_mean : reduction {
   static constexpr const char* type = "reduce_mean";
   static constexpr auto linear = linearity::linear;
@@ -53,13 +53,13 @@ struct reduce_prod : reduction {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Whether all elements hold; of bool.
+/// Whether all elements are true; for bool.
 struct reduce_all : reduction {
   static constexpr const char* type = "reduce_all";
   static constexpr std::uint32_t differentiable = 0;
 };
 
-/// Whether any element holds; of bool.
+/// Whether any element is true; for bool.
 struct reduce_any : reduction {
   static constexpr const char* type = "reduce_any";
   static constexpr std::uint32_t differentiable = 0;

@@ -8,7 +8,7 @@
 
 namespace lamina::kernel {
 
-/// Out = X[0] + X[1] + ...; of selected rows, it has those of all.
+/// Out = X[0] + X[1] + ...; a sum of selected rows has the rows of all of them.
 template <class Real>
 void sum_forward(call_context<Real>& ctx) {
   auto out = ctx.real("X", 0);
@@ -29,7 +29,7 @@ void sum_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// Out = sum of all elements / their number; 0 where there are none.
+/// Out = sum of all elements / their number; 0 if there are none.
 template <class Real>
 void mean_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -52,7 +52,7 @@ void mean_gradient(call_context<Real>& ctx) {
 struct reduction_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
-  std::size_t count = 1;  // elements that go to one place
+  std::size_t count = 1;  // elements per result
 };
 template <class Real>
 reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape& from) {
@@ -85,7 +85,7 @@ reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape&
   return plan;
 }
 
-/// What a reduction does with two elements.
+/// Reduces two elements to one.
 enum class reduction_kind { sum, mean, max, min, product };
 
 /// Out = the reduction of X over some dimensions, computed in double.
@@ -144,7 +144,7 @@ void reduce_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Whether all (or any) elements along some dimensions hold.
+/// Whether all (or any) elements along some dimensions are true.
 template <class Real, bool All>
 void reduce_truth(call_context<Real>& ctx) {
   const xt::xarray<bool> x = ctx.input("X").template cast<bool>();

@@ -13,14 +13,14 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Asks a reduction to leave ones in the places of the dimensions it reduces.
+/// Makes a reduction keep the reduced dimensions as ones.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 
 namespace detail {
 
 struct reduced {
-  bool exists;  // all dimensions are there, once each
+  bool exists;  // all dimensions exist, and none is repeated
   extents shape;
 };
 
@@ -128,7 +128,7 @@ constexpr auto reduce_prod(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_prod, true, Dim...>(x, attr);
 }
 
-/// Whether all hold. Fluid: reduce_all.
+/// Whether all elements are true. Fluid: reduce_all.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_all(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_all, false, Dim...>(x, attr);
@@ -139,7 +139,7 @@ constexpr auto reduce_all(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_all, true, Dim...>(x, attr);
 }
 
-/// Whether any holds. Fluid: reduce_any.
+/// Whether any element is true. Fluid: reduce_any.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_any(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_any, false, Dim...>(x, attr);

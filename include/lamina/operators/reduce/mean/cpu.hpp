@@ -11,8 +11,8 @@
 
 namespace lamina::engine::cpu {
 
-/// Large arrays are summed in as many parts whatever the number of threads, so that it does not
-/// change the result.
+/// The number of parts in which a large array is summed does not depend on the number of threads,
+/// so neither does the result.
 template <>
 struct call_kernel<mean> {
   static constexpr bool in_double = true;
@@ -32,7 +32,7 @@ struct call_kernel<mean> {
   }
 
  private:
-  /// Of the elements [first, end), row by row.
+  /// The sum of the elements [first, end), row by row.
   static double sum(const operand& x, std::int64_t first, std::int64_t end) {
     double total = 0;
     while (first < end) {
@@ -51,7 +51,7 @@ struct call_kernel<mean> {
   }
 };
 
-/// What the program computes in has a fused form; this serves the other types.
+/// The real type of the program has a fused form; this kernel serves the other types.
 template <>
 struct call_kernel<gradient_of<mean>> {
   static constexpr bool in_double = true;

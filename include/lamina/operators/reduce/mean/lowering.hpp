@@ -14,9 +14,9 @@ struct mean_lowering : update_lowering {
   using update_lowering::update_lowering;
 
  protected:
-  /// Whether operator k is the mean that training minimises, and nobody reads its result before the
-  /// run is over: its gradient does not. It is lowered behind everything else then, or it would
-  /// stand between a pointwise function and its gradient, which may be one group.
+  /// Whether operator k is the mean that training minimises, and no operator reads its result; its
+  /// own gradient does not. Such a mean is lowered after everything else: otherwise it would
+  /// separate a pointwise function from its gradient, and these two may form one group.
   constexpr bool hold_cost(const operator_desc& op, int k) {
     if (many || p.is_test || p.cost < 0 || argument(op.outputs) != p.cost) return false;
     const int x = root(argument(op.inputs));

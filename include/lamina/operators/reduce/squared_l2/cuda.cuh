@@ -39,7 +39,8 @@ struct whole_norm_slope_kernel {
   }
 };
 
-/// dY of one row that all share is the sum of what each row gives it, in their order.
+/// If all rows share one row of Y, its gradient is the sum of the contributions of all rows, in
+/// order.
 struct shared_difference_body {
   struct arguments {
     const float *difference, *slope;

@@ -22,7 +22,7 @@ struct squared_l2_norm : l1_norm {
   static constexpr const char* type = "squared_l2_norm";
 };
 
-/// sub_result = X - Y, Out = the sum of its squares a row, [rows, 1]; Y may have one row for all.
+/// sub_result = X - Y, Out = the sum of its squares per row, [rows, 1]; Y may have one row for all.
 /// The gradient reads X and Y for their shapes only. Fluid: squared_l2_distance.
 struct squared_l2_distance : operator_definition {
   static constexpr const char* type = "squared_l2_distance";

@@ -24,7 +24,7 @@ void whole_norm_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The sum of squares of X - Y a row; Y may have one row for all.
+/// The sum of squares of X - Y per row; Y may have one row for all.
 template <class Real>
 void squared_l2_distance_forward(call_context<Real>& ctx) {
   xt::xarray<Real> difference = ctx.real("X");

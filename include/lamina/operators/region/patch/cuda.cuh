@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/region/patch/cuda.cuh - images with a border, pyramids of windows, windows as
-// sequences: pad2d, spp, im2sequence; a thread an element, of gradients too.
+// sequences: pad2d, spp, im2sequence; one thread per element, in gradients too.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ namespace detail {
 
 struct pad_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element, of its channels
   padded_image image;
   float value;
   int count;
@@ -34,7 +34,7 @@ struct pad_body {
     a.to.row(to.row)[to.at] = row < 0 || column < 0 ? a.value : a.from.row(to.row)[first + column];
   }
 };
-/// An element of the image takes the slopes of all elements that it is.
+/// An element of the image adds up the slopes of all its copies.
 struct pad_slope_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -55,7 +55,7 @@ struct pad_slope_body {
 
 struct pyramid_arguments {
   row_array x, y, d, dx;
-  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element, of its channels
   int levels, channels, down, over;
   bool average;
   int count;
@@ -84,7 +84,7 @@ struct pyramid_body {
     a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
   }
 };
-/// An element is in one window of each level; of the largest the first one counts.
+/// An element is in one window of each level; the first of several largest elements counts.
 struct pyramid_slope_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -140,7 +140,7 @@ inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, con
 
 struct patch_arguments {
   row_array image, patches;
-  divider columns, plane, width;  // of the array with a thread for each element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element, of its channels
   divider windows, across;        // windows of an image, and in a row of them
   patch_grid grid;
   int count;
@@ -160,7 +160,7 @@ struct patch_body {
         there ? a.image.row(image)[(to.channel * g.height + v) * g.width + h] : 0.0f;
   }
 };
-/// An element of an image takes the slopes of all windows that see it.
+/// An element of an image adds up the slopes of all windows that contain it.
 struct patch_slope_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -238,7 +238,7 @@ struct call_kernel<gradient_of<spp>> {
   }
 };
 
-/// The host knows how long all sequences are.
+/// The host knows the lengths of all sequences.
 template <>
 struct call_kernel<im2sequence> {
   static constexpr bool launches = true;

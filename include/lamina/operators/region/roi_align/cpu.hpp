@@ -20,9 +20,9 @@ void for_each_region(const call_context& c, const operand& x, const operand& reg
     for (int r = all.begin(n); r < all.end(n); ++r) f(n, r);
 }
 
-/// Calls f(image, region, place in Out, place in X, weight) for all elements of images that count
-/// for an element of Out of roi_align: none with a weight of 0, so that infinities stay where they
-/// are.
+/// Calls f(image, region, position in Out, position in X, weight) for all elements of images that
+/// contribute to an element of Out of roi_align. Omits weights of 0, so that an infinity does not
+/// spread to other elements.
 template <class F>
 void for_each_aligned(const call_context& c, const operand& x, const operand& regions, F f) {
   const float scale = static_cast<float>(c.number(0));

@@ -44,7 +44,7 @@ struct aligned_body {
   }
 };
 
-/// How much of its points a part of one side gives to an element of that side.
+/// The weight that the points of a part of one side give to an element of that side.
 LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int size, int own) {
   float weight = 0;
   LAMINA_CUDA_KEEP_LOOP
@@ -56,9 +56,9 @@ LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int
   return weight;
 }
 
-/// Each element of an image gathers what all parts of the image's regions give to it: a weight of a
-/// point is one of its row times one of its column. A weight of 0 adds nothing, also of an infinity
-/// or of a region without points.
+/// Each element of an image gathers the slopes of all parts of the image's regions: the weight of a
+/// point is the weight of its row times that of its column. A weight of 0 adds nothing, even if a
+/// slope is infinite or a region has no points.
 struct aligned_slope_body {
   struct arguments : aligned_arguments {
     divider x_columns, x_size, x_width;

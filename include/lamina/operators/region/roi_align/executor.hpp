@@ -29,8 +29,8 @@ void for_each_region(const call_context<Real>& ctx, std::size_t images, std::siz
     }
 }
 
-/// Calls f(place in Out, place in X, weight) for all elements of images that count for an element
-/// of Out of roi_align.
+/// Calls f(position in Out, position in X, weight) for all elements of images that contribute to an
+/// element of Out of roi_align.
 template <class Real, class F>
 void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);

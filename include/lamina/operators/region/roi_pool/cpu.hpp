@@ -76,7 +76,7 @@ struct call_kernel<gradient_of<roi_pool>> {
 
 namespace detail {
 
-/// Calls f(row, place of a window in Out, first element of its channel, rows, columns).
+/// Calls f(row, position of a window in Out, first element of its channel, rows, columns).
 template <class F>
 void for_each_pyramid_window(const call_context& c, const operand& x, F f) {
   const int levels = c.integer(0), channels = x.dims[1];
@@ -159,7 +159,8 @@ struct call_kernel<gradient_of<spp>> {
 
 namespace detail {
 
-/// Calls f(window, place in it, place in the image or -1) for all elements of an image's windows.
+/// Calls f(window, position in it, position in the image or -1) for all elements of an image's
+/// windows.
 template <class F>
 void for_each_patch(const patch_grid& g, F f) {
   for (int w = 0; w < g.windows(); ++w) {

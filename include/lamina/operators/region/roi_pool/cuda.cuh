@@ -11,7 +11,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Sequence n of the regions lies in image n.
+/// Sequence n of the regions belongs to image n.
 struct region_arguments {
   sequence_view all;
   row_array x, regions, y;  // `x`: the images or their gradient; `y`: Out or its slope
@@ -62,8 +62,8 @@ struct region_body {
   }
 };
 
-/// Line i is a channel of an image; a thread has some of its places, and looks at all parts of the
-/// image's regions in their order.
+/// Line i is a channel of an image; each thread owns some of its positions, and visits all parts of
+/// the image's regions in order.
 struct region_slope_lines {
   using arguments = region_arguments;
   template <class Team>

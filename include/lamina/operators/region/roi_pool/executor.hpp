@@ -76,7 +76,7 @@ void roi_pool_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(place in Out, places in X) for each window of each level of a pyramid.
+/// Calls f(position in Out, positions in X) for each window of each level of a pyramid.
 template <class Real, class F>
 void for_each_pyramid_window(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int levels = ctx.integer("pyramid_height", 1);
@@ -160,7 +160,7 @@ struct patch_grid {
   std::size_t windows() const { return static_cast<std::size_t>(rows * columns); }
   std::size_t elements() const { return shape[1] * static_cast<std::size_t>(size[0] * size[1]); }
 
-  /// Calls f(place in Out, place in X) for all that are not padding.
+  /// Calls f(position in Out, position in X) for all elements that are not padding.
   template <class F>
   void for_each(F f) const {
     std::size_t at = 0;

@@ -13,8 +13,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// Calls f(row, column of the window, row of X or -1, row of PaddingData or -1) for each place of
-/// each window; both are -1 where the window sees zeros.
+/// Calls f(row, column of the window, row of X or -1, row of PaddingData or -1) for each position
+/// of each window; both rows are -1 where the window reads zeros.
 template <class F>
 void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
   const int length = c.integer(0), start = c.integer(1);

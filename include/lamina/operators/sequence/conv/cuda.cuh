@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cuda.cuh - what a row sees of its neighbours in a sequence:
-// the windows of sequence_conv, row_conv; a team a sequence.
+// lamina/operators/sequence/conv/cuda.cuh - the windows of rows in a sequence, for sequence_conv
+// and row_conv; one team per sequence.
 #pragma once
 
 #include <lamina/operators/sequence/conv/definition.hpp>
@@ -11,9 +11,10 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// in[0]: rows (or slopes of windows), in[1]: rows seen before and behind a sequence, or weights.
+/// in[0]: rows (or slopes of windows), in[1]: rows of padding before and after a sequence, or
+/// weights.
 struct window_arguments : sequence_arguments {
-  int length, start, before;  // of a window; rows of padding that stand before a sequence
+  int length, start, before;  // of a window; the number of rows of padding before a sequence
 };
 
 template <class Kernel, class Backend>
@@ -60,8 +61,8 @@ struct window_slope_lines {
     }
   }
 };
-/// The gradient of a row of padding, a team a row: it is seen at one place of each window of each
-/// sequence, or outside of it.
+/// The gradient of a row of padding, one team per row: each window of each sequence has it at one
+/// position or not at all.
 struct window_padding_lines {
   using arguments = window_arguments;
   template <class Team>
@@ -81,8 +82,8 @@ struct window_padding_lines {
   }
 };
 
-/// Row t sees rows t, t + 1, ... through weights 0, 1, ...; for their gradient, it was seen by the
-/// results at t, t - 1, ...
+/// The result at t reads rows t, t + 1, ... through weights 0, 1, ...; in the gradient, row t
+/// gathers from the results at t, t - 1, ...
 template <bool Back>
 struct row_conv_lines {
   using arguments = window_arguments;
@@ -100,7 +101,7 @@ struct row_conv_lines {
     }
   }
 };
-/// The gradient of a row of weights, a team a row; in[2] are the slopes.
+/// The gradient of a row of weights, one team per row; in[2] are the slopes.
 struct row_conv_weight_lines {
   using arguments = window_arguments;
   template <class Team>

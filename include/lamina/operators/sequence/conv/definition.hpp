@@ -9,8 +9,9 @@ namespace lamina {
 /// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength: the window over the
 /// rows of t's sequence times Filter [contextLength * width, filters], whose rows from j * width on
 /// belong to row j of the window. Rows beyond the ends of the sequence are 0, or, with
-/// paddingTrainable, rows of PaddingData: first max(0, -contextStart) before it, nearest last, then
-/// max(0, contextStart + contextLength - 1) behind it, nearest first. contextStride is 1.
+/// paddingTrainable, rows of PaddingData: first the max(0, -contextStart) rows before the sequence,
+/// nearest last, then the max(0, contextStart + contextLength - 1) rows after it, nearest first.
+/// contextStride is 1.
 /// Fluid: sequence_conv.
 struct sequence_conv : operator_definition {
   static constexpr const char* type = "sequence_conv";

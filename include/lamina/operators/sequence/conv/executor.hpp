@@ -11,9 +11,9 @@
 
 namespace lamina::kernel {
 
-/// Where the windows of a sequence_conv lie.
+/// The extent of the windows of a sequence_conv, relative to the row of the result.
 struct sequence_window {
-  std::ptrdiff_t start = 0, length = 0;   // the rows [start, start + length) beside the result's
+  std::ptrdiff_t start = 0, length = 0;   // rows [start, start + length), relative to the result's
   std::ptrdiff_t before = 0, behind = 0;  // rows beyond the ends that windows reach
   std::size_t width = 0, filters = 0;
 };

@@ -14,7 +14,7 @@ struct sequence_conv_attr {
   /// The window begins FilterSize / 2 rows before the row of the result.
   static constexpr int centred = -2147483647;
 
-  int padding_start = centred;     // where the window begins, beside the row of the result
+  int padding_start = centred;     // where the window begins, relative to the row of the result
   bool padding_trainable = false;  // rows beyond the ends are a parameter, not 0
   activation act = activation::identity;
   param_attr param{};          // of the filter
@@ -26,10 +26,11 @@ struct sequence_conv_attr {
 
 /// y[t] = act(x[t + start .. t + start + FilterSize - 1] * W + b) in each sequence:
 /// `sequence_conv<NumFilters, FilterSize>(x, {.act = lamina::activation::tanh})`. `start` is
-/// -(FilterSize / 2) unless padding_start says more; rows beyond the ends of a sequence are 0.
+/// -(FilterSize / 2) unless padding_start is set; rows beyond the ends of a sequence are 0.
 /// Parameters: a filter [FilterSize * width, NumFilters], initialised by Xavier, a bias
-/// [NumFilters] of zeros, with padding_trainable rows of zeros before and behind each sequence.
-/// Fluid: layers.sequence_conv; the rows that are trained are those of v2's context projection.
+/// [NumFilters] of zeros and, with padding_trainable, rows before and after each sequence,
+/// initialised with zeros. Fluid: layers.sequence_conv; the trained rows are those of v2's context
+/// projection.
 template <int NumFilters, int FilterSize = 3, class T, class R, int... D>
 constexpr auto sequence_conv(variable<T, R, D...> x,
                              const options<sequence_conv_attr, T>& attr = {},

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/lowering.hpp - sequence_conv -> windows and products.
+// lamina/operators/sequence/conv/lowering.hpp - lowers sequence_conv to windows and products.
 //
-// A convolution along the rows of sequences is the product of what each row sees, its window, with
-// the filter: the product then has epilogues and panels as any other, and only the windows need a
-// kernel that knows sequences.
+// A convolution along the rows of sequences is the product of the window of each row with the
+// filter. The product has epilogues and panels like any other product, and only the windows need a
+// kernel that reads sequences.
 #pragma once
 
 #include <lamina/plan/lowering_builder.hpp>
 
 namespace lamina {
 
-/// The part of lowering that knows convolutions along sequences.
+/// The part of lowering that handles convolutions along sequences.
 struct sequence_lowering : lowering_builder {
   using lowering_builder::lowering_builder;
 
@@ -89,12 +89,12 @@ struct sequence_lowering : lowering_builder {
   }
 
  private:
-  // What a body made is there for the gradient of the same iteration, too.
+  // A value that a body made is also available to the gradient of the same iteration.
   constexpr bool windows_are_known(int made, int x) const {
     return is_known(made, x) || p.blocks[block].forward_block == variables.items[made].block;
   }
 
-  /// Windows that were made for one sequence_conv and serve another.
+  /// Windows that were made for one sequence_conv and that another one can read too.
   struct made_windows {
     int x, padding, length, start, made;
   };

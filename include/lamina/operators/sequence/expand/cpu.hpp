@@ -98,8 +98,9 @@ struct call_kernel<gradient_of<sequence_softmax>> {
 
 namespace detail {
 
-/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
-/// has as many levels, or one more. The domain of X may lie right above that of Out either way.
+/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. It depends on
+/// ref_level: X has that many levels, or one more. The domain of X may lie right above that of Out
+/// either way.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;
@@ -184,7 +185,7 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable, or in those whose offsets are given.
+/// The result has the sequences of another variable, or those with given offsets.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool in_double = true;
@@ -199,7 +200,8 @@ struct call_kernel<lod_reset> {
   static void make_rows(const call_context& c) {
     made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
   }
-  /// The list, or the numbers of an operand, which is taken anew each time: arrays may move.
+  /// The integers of the attribute, or those of an operand. Each access looks up the operand again,
+  /// because arrays may move.
   struct numbers {
     const call_context& c;
     std::size_t size() const {
@@ -274,7 +276,7 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 
  private:
-  // Row t was seen by the results at t, t - 1, ..., through weights 0, 1, ...
+  // The results at t, t - 1, ... read row t through weights 0, 1, ...
   template <class Real>
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);

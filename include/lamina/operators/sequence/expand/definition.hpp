@@ -6,11 +6,12 @@
 
 namespace lamina {
 
-/// Item i of X, length of item i of level ref_level of Y times (-1: the last level). An item of X
-/// is a row where X has ref_level levels or none, and a sequence where it has one level more. The
-/// levels of Out are those of Y down to ref_level, and below them the lengths of the copies where X
-/// has sequences. The gradient adds the copies up; it reads X and Y for their shapes and sequences.
-/// Fluid: sequence_expand, which keeps the last level only and knows X with at most one level.
+/// Repeats item i of X as often as item i of level ref_level of Y is long (-1: the last level). An
+/// item of X is a row where X has ref_level levels or none, and a sequence where it has one level
+/// more. The levels of Out are those of Y down to ref_level, and below them the lengths of the
+/// copies where X has sequences. The gradient adds the copies up; it reads X and Y for their shapes
+/// and sequences. Fluid: sequence_expand, which keeps the last level only and knows X with at most
+/// one level.
 struct sequence_expand : operator_definition {
   static constexpr const char* type = "sequence_expand";
   static constexpr auto inputs = slots_xy;

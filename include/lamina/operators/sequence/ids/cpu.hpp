@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/cpu.hpp - sequences of whole numbers: windows, erased ones,
-// collapsed paths, and values that go where they say.
+// lamina/operators/sequence/ids/cpu.hpp - sequences of whole numbers: windows, erased numbers,
+// collapsed paths, and values added at the positions that they name.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace lamina::engine::cpu {
 namespace detail {
 
 /// Each sequence of the input without some rows. `keeps(x, row, first row of its sequence)` says
-/// which ones stay; it is asked twice.
+/// which rows are kept; it is called twice per row.
 template <class Keeps>
 void keep_rows(const call_context& c, const Keeps& keeps) {
   {
@@ -92,7 +92,7 @@ struct call_kernel<ctc_align> {
 
 namespace detail {
 
-/// Calls f(sequence, place in its row, row of Ids) for each row of Ids.
+/// Calls f(sequence, position in its row, row of Ids) for each row of Ids.
 template <class F>
 void for_each_scattered(const call_context& c, const operand& ids, int width, F&& f) {
   const sequence_rows all = c.sequences(ids);

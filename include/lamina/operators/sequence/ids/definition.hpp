@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased ones,
-// and values that go where they say.
+// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased
+// numbers, and values added at the positions that they name.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina {
 
-/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value behind its end.
+/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value after its end.
 /// X [rows, 1] gives Out [rows, win_size]. Has no gradient. Fluid: sequence_enumerate.
 struct sequence_enumerate : operator_definition {
   static constexpr const char* type = "sequence_enumerate";

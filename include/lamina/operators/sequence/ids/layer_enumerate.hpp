@@ -9,12 +9,13 @@ namespace lamina::layer {
 
 /// Options of sequence_enumerate.
 struct sequence_enumerate_attr {
-  int pad_value = 0;  // what stands behind the end of a sequence
+  int pad_value = 0;  // fills the positions after the end of a sequence
   std::string_view name{};
 };
 
-/// Each id with those behind it in its sequence: `sequence_enumerate<3>(words)`. Ids [-1, 1] give
-/// [-1, Window] with the same rows. Fluid: layers.sequence_enumerate.
+/// Gives each id together with the ids that follow it in its sequence:
+/// `sequence_enumerate<3>(words)`. Ids [-1, 1] give [-1, Window] with the same rows. Fluid:
+/// layers.sequence_enumerate.
 template <int Window, class Index, class R, int... D>
 constexpr auto sequence_enumerate(variable<Index, R, D...> x,
                                   const options<sequence_enumerate_attr, Index>& attr = {}) {

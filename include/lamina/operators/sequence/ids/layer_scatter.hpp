@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_scatter.hpp - adds numbers of a sequence to places of its
+// lamina/operators/sequence/ids/layer_scatter.hpp - adds numbers of a sequence to elements of its
 // row.
 #pragma once
 

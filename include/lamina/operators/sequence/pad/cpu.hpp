@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// A row that holds the rows of a sequence one behind the other.
+/// A padded array: each of its rows holds the rows of one sequence, one after the other.
 struct padded_rows {
   operand of;
   int width, length;  // of a row, and how many there are
@@ -34,7 +34,7 @@ inline char* row_of(const operand& o, int row) {
   return static_cast<char*>(o.data) + row * o.stride * size_of(o.type);
 }
 
-/// The rows of each sequence become the beginning of a row.
+/// Copies the rows of each sequence to the beginning of a padded row.
 inline void pad_rows(const operand& x, const sequence_rows& all, const padded_rows& to) {
   for (int s = 0; s < all.count; ++s)
     for (int t = 0; t < all.length(s); ++t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/cuda.cuh - sequences as rows of one length and back, their
-// masks, windows of ids, and values that go where ids say: sequence_pad, sequence_unpad,
-// sequence_mask, sequence_enumerate, sequence_scatter.
+// lamina/operators/sequence/pad/cuda.cuh - pads and unpads sequences, makes their masks and windows
+// of ids, and adds values at positions that ids name: sequence_pad, sequence_unpad, sequence_mask,
+// sequence_enumerate, sequence_scatter.
 #pragma once
 
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
@@ -13,7 +13,8 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Rows of sequences, and rows that hold them one behind the other.
+/// The arguments of the kernels that pad and unpad: the rows of sequences, and padded rows that
+/// each hold the rows of one sequence, one after the other.
 struct padded_arguments {
   sequence_view all;
   argument_view rows, padded, pad, length;  // pad: absent for zeros
@@ -155,7 +156,7 @@ struct sequence_mask_body {
   }
 };
 
-/// What lies behind the end of a sequence stays as it is.
+/// Does not write the elements beyond the end of a sequence: they keep the pad value.
 struct sequence_enumerate_lines {
   using arguments = sequence_arguments;
   template <class Team>
@@ -181,7 +182,8 @@ struct scatter_arguments {
 LAMINA_INLINE LAMINA_FN std::int64_t id_in(const scatter_arguments& a, int r) {
   return load_integer(a.ids.data, a.ids.type, r * a.ids.stride);
 }
-/// A place of a row adds up what is for it, in order: no sum depends on who comes first.
+/// One thread adds up all updates of an element in order, so no sum depends on the order of
+/// threads.
 struct sequence_scatter_lines {
   using arguments = scatter_arguments;
   template <class Team>

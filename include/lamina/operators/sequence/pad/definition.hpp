@@ -7,10 +7,11 @@
 
 namespace lamina {
 
-/// Out[s, t] = row t of sequence s of X's last level, PadValue from the sequence's end on;
-/// Length[s] = the number of rows it has. X [rows, ...] gives Out [sequences, padded_length, ...];
-/// padded_length -1 takes the longest sequence. PadValue is one number or as large as a row of X.
-/// The gradient reads X for its shape and its sequences only. Fluid: sequence_pad.
+/// Out[s, t] = row t of sequence s of X's last level, PadValue after the end of the sequence;
+/// Length[s] = its number of rows. X [rows, ...] gives Out [sequences, padded_length, ...];
+/// padded_length -1 stands for the length of the longest sequence. PadValue is one number or as
+/// large as a row of X. The gradient reads X for its shape and its sequences only. Fluid:
+/// sequence_pad.
 struct sequence_pad : operator_definition {
   static constexpr const char* type = "sequence_pad";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PadValue"}}};
@@ -32,7 +33,7 @@ struct sequence_unpad : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Y[..., j] = 1 where j < X[...], else 0, for j below maxlen; maxlen -1 takes the largest X.
+/// Y[..., j] = 1 where j < X[...], else 0, for j below maxlen; maxlen -1 stands for the largest X.
 /// Has no gradient: X holds whole numbers. Fluid: sequence_mask.
 struct sequence_mask : operator_definition {
   static constexpr const char* type = "sequence_mask";

@@ -15,11 +15,12 @@ struct sequence_pad_attr {
   std::string_view name{};
 };
 
-/// Each sequence as one array of `Length` rows, `pad_value` behind its end, and how many rows it
-/// had: `auto [padded, lengths] = sequence_pad<20>(x, pad)`. x [rows, D...] with rows tokens<"a",
-/// Parent> gives [-1, Length, D...] and int64 [-1], both with rows Parent. `pad_value` is one
-/// number [1] or as large as a row. A sequence that is longer is an error at run time. Fluid:
-/// layers.sequence_pad; its longest sequence of a batch is no shape that a type could say.
+/// Turns each sequence into one array of `Length` rows, filled with `pad_value` after its end, and
+/// returns the number of rows it had: `auto [padded, lengths] = sequence_pad<20>(x, pad)`. x [rows,
+/// D...] with rows tokens<"a", Parent> gives [-1, Length, D...] and int64 [-1], both with rows
+/// Parent. `pad_value` is one number [1] or as large as a row. A longer sequence is an error at run
+/// time. Fluid: layers.sequence_pad, which can also pad to the longest sequence of the batch; a
+/// type cannot state that length.
 template <int Length, class T, class R, int... D, class P, int... E>
 constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_value,
                             const options<sequence_pad_attr, T>& attr = {},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer_mask.hpp - which places of padded sequences hold a row.
+// lamina/operators/sequence/pad/layer_mask.hpp - marks the positions of padded sequences that hold
+// a row.
 #pragma once
 
 #include <lamina/core/check.hpp>

@@ -18,7 +18,7 @@ LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
   fail(c, {"expected a pooltype of Fluid, found ", type});
 }
 
-/// What the sum of a sequence is multiplied by.
+/// The factor of the sum of a sequence.
 template <class Real = float>
 LAMINA_FN Real pool_factor(pooling_type type, int length) {
   const Real n = static_cast<Real>(length);

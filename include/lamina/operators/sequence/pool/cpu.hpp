@@ -14,7 +14,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows; of many rows, 256 at a time.
+/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows, at most 256 at a time.
 template <class Real>
 inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
                      Real* to) {
@@ -26,8 +26,8 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
       const int end = rows - first < together ? rows : first + together;
       number some = load(x + first * stride + j, like);
       for (int r = first + 1; r < end; ++r) some += load(x + r * stride + j, like);
-      // What a sum of many loses of the next is added with the one behind (Kahan 1965), unless
-      // they are infinite.
+      // The digits that a long sum loses of an addend are added with the next addend (Kahan 1965),
+      // unless they are infinite.
       const number next = some - lost, all = sum + next;
       const number rounded = (all - sum) - next;
       lost = math::select(rounded - rounded == number(Real(0)), rounded, number(Real(0)));
@@ -69,8 +69,8 @@ struct call_kernel<sequence_pool> {
   }
 
  private:
-  // Places are counted in real numbers, beside the others: of some thousand rows at a time, which
-  // floats count exactly.
+  // The positions of the maxima are real numbers like the maxima, for at most 4096 rows at a time:
+  // a float counts these exactly.
   template <class Real>
   static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
     constexpr int together = 4096;

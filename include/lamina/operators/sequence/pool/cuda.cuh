@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/cuda.cuh - operators on sequences, a team a sequence: pool,
+// lamina/operators/sequence/pool/cuda.cuh - operators on sequences, one team per sequence: pool,
 // softmax, expand, expand_as, reverse, lod_reset.
 #pragma once
 
@@ -17,18 +17,18 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Arrays with a row for each element of sequences, and with a row for each sequence.
+/// Arrays with one row per element of the sequences, and arrays with one row per sequence.
 struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
-  divider columns;  // of arrays with a row for each element
+  divider columns;  // of arrays with one row per element
   pooling_type type;
   float pad;
   int bytes;
   int lines, width, count;
 };
 
-/// `domain`: of the sequences; `like`: an array with a row for each element.
+/// `domain`: the domain of the sequences; `like`: an array with one row per element.
 template <class Kernel, class Backend>
 void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
                    const operand& like) {
@@ -36,7 +36,7 @@ void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments
   a.columns = divider(like.columns);
   a.bytes = size_of(like.type);
   a.lines = a.count = a.all.count;
-  // A sequence is as long as they are on the average.
+  // Assumes that a sequence has the average length.
   a.width = a.lines > 0 ? like.rows / a.lines * like.columns : 0;
   if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
 }
@@ -170,15 +170,16 @@ struct sequence_repeat {
   }
 };
 
-/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. ref_level tells: X
-/// has as many levels, or one more. The domain of X may lie right above that of Out either way.
+/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. It depends on
+/// ref_level: X has that many levels, or one more. The domain of X may lie right above that of Out
+/// either way.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;
   return levels_of(c, c.input(0).domain) == known;
 }
 
-/// The sum over the copies of a sequence, in their order; `outs`: where each begins.
+/// The sum over the copies of a sequence, in order; `outs` holds the first row of each copy.
 struct copied_arguments : sequence_arguments {
   sequence_view copies, outs;
 };
@@ -329,7 +330,8 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// In the sequences of another variable, or in those whose offsets are given: the rows stay.
+/// The result has the sequences of another variable, or those with given offsets; the rows do not
+/// change.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool launches = true;

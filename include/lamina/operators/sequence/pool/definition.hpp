@@ -9,13 +9,13 @@
 
 namespace lamina {
 
-/// What the attribute pooltype calls the kinds of pool, in their order.
+/// The names of the kinds of pool in the attribute pooltype, in the order of the enumeration.
 inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
 
 /// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
 /// i of X's last level; pad_value for a sequence without rows. Out has one level less than X.
-/// MaxIndex, of MAX only: the row of X that each element came from, -1 for none; of equal ones the
-/// first. The gradient reads X for its shape and its sequences only. Fluid: sequence_pool.
+/// MaxIndex, for MAX only: the row of X that each element came from, -1 for none; the first of
+/// equal rows. The gradient reads X for its shape and its sequences only. Fluid: sequence_pool.
 struct sequence_pool : operator_definition {
   static constexpr const char* type = "sequence_pool";
   static constexpr auto inputs = slots_x;

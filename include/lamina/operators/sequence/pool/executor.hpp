@@ -13,7 +13,7 @@
 
 namespace lamina::kernel {
 
-/// What a pooled sequence is divided by.
+/// The divisor of the sum of a pooled sequence.
 template <class Real>
 Real pool_divisor(const std::string& type, std::size_t length) {
   const Real n = static_cast<Real>(length);

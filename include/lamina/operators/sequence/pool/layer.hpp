@@ -23,7 +23,7 @@ struct sequence_step_attr {
 
 /// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
 /// `sequence_pool(x, {.type = lamina::pooling_type::max})`. Rows tokens<"a", Parent> give rows
-/// Parent, the shape of a row stays. Fluid: layers.sequence_pool.
+/// Parent; the shape of a row does not change. Fluid: layers.sequence_pool.
 template <class T, class R, int... D>
 constexpr auto sequence_pool(variable<T, R, D...> x,
                              const options<sequence_pool_attr, T>& attr = {}) {

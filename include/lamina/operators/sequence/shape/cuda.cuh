@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/sequence/shape/cuda.cuh - sequences of new lengths: sequence_concat,
-// sequence_slice, sequence_reshape, sequence_erase, ctc_align. The host finds the lengths; it waits
-// for values only where they depend on such.
+// sequence_slice, sequence_reshape, sequence_erase, ctc_align. The host computes the lengths; it
+// waits for values of the device only if lengths depend on them.
 #pragma once
 
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
@@ -69,7 +69,7 @@ struct cut_arguments : sequence_arguments {
   sequence_view cut;
   argument_view offset;
 };
-/// The rows of a sequence from an offset on, and back to where they were.
+/// Copies the rows of a sequence that start at an offset, and in the gradient copies them back.
 template <bool Back>
 struct sequence_cut_lines {
   using arguments = cut_arguments;
@@ -174,7 +174,7 @@ struct call_kernel<gradient_of<sequence_reshape>> {
 namespace detail {
 
 /// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
-/// which ones stay; `ids` are the first numbers of all rows.
+/// which rows are kept; `ids` are the first numbers of all rows.
 template <class Backend, class Stays>
 void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
   const host_rows h(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/definition.hpp - operators that give rows another order or other
-// sequences.
+// lamina/operators/sequence/shape/definition.hpp - operators that change the order or the sequences
+// of rows.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -34,9 +34,9 @@ struct sequence_concat : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Sequence i of Out is Length[i] rows of sequence i of X from its row Offset[i] on, which have to
-/// lie inside it. Offset and Length [sequences, 1], whole numbers. The gradient is 0 elsewhere; it
-/// reads X for its shape and sequences. Fluid: sequence_slice.
+/// Sequence i of Out is Length[i] rows of sequence i of X starting at its row Offset[i]; all of
+/// them must lie inside the sequence. Offset and Length [sequences, 1], whole numbers. The gradient
+/// is 0 elsewhere; it reads X for its shape and sequences. Fluid: sequence_slice.
 struct sequence_slice : operator_definition {
   static constexpr const char* type = "sequence_slice";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Offset"}, {"Length"}}};
@@ -60,8 +60,8 @@ struct sequence_reshape : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X in other sequences: those of Y where it has any; else the values of Y are the offsets of
-/// one level; without Y, target_lod. With `append` the new level comes below the levels of X.
+/// Out = X with other sequences: those of Y if it has any, else one level whose offsets are the
+/// values of Y; without Y, target_lod. With `append` the new level comes below the levels of X.
 /// The gradient reads X for its sequences. Fluid: lod_reset.
 struct lod_reset : operator_definition {
   static constexpr const char* type = "lod_reset";

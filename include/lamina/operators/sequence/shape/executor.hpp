@@ -24,7 +24,7 @@ inline tensor rows_at(const tensor& x, const row_positions& from) {
   });
 }
 
-/// Gives X@GRAD: each row of Out@GRAD added to the row of X that it was taken from.
+/// Writes X@GRAD: each row of Out@GRAD is added to the row of X from which it was copied.
 template <class Real>
 void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
   const auto& d = ctx.real("Out@GRAD");
@@ -40,7 +40,7 @@ inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }
 
-/// Rows and, where it has new ones, sequences of a result.
+/// The rows of a result and, if it has new ones, its sequences.
 struct rows_and_lod {
   row_positions from;
   lod sequences;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_concat.hpp - sequences put one behind the other.
+// lamina/operators/sequence/shape/layer_concat.hpp - concatenated sequences.
 #pragma once
 
 #include <tuple>
@@ -14,9 +14,10 @@ struct sequence_concat_attr {
   std::string_view name{};
 };
 
-/// Sequence i of the first input, behind it sequence i of the second, ...: new sequences under
-/// Name, `sequence_concat<"both">(std::tuple{titles, bodies})`. All inputs have one element type,
-/// rows of one shape, and sequences that belong to the same rows. Fluid: layers.sequence_concat.
+/// Concatenates sequence i of the first input with sequence i of the second, and so on. The result
+/// has new sequences with the name Name: `sequence_concat<"both">(std::tuple{titles, bodies})`. All
+/// inputs have one element type, rows of one shape, and sequences that belong to the same rows.
+/// Fluid: layers.sequence_concat.
 template <fixed_string Name, class First, class... More>
 constexpr auto sequence_concat(std::tuple<First, More...> inputs,
                                const options<sequence_concat_attr, First>& attr = {},

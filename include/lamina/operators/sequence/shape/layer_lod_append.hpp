@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_lod_append.hpp - a new level of sequences below those that
-// there are.
+// lamina/operators/sequence/shape/layer_lod_append.hpp - a new level of sequences below the
+// existing levels.
 #pragma once
 
 #include <lamina/operators/sequence/shape/layer_lod_reset.hpp>
@@ -28,10 +28,10 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
 
 }  // namespace detail
 
-/// The rows of x in one sequence under Name for each row of R: rows R give tokens<Name, R>. The
-/// offsets, a variable of whole numbers in one column, tell where each sequence begins and, the
-/// last one, how many rows x has, so there is one more of them than x has rows. Other numbers are
-/// an error at run time. Fluid: layers.lod_append.
+/// Divides the rows of x into one sequence per row of R, with the name Name: rows R give
+/// tokens<Name, R>. The offsets are a variable of whole numbers in one column: the first row of
+/// each sequence and, last, the number of rows of x, so there is one more offset than x has rows.
+/// Other numbers are an error at run time. Fluid: layers.lod_append.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
                           const options<lod_append_attr, T>& attr = {},
@@ -46,8 +46,8 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::append_lod<Name>(x, offsets.id, {0, 0, 0}, attr.name);
 }
 
-/// The same with offsets that are known: `lod_append<"parts", 0, 2, 2, 3>(x)` of three rows gives
-/// the first one two parts, the second none, the third one.
+/// The same with constant offsets: for three rows `lod_append<"parts", 0, 2, 2, 3>(x)` gives the
+/// first row two parts, the second row none and the third row one.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,

@@ -54,8 +54,9 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
 
 }  // namespace detail
 
-/// The values of x in the sequences of y: the result has the rows of y. Says that x and y, made on
-/// different ways, have the same rows; another number of rows is an error at run time.
+/// The values of x in the sequences of y: the result has the rows of y. It asserts that x and y,
+/// which were made in different ways, have the same rows; different numbers of rows are an error at
+/// run time.
 /// Fluid: layers.lod_reset with y.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
@@ -68,9 +69,9 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::reset_lod<S>(x, y.id, -1, attr.name);
 }
 
-/// The rows of x in sequences under Name that begin at the offsets of a variable, one whole number
-/// a row; the last offset is the number of rows of x. Offsets that do not ascend from 0 are an
-/// error at run time. Fluid: layers.lod_reset with a y that has no LoD.
+/// Divides the rows of x into sequences with the name Name that begin at the offsets in a variable,
+/// one whole number per row; the last offset is the number of rows of x. Offsets that do not ascend
+/// from 0 are an error at run time. Fluid: layers.lod_reset with a y that has no LoD.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -13,9 +13,10 @@ struct sequence_reshape_attr {
   std::string_view name{};
 };
 
-/// The elements of each sequence in rows of NewDim: n rows of Width become n * Width / NewDim rows
-/// of new sequences under Name, `sequence_reshape<"pairs", 2>(x)`. Where a sequence does not fill
-/// its last row, that is an error at run time. Fluid: layers.sequence_reshape.
+/// Rearranges the elements of each sequence into rows of NewDim elements: n rows of Width become n
+/// * Width / NewDim rows of new sequences with the name Name, `sequence_reshape<"pairs", 2>(x)`. A
+/// sequence that does not fill its last row is an error at run time. Fluid:
+/// layers.sequence_reshape.
 template <fixed_string Name, int NewDim, class T, class R, int... D>
 constexpr auto sequence_reshape(variable<T, R, D...> x,
                                 const options<sequence_reshape_attr, T>& attr = {}) {

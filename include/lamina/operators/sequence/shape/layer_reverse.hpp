@@ -12,7 +12,7 @@ struct sequence_reverse_attr {
   std::string_view name{};
 };
 
-/// The rows of each sequence in reverse order; of two levels, of the inner sequences.
+/// The rows of each sequence in reverse order; with two levels, those of each inner sequence.
 /// Fluid: layers.sequence_reverse.
 template <class T, class R, int... D>
 constexpr auto sequence_reverse(variable<T, R, D...> x,

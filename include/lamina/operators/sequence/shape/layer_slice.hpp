@@ -19,8 +19,8 @@ inline constexpr bool one_whole_number = V::size == 1 &&
                                           __is_same(typename V::value_type, std::int32_t));
 }  // namespace detail
 
-/// length[i] rows of sequence i of x, from its row offset[i] on: new sequences under Name,
-/// `sequence_slice<"middle">(x, offset, length)`. Offset and length are one whole number for each
+/// length[i] rows of sequence i of x, starting at its row offset[i], as new sequences with the name
+/// Name: `sequence_slice<"middle">(x, offset, length)`. Offset and length have one whole number per
 /// sequence; a part that does not lie inside its sequence is an error at run time.
 /// Fluid: layers.sequence_slice.
 template <fixed_string Name, class T, class R, int... D, class Offset, class Length>

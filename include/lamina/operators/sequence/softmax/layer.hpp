@@ -12,8 +12,9 @@ struct sequence_softmax_attr {
   std::string_view name{};
 };
 
-/// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence, whose results so add up
-/// to 1: weights of attention. x holds one number a row. Fluid: layers.sequence_softmax.
+/// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence. The results of a
+/// sequence add up to 1, as the weights of attention do. x holds one number per row. Fluid:
+/// layers.sequence_softmax.
 template <class T, class R, int... D>
 constexpr auto sequence_softmax(variable<T, R, D...> x,
                                 const options<sequence_softmax_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/shape/join/common.hpp - which parts of arrays concat, split, stack, unstack,
-// slice, crop, pad and expand copy, and their gradients: what all engines do alike.
+// slice, crop, pad, expand and their gradients copy; all engines share this.
 #pragma once
 
 #include <lamina/engine/common/part_layout.hpp>
@@ -8,7 +8,7 @@
 
 namespace lamina::engine {
 
-/// What an operator that joins arrays, or takes them apart, does on an engine E, which gives
+/// The steps of an operator that joins or splits arrays, on an engine E that provides
 ///   e.copy(type, rank, extent, from, to): elements of one part into another (array_part),
 ///   e.fill(to, number) and e.clear(to): all elements of an array.
 template <class Operator>
@@ -28,7 +28,7 @@ std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part,
   return begin + p.extent[axis];
 }
 
-/// Inputs, or slopes of outputs, side by side.
+/// Concatenates inputs, or slopes of outputs.
 template <int Axis>
 struct join_side_by_side {
   template <class E>
@@ -42,8 +42,8 @@ struct join_side_by_side {
   }
 };
 
-/// The inputs of stack or the outputs of unstack, or their slopes: parts of an array along a
-/// dimension of its own.
+/// The inputs of stack or the outputs of unstack, or their slopes: parts of an array along the
+/// added dimension.
 template <bool ToParts>
 struct join_stacked {
   template <class E>

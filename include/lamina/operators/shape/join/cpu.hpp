@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/cpu.hpp - operators that join arrays and take them apart: concat,
-// split, stack, unstack, slice, crop, pad, expand.
+// lamina/operators/shape/join/cpu.hpp - operators that join and split arrays: concat, split, stack,
+// unstack, slice, crop, pad, expand.
 #pragma once
 
 #include <lamina/engine/cpu/memory/part_copy.hpp>
@@ -11,7 +11,7 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// What `joining` asks of an engine.
+/// The functions that `joining` needs of an engine.
 struct part_writer {
   static void copy(dtype type, int rank, const std::ptrdiff_t* extent, const array_part& from,
                    const array_part& to) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/cuda.cuh - operators that join arrays and take them apart: concat,
-// split, stack, unstack, slice, crop, pad, expand.
+// lamina/operators/shape/join/cuda.cuh - operators that join and split arrays: concat, split,
+// stack, unstack, slice, crop, pad, expand.
 #pragma once
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
@@ -11,7 +11,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// What `joining` asks of an engine.
+/// The functions that `joining` needs of an engine.
 template <class Backend>
 struct part_writer {
   Backend& b;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/definition.hpp - operators that join variables and take them apart.
+// lamina/operators/shape/join/definition.hpp - operators that join and split variables.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina {
 
-/// Out = the inputs side by side along `axis`. Fluid: concat. The gradient reads the inputs for
+/// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
 struct concat : operator_definition {
   static constexpr const char* type = "concat";
@@ -88,9 +88,9 @@ struct slice : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Out = X from element offsets[i] on along dimension i, as many as Y has, or without Y as `shape`
-/// says, where -1 stands for all that follow. Offsets [rank] are read instead of the attribute
-/// where there are any. Fluid: crop. The gradient reads X for its shape only.
+/// Out = the part of X that starts at element offsets[i] along dimension i. Its size is that of Y
+/// or, without Y, `shape`, where -1 stands for all following elements. The input Offsets [rank]
+/// replaces the attribute if it is given. Fluid: crop. The gradient reads X for its shape only.
 struct crop : operator_definition {
   static constexpr const char* type = "crop";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -102,8 +102,8 @@ struct crop : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 5;
 };
 
-/// Out = X with paddings[2i] elements of pad_value before and paddings[2i + 1] behind it along
-/// dimension i. Fluid: pad. The gradient takes the middle of Out@GRAD and reads nothing else.
+/// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
+/// dimension i. Fluid: pad. The gradient is the middle of Out@GRAD and reads nothing else.
 struct pad : operator_definition {
   static constexpr const char* type = "pad";
   static constexpr auto inputs = slots_x;
@@ -125,8 +125,8 @@ struct expand : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds the rows of Out@GRAD
-/// where they came from; it reads X for its shape only.
+/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds each row of Out@GRAD
+/// to its source row; it reads X for its shape only.
 struct gather : operator_definition {
   static constexpr const char* type = "gather";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
@@ -137,10 +137,10 @@ struct gather : operator_definition {
   static constexpr std::uint32_t apart_inputs = 1;
 };
 
-/// Out = X with other entries of dimension 0: Out[Ids[i]] = Updates[i], of equal Ids the last one;
-/// or, without `overwrite`, the sum of all Updates[i] of an id in place of what X has there.
-/// Fluid: scatter. Entries that are written anew have no gradient in X, updates that a later one
-/// replaces have none at all.
+/// Out = X with entries of dimension 0 replaced: Out[Ids[i]] = Updates[i], where the last of equal
+/// Ids counts. Without `overwrite` the sum of all Updates[i] of an id replaces the entry of X.
+/// Fluid: scatter. X has no gradient in replaced entries, and an update that a later one replaces
+/// has none.
 struct scatter : operator_definition {
   static constexpr const char* type = "scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};
@@ -152,7 +152,7 @@ struct scatter : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Out[i] = X[Ids[i]][i]: each row is one of those that the variables of X have there.
+/// Out[i] = X[Ids[i]][i]: each row comes from one of the variables of X.
 /// Fluid: multiplex.
 struct multiplex : operator_definition {
   static constexpr const char* type = "multiplex";

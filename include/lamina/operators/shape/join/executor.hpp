@@ -8,12 +8,12 @@
 
 namespace lamina::kernel {
 
-// Each of these operators copies elements: out[i] = x[place[i]]. So one function that computes the
-// places serves the forward operator, and its gradient is dx[place[i]] += dout[i]. A place of
+// Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
+// positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
 // `nowhere` stands for the padding value.
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// out[i] = x[place[i]] in X's own type.
+/// out[i] = x[position[i]] in the type of X.
 template <class Real>
 void give_copied(call_context<Real>& ctx, const char* in, const char* out,
                  const tensor_shape& shape, const std::vector<std::size_t>& position,
@@ -26,7 +26,7 @@ void give_copied(call_context<Real>& ctx, const char* in, const char* out,
   }));
 }
 
-/// dx[place[i]] += dout[i].
+/// dx[position[i]] += dout[i].
 template <class Real>
 void give_scattered(call_context<Real>& ctx, const char* slope, const char* out,
                     const std::vector<std::size_t>& position) {
@@ -50,12 +50,12 @@ inline std::size_t position_of(const tensor_shape& at, const tensor_shape& shape
   return position;
 }
 
-/// A shape and, for each of its elements, the place it is copied from.
+/// A shape and the source position of each of its elements.
 struct copy_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
 };
-/// `from` maps coordinates in `to` to a place.
+/// `from` maps coordinates in `to` to a source position.
 template <class F>
 copy_plan plan_copy(const tensor_shape& to, F from) {
   copy_plan plan{to, std::vector<std::size_t>(size_of(to))};
@@ -109,7 +109,7 @@ copy_plan crop_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   if (offsets.size() != from.size())
     ctx.fail("expected an offset for each dimension of " + to_string(from) + ", found " +
              std::to_string(offsets.size()));
-  // The gradient knows the box by the gradient that it gets.
+  // The gradient takes the size of the box from Out@GRAD.
   tensor_shape to;
   const char* const like = ctx.has("Out@GRAD") ? "Out@GRAD" : "Y";
   if (ctx.has(like)) {
@@ -187,7 +187,7 @@ void copy_gradient(call_context<Real>& ctx) {
   give_scattered(ctx, "Out@GRAD", out, Plan(ctx, ctx.output_shape(out)).position);
 }
 
-/// Out = the inputs side by side along `axis`.
+/// Out = the inputs concatenated along `axis`.
 template <class Real>
 void concat_forward(call_context<Real>& ctx) {
   const int n = ctx.count("X");
@@ -264,7 +264,7 @@ void split_forward(call_context<Real>& ctx) {
              std::to_string(begin));
 }
 
-/// dX = the gradients of the parts side by side.
+/// dX = the concatenated gradients of the parts.
 template <class Real>
 void split_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

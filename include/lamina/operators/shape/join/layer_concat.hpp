@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_concat.hpp - joins variables side by side.
+// lamina/operators/shape/join/layer_concat.hpp - concatenates variables.
 #pragma once
 
 #include <tuple>
@@ -40,7 +40,7 @@ constexpr joined join(int axis) {
 
 }  // namespace detail
 
-/// The inputs side by side along dimension Axis of the whole shape (1: the first inner one):
+/// The inputs concatenated along dimension Axis of the whole shape (1: the first inner one):
 /// `concat(std::tuple{x, y})`, or `concat({x, y})` for variables of one type. Fluid: concat.
 template <int Axis = 1, class First, class... More>
 constexpr auto concat(std::tuple<First, More...> inputs,

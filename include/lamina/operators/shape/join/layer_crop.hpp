@@ -13,7 +13,7 @@ struct crop_attr {
   std::string_view name{};
 };
 
-/// Where a box begins, a number for each dimension of the whole shape, 0 for the rows.
+/// The first corner of a box: one number per dimension of the whole shape, 0 for the rows.
 template <int... Begin>
 struct offsets {};
 

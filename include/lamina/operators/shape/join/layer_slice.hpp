@@ -15,7 +15,7 @@ struct slice_attr {
 };
 
 /// The elements Start <= index < End along dimension Axis of the whole shape; negative limits count
-/// from the end, and an End behind the end is the end.
+/// from the end, and an End beyond the last element means the end.
 template <int Axis, int Start, int End>
 struct along {
   static constexpr int axis = Axis;
@@ -98,8 +98,8 @@ constexpr cut_shape repeated(const extents& x) {
 
 }  // namespace detail
 
-/// x with Padding[2i] elements of `value` before and Padding[2i + 1] behind it along dimension i of
-/// the whole shape: `pad<0, 0, 1, 2>(x)`; rows get none. Fluid: pad.
+/// x with Padding[2i] elements of `value` before it and Padding[2i + 1] after it along dimension i
+/// of the whole shape: `pad<0, 0, 1, 2>(x)`. The dimension of rows is not padded. Fluid: pad.
 template <int... Padding, class T, class R, int... D>
 constexpr auto pad(variable<T, R, D...> x, float value = 0,
                    const options<slice_attr, T>& attr = {}) {

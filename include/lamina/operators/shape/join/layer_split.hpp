@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_split.hpp - takes a variable apart.
+// lamina/operators/shape/join/layer_split.hpp - splits a variable.
 #pragma once
 
 #include <array>
@@ -93,8 +93,9 @@ template <auto...>
 constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x)
 #endif
 
-/// The parts along dimension Axis of the whole shape, which they have not, as an array:
-/// `auto [a, b, c] = unstack<1>(x)` of rows, each [3, 4], gives three of [4]. Fluid: unstack.
+/// The parts along dimension Axis of the whole shape, without that dimension, as an array: for rows
+/// of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` gives three variables of shape [4]. Fluid:
+/// unstack.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/cpu.hpp - what only a run tells of a variable, and numbers in order:
-// shape, is_empty, where_index, range.
+// lamina/operators/shape/query/cpu.hpp - facts about a variable that are known only during a run,
+// and ranges of numbers: shape, is_empty, where_index, range.
 #pragma once
 
 #include <cmath>

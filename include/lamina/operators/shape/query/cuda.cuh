@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/cuda.cuh - what only a run tells of a variable, and numbers that a
-// program gives: shape, is_empty, where_index, range, assign_value.
+// lamina/operators/shape/query/cuda.cuh - facts about a variable that are known only during a run,
+// and numbers that a program states: shape, is_empty, where_index, range, assign_value.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// Numbers that the host has, as many as the arguments of a launch hold.
+/// Writes numbers that the host has, as many per launch as its arguments hold.
 template <class T>
 struct given_numbers_body {
   static constexpr int most = 128;
@@ -56,7 +56,7 @@ void give_numbers(Backend& b, const operand& to, int size, const Numbers& number
   }
 }
 
-/// Start, Start + Step ... of whole numbers or others.
+/// Start, Start + Step, ... as whole or as real numbers.
 struct range_body {
   struct arguments {
     argument_view start, end, step, to;
@@ -101,7 +101,7 @@ struct row_count_lines {
   }
 };
 
-/// The place of each element that `order` names: a number for each dimension.
+/// The coordinates of each element that `order` names, one per dimension.
 struct where_body {
   struct arguments {
     const int* order;
@@ -120,7 +120,7 @@ struct where_body {
   }
 };
 
-/// A number that the place has.
+/// A number in the memory of the device.
 inline double number_on_device(const call_context& c, int slot) {
   const operand o = c.input(slot);
   std::uint64_t word = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/definition.hpp - what only a run tells of a variable, and numbers in
-// order. None of them has a gradient.
+// lamina/operators/shape/query/definition.hpp - facts about a variable that are known only during a
+// run, and ranges of numbers. None of these operators has a gradient.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>
@@ -21,8 +21,8 @@ struct is_empty : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-/// Out = the places of all elements of Condition that are not 0, int64 [count, rank], in order; a
-/// place is a number for each dimension, that of the row first. Fluid: where_index.
+/// Out = the coordinates of all elements of Condition that are not 0, int64 [count, rank], in
+/// order; one coordinate per dimension, the row first. Fluid: where_index.
 struct where_index : operator_definition {
   static constexpr const char* type = "where_index";
   static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
@@ -30,8 +30,8 @@ struct where_index : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = Start, Start + Step, Start + 2 Step ... before End, each of them one number; of the type
-/// of Start. Fluid: range.
+/// Out = Start, Start + Step, Start + 2 Step ... before End. Start, End and Step are one number
+/// each; Out has the type of Start. Fluid: range.
 struct range : operator_definition {
   static constexpr const char* type = "range";
   static constexpr std::array<slot_desc, 3> inputs{{{"Start"}, {"End"}, {"Step"}}};

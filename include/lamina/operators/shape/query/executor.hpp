@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/executor.hpp - what only a run tells of a variable, and numbers in
-// order: shape, is_empty, where_index, range.
+// lamina/operators/shape/query/executor.hpp - facts about a variable that are known only during a
+// run, and ranges of numbers: shape, is_empty, where_index, range.
 #pragma once
 
 #include <lamina/operators/shape/join/executor.hpp>
@@ -21,7 +21,7 @@ void is_empty_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<std::int32_t>({1}, ctx.input("X").size() == 0 ? 1 : 0));
 }
 
-/// The coordinates of all elements that are not 0; those of a row are a sequence.
+/// The coordinates of all elements that are not 0; the coordinates of each row form a sequence.
 template <class Real>
 void where_index_forward(call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Condition").shape();

@@ -36,7 +36,7 @@ struct reshape_gradient_kernel {
 /// Dimension k of `to` is dimension axis[k] of `from`; or, with `back`, the other way round.
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {
-  if (from.data == to.data) return;  // one of them lies as the other
+  if (from.data == to.data) return;  // one of them aliases the other
   const array_layout y = layout_of(to);
   const turned_steps turned(c, layout_of(from), y.rank, back);
   copy_part(from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/definition.hpp - operators that give the same elements another
-// shape or order.
+// lamina/operators/shape/reshape/definition.hpp - operators that change the shape or the order of
+// elements.
 #pragma once
 
 #include <lamina/operators/operator_definition.hpp>

@@ -115,8 +115,8 @@ constexpr attribute_value integers(program_builder& b) {
 
 }  // namespace detail
 
-/// x with the inner dimensions To; 0 keeps the dimension at its place, one -1 is inferred. Rows
-/// stay: `reshape<16, -1>(x)`. Fluid: reshape.
+/// x with the inner dimensions To; 0 keeps the dimension of x at this position, and one -1 is
+/// inferred. Rows do not change: `reshape<16, -1>(x)`. Fluid: reshape.
 template <int... To, class T, class R, int... D>
 constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

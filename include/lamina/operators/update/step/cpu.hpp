@@ -14,8 +14,8 @@
 
 namespace lamina::engine::cpu {
 
-/// L2 norm of an array that lies like a parameter, over the real elements: padding may hold
-/// anything.
+/// L2 norm of an array in the layout of a parameter, without its padding, which may hold any
+/// values.
 template <class Real>
 LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g) {
   double squares = 0;

@@ -14,7 +14,7 @@
 
 namespace lamina::engine::cuda {
 
-/// The host counts the steps beside the place, and so knows the learning rate of each.
+/// The host keeps its own counter of the steps and computes the learning rate of each step from it.
 template <>
 struct call_kernel<decayed_learning_rate> {
   static constexpr bool launches = true;
