@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: minimize: the cost is a variable of the block that minimize is in
 // expect-fact: at_line<
+// The shortest path of includes to a header makes the shortest message.
+// clang-format off
+#include <lamina/program/program.hpp>
+// clang-format on
+
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/sgd.hpp>
-#include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;
 

@@ -261,7 +261,9 @@ inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
                            basic_epilogue<Real> run, const void* context, Real* scratch,
                            const basic_partial_sums<Real>& sums = {}) {
-  detail::multiply(k_size, m_size, n_size, basic_left_operand<Real>{x, 1, x_stride}, dy_panels,
+  // Without rows X may be a null pointer, to which no offset may be added.
+  detail::multiply(k_size, m_size, n_size,
+                   basic_left_operand<Real>{m_size > 0 ? x : dy_panels, 1, x_stride}, dy_panels,
                    panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
                    sums);
 }
