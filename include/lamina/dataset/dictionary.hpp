@@ -19,7 +19,7 @@ namespace lamina::dataset {
 /// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Counts one more of a word.
+/// Counts one more occurrence of a word.
 inline void count_word(word_counts& counts, std::string_view word) {
   const auto found = counts.find(word);
   if (found != counts.end())
@@ -53,7 +53,7 @@ class dictionary {
     }
   }
 
-  /// How many ids there are, the unknown word's included.
+  /// The number of ids, including that of the unknown word.
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
 
   /// The id of a word, 0 if the dictionary does not contain it.

@@ -31,7 +31,7 @@ struct window {
 
 namespace layer::detail {
 
-/// How many windows of `size` fit, along one side of an image.
+/// The number of windows of `size` that fit along one side of an image.
 constexpr int windows_along(int image, int size, int stride, int padding, int dilation,
                             bool ceil_mode) {
   if (stride < 1) return 0;

@@ -18,7 +18,7 @@ class binary_counts {
  public:
   explicit binary_counts(const char* name) : name_(name) {}
 
-  /// Two ranges of equal length. The counts stay as they were when an error is thrown: for unequal
+  /// Two ranges of equal length. The counts do not change if an error is thrown: for unequal
   /// lengths, a prediction outside [0, 1], a label that is neither 0 nor 1.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {

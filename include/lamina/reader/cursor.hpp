@@ -15,8 +15,8 @@
 namespace lamina::reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`.
-/// Nothing is read ahead: an element is computed by next(), never before, so a caller that stops
-/// after n elements has not waited for one more. May be moved until the first next(). R is the kept
+/// The cursor does not read ahead: only next() computes an element, so a caller that stops after n
+/// elements has not waited for another one. It may be moved before the first next(). R is the kept
 /// type of a reader, see share().
 template <class R>
 class cursor {

@@ -156,7 +156,7 @@ inline void lower_conditional_block(onnx_operator& op) {
   p.graph.node("If", {holds}, outputs, {{"then_branch", then}, {"else_branch", otherwise}});
 }
 
-/// X[Mask], one of several variables of which only one was computed.
+/// X[Mask], one of several variables, of which the program computed only one.
 inline void lower_select_input(onnx_operator& op) {
   onnx_program& p = op.program();
   const std::vector<std::string>& names = op.message().input("X");

@@ -185,8 +185,8 @@ inline std::string nearest_along(onnx_operator& op, const std::string& x, int ax
                        .low);
   return op.node("Gather", {x, op.list(from)}, {{"axis", axis}});
 }
-/// Along a side of one element the first one is taken, as pytorch_half_pixel has it and half_pixel,
-/// which is the same elsewhere, has not.
+/// A side of one element takes the first element of the source. pytorch_half_pixel does this too;
+/// half_pixel, which is otherwise the same, does not.
 inline void lower_bilinear(onnx_operator& op) {
   const char* mode = op.flag("align_corners", true)     ? "align_corners"
                      : op.integer("align_mode", 1) == 0 ? "pytorch_half_pixel"

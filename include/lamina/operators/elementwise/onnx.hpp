@@ -62,7 +62,7 @@ inline std::string above(onnx_operator& op, const std::string& x, double limit,
                          const std::string& inside, const std::string& otherwise) {
   return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
 }
-/// A node where floats are computed, else what `made` adds.
+/// One node if the operator computes floats, else the nodes that `made` adds.
 template <class Made>
 onnx_lowering for_doubles(onnx_lowering node, Made made) {
   return [node = std::move(node), made](onnx_operator& op) {
@@ -70,7 +70,7 @@ onnx_lowering for_doubles(onnx_lowering node, Made made) {
     op.out("Out", made(op, op.in("X")));
   };
 }
-/// The same for all those activations of `to`.
+/// Replaces activations in `to` by variants that also work for doubles.
 inline void add_doubles(onnx_operators& to) {
   const auto add = [&to](const char* type, auto made) {
     to.add(type, for_doubles(*to.find(type), made));

@@ -100,7 +100,7 @@ inline void lower_top_k(onnx_operator& op) {
   op.out("Indices", found[1]);
 }
 
-/// All elements of the dimension are the largest ones.
+/// TopK of all elements of a dimension sorts it.
 inline void lower_argsort(onnx_operator& op) {
   const std::int64_t axis = op.integer("axis", -1);
   const std::vector<std::string> found =

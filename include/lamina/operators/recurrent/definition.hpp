@@ -15,7 +15,7 @@ enum class recurrent_activation : std::uint8_t { identity = 0, sigmoid = 1, tanh
 inline constexpr std::string_view recurrent_activation_names[] = {"identity", "sigmoid", "tanh",
                                                                   "relu"};
 
-/// The number of the one that has a name; -1 for another name.
+/// The number of the function with this name; -1 if there is none.
 constexpr int find_recurrent_activation(std::string_view name) {
   for (int i = 0; i < 4; ++i)
     if (recurrent_activation_names[i] == name) return i;

@@ -11,8 +11,8 @@ namespace lamina::engine::cpu {
 
 namespace detail {
 
-/// The number at `part` of the way from a to b. An infinity stays one where nothing else has a
-/// part.
+/// The number at `part` of the way from a to b. An infinity stays infinite if the other number has
+/// no part.
 template <class Real>
 LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
@@ -22,7 +22,7 @@ LAMINA_INLINE Real between(Real a, Real b, float part) {
 template <bool Nearest, class Real>
 class resize_kernel {
  public:
-  /// One number a column for each of low, high and part.
+  /// One number per column for each of low, high and part.
   static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
 
   /// `size` is the slot OutSize, which only the forward operator has.

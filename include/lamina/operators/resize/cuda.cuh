@@ -38,8 +38,8 @@ struct interpolated_side {
   }
 };
 
-/// The number at `part` of the way from a to b, as on the CPU. An infinity stays one where nothing
-/// else has a part.
+/// The number at `part` of the way from a to b, as on the CPU. An infinity stays infinite if the
+/// other number has no part.
 LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }

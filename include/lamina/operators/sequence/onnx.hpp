@@ -54,7 +54,7 @@ inline sequence_positions positions_of(onnx_operator& op, const std::string& len
   const std::string ends = op.node("CumSum", {lengths, op.whole(0)});
   at.starts = op.node("Sub", {ends, lengths});
   at.rows = op.reshape(op.node("ReduceSum", {lengths}, {{"keepdims", 0}}), {1});
-  // One more sequence has ended at each of its ends.
+  // The number of ended sequences grows by one at the end of each.
   const std::string more = op.node("Add", {at.rows, op.list({1})});
   const std::string one_each = filled(op, 1, dtype::int64, op.node("Shape", {lengths}));
   const std::string ended =
@@ -75,7 +75,7 @@ inline sequence_positions positions_in(onnx_operator& op, const char* slot) {
   return positions_of(op, lengths_in(op, slot));
 }
 
-/// The rows of each sequence in one: reduction "add" or "max".
+/// Reduces the rows of each sequence to one: reduction "add" or "max".
 inline std::string of_each_sequence(onnx_operator& op, const sequence_positions& at,
                                     const std::string& x, const char* reduction, double from) {
   const std::string shape = with_rows(op, op.node("Shape", {at.lengths}), x);
@@ -125,7 +125,7 @@ inline void lower_sequence_softmax(onnx_operator& op) {
   op.out("Out", "Div", {e, gathered(op, sum, at.id)});
 }
 
-/// Each row of X for the rows of one sequence of Y.
+/// Repeats each row of X for the rows of one sequence of Y.
 inline void lower_sequence_expand(onnx_operator& op) {
   const std::int64_t level = op.integer("ref_level", -1);
   if (op.program().variable(op.name("X")).lod_level > 0 || (level != -1 && level != 0))

@@ -80,7 +80,7 @@ inline void lower_crop(onnx_operator& op) {
   op.out("Out", "Slice", {op.in("X"), op.list(starts), op.list(ends), op.list(axes)});
 }
 
-/// Parts one element thick, without the dimension that they have one of.
+/// Parts of one element along a dimension, without that dimension.
 inline void lower_unstack(onnx_operator& op) {
   const std::int64_t axis = op.integer("axis");
   const std::vector<std::string>& names = op.message().output("Y");

@@ -67,7 +67,7 @@ class message_appender {
   }
 
   void add(operator_message op) { main_.operators.push_back(std::move(op)); }
-  /// A variable like another one, or of one element.
+  /// A variable in the shape of another one, or of one element.
   std::string made(const std::string& name, const variable_message* like) {
     if (main_.find(name) != nullptr) return name;
     variable_message v;
@@ -156,7 +156,7 @@ class fluid_update_writer {
   std::string like(const std::string& name, const char* suffix) {
     return to_.made(name + suffix, to_.find(name));
   }
-  // One input, or two, to Out.
+  // An operator from one or two inputs to Out.
   std::string computed(const char* type, slot_list inputs, const std::string& out,
                        std::vector<attribute_message> attributes = {}) {
     to_.add(message_appender::operation(type, std::move(inputs), {{"Out", {out}}},

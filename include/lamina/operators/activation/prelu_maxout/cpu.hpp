@@ -113,7 +113,7 @@ struct call_kernel<maxout> {
   }
 };
 
-/// The gradient goes to the first of the largest.
+/// The gradient goes to the first of several largest elements.
 template <>
 struct call_kernel<gradient_of<maxout>> {
   static constexpr bool in_double = true;

@@ -92,7 +92,7 @@ struct maxout_body {
     a.to[r * a.to_stride + j] = best;
   }
 };
-/// The gradient goes to the first of the largest.
+/// The gradient goes to the first of several largest elements.
 struct maxout_slope_body {
   using arguments = maxout_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// max(x, 0), NaN where x is NaN.
+/// max(x, 0), NaN if x is NaN.
 struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>

@@ -32,7 +32,7 @@ LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y,
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
-  // Unrolled, the loops need more registers than there are.
+  // If unrolled, the loops need more registers than a thread has.
   LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);
@@ -79,7 +79,7 @@ struct label_kernel {
     float cost = 0;
     if (a.integer[0] != 0) {
       const float* const y = a.in[1].template line_at<const float>(i);
-      // Unrolled, it needs more registers than there are.
+      // If unrolled, it needs more registers than a thread has.
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size())
         cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);

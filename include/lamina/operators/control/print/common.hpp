@@ -19,8 +19,8 @@ namespace lamina::engine {
 
 namespace detail {
 
-/// How often an operator has printed before; counts this time. Kernels allocate nothing, so the
-/// table has a fixed size; operators beyond it share counts.
+/// The number of times that an operator has printed before; counts this call. Kernels allocate
+/// nothing, so the table has a fixed size; operators beyond it share counts.
 inline int times_printed(const operator_desc* op) {
   struct entry {
     std::atomic<const operator_desc*> op{nullptr};

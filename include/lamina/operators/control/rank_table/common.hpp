@@ -43,7 +43,8 @@ class rank_table {
 /// Fills a rank table of `count` sequences of `length(i)` rows each.
 template <class Length>
 void rank_sequences(const operand& table, int count, const Length& length) {
-  // Sorted as one number each, at the beginning of the table; then spread from the last one on.
+  // Sorts the sequences as one number each, at the beginning of the table; then spreads these
+  // numbers, starting with the last one.
   std::int64_t* const keys = table.row<std::int64_t>(0);
   for (int s = 0; s < count; ++s) keys[s] = (std::int64_t{length(s)} << 32) + (count - 1 - s);
   std::sort(keys, keys + count, [](std::int64_t a, std::int64_t b) { return a > b; });

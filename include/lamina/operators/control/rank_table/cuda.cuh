@@ -207,7 +207,7 @@ void each_length(const rank_table& table, F&& f) {
   }
 }
 
-/// The rows of an array from row `first` on.
+/// The rows of an array, starting at row `first`.
 inline operand rows_from(operand o, int first) {
   o.data = static_cast<char*>(o.data) + first * o.stride * size_of(o.type);
   o.rows -= first;

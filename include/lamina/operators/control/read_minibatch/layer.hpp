@@ -81,7 +81,7 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
         detail::read_field<detail::field_name(Name, Index), Field>::record(loop, line)...};
   }
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Field))>{});
-  // Values of one iteration, so that its gradient finds them as they were.
+  // The values of one iteration, kept unchanged for its gradient.
   std::apply([&](const auto&... v) { ((b.variables[v.id].block = b.current_block), ...); }, fields);
   layer_helper layer(b, "read_minibatch");
   const auto follows = layer.template output<variable<bool, once, 1>>();

@@ -52,7 +52,7 @@ class rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// One value for each sequence, or one sequence for each, the same in all steps.
+  /// One value per sequence, or one sequence per sequence, the same in all steps.
   /// Fluid: DynamicRNN.static_input.
   template <class T, class R, int... D>
   constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {

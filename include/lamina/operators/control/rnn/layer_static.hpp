@@ -22,7 +22,7 @@ namespace detail {
 template <class R>
 inline constexpr int step_axis = has_rows<R> ? 1 : 0;
 
-/// One step of a variable that has `Steps` of them, and all steps of one.
+/// The type of one step of a variable with `Steps` steps, and the type of all steps of a variable.
 template <class V>
 struct stepped;
 template <class T, class R, int Steps, int... D>

@@ -10,7 +10,7 @@
 
 namespace lamina::engine {
 
-/// A hypothesis and one id more.
+/// A hypothesis extended by one id.
 template <class Real>
 struct beam_candidate {
   std::int64_t id;

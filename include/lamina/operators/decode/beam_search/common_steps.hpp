@@ -46,8 +46,8 @@ class beam_steps {
     return {all.offsets[of.begin(source)], all.offsets[of.end(source)]};
   }
   auto score(int t, int row) const { return values_.score(t, row); }
-  /// Calls f(id, score) for a hypothesis from its last step backwards; only the first of its ends
-  /// stays. Returns how many there are.
+  /// Calls f(id, score) for a hypothesis from its last step backwards; only the first of its end
+  /// ids is kept. Returns the number of calls.
   template <class F>
   int walk(int t, int row, F&& f) const {
     f(values_.id(t, row), values_.score(t, row));

@@ -15,7 +15,7 @@
 
 namespace lamina::kernel {
 
-/// A hypothesis and one id more.
+/// A hypothesis extended by one id.
 template <class Real>
 struct beam_candidate {
   std::size_t parent;

@@ -82,7 +82,7 @@ struct elementwise_div : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // A slope of 0 stays 0 where y is 0; y * y may be more, or less, than a number holds.
+    // A slope of 0 stays 0 even if y is 0; y * y may overflow or underflow.
     const T inverse = T(1) / y;
     const T slope = math::select(dy == T(0), T(0), dy * inverse);
     if constexpr (Slot == 0)
@@ -92,8 +92,7 @@ struct elementwise_div : elementwise {
   }
 };
 
-/// Out = max(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
-/// first.
+/// Out = max(X, Y), NaN if either is NaN. If both are equal, the gradient goes to X.
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
@@ -109,8 +108,7 @@ struct elementwise_max : elementwise {
   }
 };
 
-/// Out = min(X, Y), NaN where either is NaN; where both are equal the gradient goes to X, the
-/// first.
+/// Out = min(X, Y), NaN if either is NaN. If both are equal, the gradient goes to X.
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>

@@ -28,8 +28,8 @@ constexpr extents gathered(const extents& x, const extents& index) {
 }
 }  // namespace detail
 
-/// y[i] = x[index[i]]: rows of dimension 0 of x, one for each number of `index`, which has one
-/// column or none. Fluid: gather.
+/// y[i] = x[index[i]]: rows of dimension 0 of x, one per number of `index`, which has one column or
+/// no inner dimension. Fluid: gather.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
                       const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -7,7 +7,8 @@
 
 namespace lamina {
 
-/// Out = X[0] + X[1] + ..., all selected_rows: each row that one of them has, once. Fluid: sum.
+/// Out = X[0] + X[1] + ..., all selected_rows. Out has each row that any of them has, once. Fluid:
+/// sum.
 struct selected_rows_sum : operator_definition {
   static constexpr const char* type = "sum";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};

@@ -25,9 +25,9 @@ struct linear_chain_crf : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 8;
 };
 
-/// ViterbiPath [rows, 1]: the tags of the path with the highest score, of equal ones the one with
-/// the lower tag last; with Label, 1 where that is the label, else 0. Has no gradient. Fluid:
-/// crf_decoding.
+/// ViterbiPath [rows, 1]: the tags of the path with the highest score; among equal paths, the one
+/// with the lower last tag. With Label, 1 where the tag equals the label, else 0. Has no gradient.
+/// Fluid: crf_decoding.
 struct crf_decoding : operator_definition {
   static constexpr const char* type = "crf_decoding";
   static constexpr std::array<slot_desc, 3> inputs{

@@ -43,7 +43,7 @@ class ctc_paths {
            width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
   }
 
-  /// Reads sequence s; throws where its label has no path.
+  /// Reads sequence s; throws if its label has no path.
   void take(const sequence_rows& rows, const sequence_rows& labels, int s) {
     begin_ = rows.begin(s);
     rows_count_ = rows.length(s);

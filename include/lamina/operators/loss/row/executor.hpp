@@ -61,7 +61,7 @@ void cross_entropy_forward(call_context<Real>& ctx) {
   ctx.give("Y", std::move(y));
 }
 
-/// d / p, cut where several of them still have a sum; 0 where d is.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0.
 template <class Real>
 Real finite_ratio(Real d, Real p) {
   constexpr Real most = std::numeric_limits<Real>::max() / 1024;

@@ -190,7 +190,7 @@ struct call_kernel<batch_norm_factor> {
       return;
     }
     Real* const inverse = factor.row<Real>(0);
-    // Without rows there is nothing to learn from.
+    // Without rows the statistics do not change.
     if (x && x.rows > 0) {
       const detail::channel_rows r(x, channels);
       detail::batch_moments(x, r, mean, variance);

@@ -56,7 +56,7 @@ struct batch_norm_terms : batch_norm_arguments {
       out[4][c] = 1;
       return;
     }
-    // Without rows the moving statistics stay.
+    // Without rows the moving statistics do not change.
     if (n > 0) {
       const double off = of[0] / n, variance = of[1] / n - off * off;
       const double exact = variance < 0 ? 0.0 : variance;  // NaN stays
@@ -85,7 +85,7 @@ struct batch_norm_slope_terms : batch_norm_arguments {
   static constexpr int sums = 2;
 
   LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
-    // A single number has passed as it was.
+    // A single number has passed unchanged.
     if (passes()) return;
     const float d = slope[row * slope_stride + column];
     to[0] += static_cast<double>(d);

@@ -21,7 +21,7 @@ inline Real& part_number(const operand& o, int outer, int r, int part) {
   return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
 }
 
-/// Numbers in a vector, or the one that a number is.
+/// The count of numbers in a vector; 1 for a single number.
 template <class T>
 inline constexpr int lanes_of_number = 1;
 template <class Real>

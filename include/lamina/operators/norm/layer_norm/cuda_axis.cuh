@@ -42,7 +42,7 @@ struct axis_lines {
   }
 };
 
-/// Numbers all elements of such lines, line by line.
+/// Gives numbers to all elements of such lines, line by line.
 template <int K>
 struct operand_lines {
   element_loops<K> firsts;
@@ -85,7 +85,7 @@ struct axis_norm_lines {
     const float* const x = a.x + at.of[0];
     float* const y = a.to + at.of[1];
     double square = 0;  // which holds that of any float
-    // Unrolled, the loops need more registers than there are.
+    // If unrolled, the loops need more registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size()) {
       const double v = static_cast<double>(x[k * a.of.step[0]]);

@@ -245,8 +245,8 @@ void cos_sim_forward(call_context<Real>& ctx) {
   ctx.give("YNorm", std::move(yn));
 }
 
-/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 where one of
-/// them has no direction.
+/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 if one of them
+/// has no direction.
 template <class Real>
 void cos_sim_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

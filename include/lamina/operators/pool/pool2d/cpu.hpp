@@ -22,10 +22,10 @@ struct pool_positions {
   std::ptrdiff_t upper, lower, last;  // the second upper ones, the first and second lower ones
 };
 
-/// Calls f(v, places, at, to) for squares that fill whole vectors like v: the image has them at
-/// `at`, the result at `to`. Rows of half a vector are processed in pairs; the last vector of a
-/// longer row may repeat squares of the previous vector. Returns the number of rows of squares that
-/// were long enough.
+/// Calls f(v, positions, at, to) for squares that fill whole vectors of v's type: `at` is their
+/// offset in the image, `to` the one in the result. Rows of half a vector are processed in pairs;
+/// the last vector of a longer row may repeat squares of the previous vector. Returns the number of
+/// rows of squares that were long enough.
 template <class F>
 LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   const int n = w.width.in, out = w.width.out;

@@ -11,7 +11,8 @@ namespace lamina {
 /// - padding; with global_pooling all rows; with adaptive, ksize is [OH, OW], and row y reads the
 /// rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the largest element,
 /// and an average counts it unless `exclusive`. OH is (H - ksize + 2 padding) / stride + 1, rounded
-/// up with ceil_mode. The gradient of the largest goes to its first place. Fluid: pool2d.
+/// up with ceil_mode. The gradient of the largest element goes to its first position. Fluid:
+/// pool2d.
 struct pool2d : operator_definition {
   static constexpr const char* type = "pool2d";
   static constexpr auto inputs = slots_x;

@@ -31,7 +31,7 @@ struct pool_lowering : image_lowering {
     }
     return false;
   }
-  /// Notes the chain that begins with convolution k, if there is one.
+  /// Records the chain that begins with convolution k, if there is one.
   constexpr void find_chain(const operator_desc& op, int k) {
     if (p.count.blocks > 1 || argument(op.inputs + 2) >= 0 || argument(op.inputs + 3) >= 0) return;
     chain c{-1, -1, -1, -1, -1, argument(op.outputs), -1, -1, -1, -1};

@@ -112,8 +112,8 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
 template <>
 struct call_kernel<gru> {
   static constexpr bool in_double = true;
-  /// The argument that Products keep for all steps, a bit: its first two thirds are one matrix, the
-  /// rest is another one.
+  /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
+  /// the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>

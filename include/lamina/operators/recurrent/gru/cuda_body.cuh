@@ -88,8 +88,8 @@ struct gru_lines {
   }
 };
 
-/// Slopes of the update gate and of the candidate, which are written, and of the state before as
-/// far as it goes past both.
+/// The slopes of the update gate and of the candidate, which gru_step_slopes() writes, and the
+/// slope that reaches the previous state past both.
 struct gru_slopes {
   float update, candidate, before;
 };

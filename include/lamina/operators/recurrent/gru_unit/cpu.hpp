@@ -18,8 +18,8 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 template <>
 struct call_kernel<gru_unit> {
   static constexpr bool in_double = true;
-  /// The argument that Products keep for all steps, a bit: its first two thirds are one matrix, the
-  /// rest is another one.
+  /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
+  /// the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>

@@ -59,7 +59,7 @@ struct lstm_cell {
     });
   }
 
-  /// The numbers of one row on the way back.
+  /// The numbers of one row in the backward pass.
   struct row {
     const Real *g, *activated, *cell, *cell_before;
     const Real *d_hidden, *d_cell;  // of the outputs

@@ -195,7 +195,7 @@ struct lstm_bias_terms {
   LAMINA_INLINE LAMINA_FN void add(int row, int column, double (&to)[1]) const {
     const int peephole = column / n - 4, j = column % n;
     float term = d_gates.row(row)[peephole < 0 ? column : (peephole + 1) * n + j];
-    // To i and f from the cell before, to o from the new one.
+    // The peepholes of i and f read the previous cell, the one of o reads the new cell.
     if (peephole >= 0) term *= (peephole == 2 ? cells : cells_before).row(row)[j];
     to[0] += static_cast<double>(term);
   }

@@ -49,7 +49,7 @@ struct reduced_layout {
       if (!is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d], out[d]);
     return l;
   }
-  /// ... and over what becomes one, of X and the other array.
+  /// ... and over the elements that become one, of X and the other array.
   loop_nest<2> over(const array_layout& like) const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d)

@@ -14,7 +14,7 @@ namespace lamina::engine::cuda {
 
 namespace detail {
 
-/// How two numbers become one.
+/// Reduces two numbers to one.
 template <reduction_kind Kind>
 struct reducer {
   template <class T>

@@ -101,7 +101,7 @@ inline region_arguments regions_of(const call_context& c, const operand& x, cons
   a.count = y.rows * y.columns;
   return a;
 }
-/// Those of roi_pool.
+/// The kernel arguments of roi_pool.
 inline region_arguments pooled_regions_of(const call_context& c, const operand& x,
                                           const operand& y) {
   return regions_of(c, x, y, c.integer(0), c.integer(1), static_cast<float>(c.number(2)));

@@ -215,7 +215,7 @@ void concat_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The part of `whole` from `begin` on along `axis`, in a shape whose extent there is `n`.
+/// The part of `whole` of extent `n` that starts at `begin` along `axis`.
 template <class Real>
 xt::xarray<Real> part_of(const xt::xarray<Real>& whole, std::size_t axis, std::size_t begin,
                          std::size_t n) {
