@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: minimize: clip_by_global_norm has one limit for all parameters
 // expect-fact: at_line<
+// The shortest path of includes to a header makes the shortest message.
+// clang-format off
+#include <lamina/program/program.hpp>
+// clang-format on
+
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/sgd.hpp>
-#include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;
 
