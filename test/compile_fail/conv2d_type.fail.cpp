@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole numbers as images.
-// expect-error: static.assert.*conv2d: the images are floating point, one a row
+// expect-error: static.assert.*conv2d: the images are floating point, one per row
 // expect-fact: gets_type<.*6, 9, 9>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A window wider than the image.
-// expect-error: static.assert.*im2sequence: floating point images, one a row, into which a window
+// expect-error: static.assert.*im2sequence: floating point images, one per row, into which a window
 // expect-fact: expects<9, 10>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

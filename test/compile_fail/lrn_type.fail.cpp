@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole numbers are not normalised.
-// expect-error: static.assert.*lrn: the images are floating point, one a row
+// expect-error: static.assert.*lrn: the images are floating point, one per row
 // expect-fact: gets_type<.*int, .*batch, 8, 2, 2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

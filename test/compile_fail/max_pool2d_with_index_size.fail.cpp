@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A window that is larger than the image.
-// expect-error: static.assert.*max_pool2d_with_index: floating point images, one a row, into which
+// expect-error: static.assert.*max_pool2d_with_index: floating point images, one per row, into which
 // expect-fact: expects<5, 5>
 // expect-fact: variable<float, .*batch, 1, 4, 4>
 // expect-lines: 12

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An image without rows.
-// expect-error: static.assert.*resize: the images are floating point, one a row, the new size is
+// expect-error: static.assert.*resize: the images are floating point, one per row, the new size is
 // expect-fact: gets<0, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // More windows than rows.
-// expect-error: static.assert.*spp: floating point images, one a row, from which each window
+// expect-error: static.assert.*spp: floating point images, one per row, from which each window
 // expect-fact: gets<5>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places of another type than int32.
-// expect-error: static.assert.*unpool: floating point images, one a row, an int32 position for each
+// expect-error: static.assert.*unpool: floating point images, one per row, an int32 position for each
 // expect-fact: variable<.*, .*batch, 1, 2, 2>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

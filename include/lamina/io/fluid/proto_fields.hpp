@@ -96,7 +96,7 @@ class field_reader {
     const std::uint64_t tag = protozero::decode_varint(&at, end);
     if (tag > 0xffffffffu)
       fail(text("expected a field of ")
-           << message_ << ", found one whose number is no number of 32 bits: " << (tag >> 3));
+           << message_ << ", found one whose number does not fit in 32 bits: " << (tag >> 3));
     if (reader_.wire_type() != protozero::pbf_wire_type::length_delimited) return;
     const std::uint64_t length = protozero::decode_varint(&at, end);
     const auto left = static_cast<std::uint64_t>(end - at);

@@ -51,7 +51,7 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: conv2d: the images are floating point, one a row");
+                "lamina: conv2d: the images are floating point, one per row");
   constexpr bool sound = Filters > 0 && Size.least(1) && Window.stride.least(1) &&
                          Window.padding.least(0) && Window.dilation.least(1) && !Window.ceil_mode;
   static_assert(check<sound, gets<Filters, Size.height, Size.width>>,

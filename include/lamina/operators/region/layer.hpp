@@ -138,7 +138,7 @@ constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr =
     return true;
   }();
   static_assert(check<good, gets<Levels>, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: spp: floating point images, one a row, from which each window of each "
+                "lamina: spp: floating point images, one per row, from which each window of each "
                 "level gets a part");
   constexpr int windows = good ? ((1 << 2 * Levels) - 1) / 3 : 1;
   program_builder& b = *x.builder;
@@ -163,9 +163,10 @@ constexpr auto im2sequence(variable<T, R, C, H, W> x,
   constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1) &&
                         Window.stride.least(1) && Window.padding.least(0) && out.least(1) &&
                         Window.dilation == 1 && Window.groups == 1 && !Window.ceil_mode;
-  static_assert(check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: im2sequence: floating point images, one a row, into which a window fits; "
-                "stride and padding alone are used");
+  static_assert(
+      check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
+      "lamina: im2sequence: floating point images, one per row, into which a window fits; "
+      "stride and padding alone are used");
   constexpr int elements = good ? C * Size.height * Size.width : 1;
   program_builder& b = *x.builder;
   layer_helper layer(b, "im2sequence", attr.name);

@@ -32,7 +32,7 @@ template <class Op, extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_attr& attr) {
   constexpr bool good = is_real<T> && has_rows<R> && Size.least(1);
   static_assert(check<good, gets<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: resize: the images are floating point, one a row, the new size is "
+                "lamina: resize: the images are floating point, one per row, the new size is "
                 "positive");
   using result = variable<T, R, C, (good ? Size.height : H), (good ? Size.width : W)>;
   program_builder& b = *x.builder;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include <lamina/engine/cuda/body/conv_tile.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/operators/conv/common.hpp>
@@ -16,10 +17,6 @@ enum class conv_kind {
   forward,  // the small image from the large one
   spread    // the large image from the small one: the gradient of the input, conv2d_transpose
 };
-
-/// The largest total number of taps along the sides of a filter for which the reader with one bit
-/// per tap is used.
-inline constexpr int most_filter_sides = 31;
 
 /// An index into several adjacent volumes: the number of the volume and the position in it.
 struct volume_position {

@@ -19,16 +19,19 @@ inline constexpr conv_folds many_taps = 8;
 
 /// The argument of a group or call that is the filter or its gradient, and the attribute of the
 /// operator that holds the number of groups.
-struct filter_point_stride {
+struct filter_position {
   int argument, groups;
 };
 
 /// Rows of a product's tile on a device. All backends choose by this number.
 inline constexpr int whole_tile = 64;
 
-/// Whether a word has a bit for each tap of the three sides of a filter, and one more.
+/// The most taps that the three sides of a filter have together where a word has one bit for each,
+/// and one more.
+inline constexpr int most_filter_sides = 31;
+
 constexpr bool has_few_taps(const conv_shape& s) {
-  return s.side[0].filter + s.side[1].filter + s.side[2].filter <= 31;
+  return s.side[0].filter + s.side[1].filter + s.side[2].filter <= most_filter_sides;
 }
 
 /// The lowest tile that has one row for each of the `channels` of the result.

@@ -158,7 +158,7 @@ struct foreign_batch_norm {
   template <class Real = float>
   static void run(const call_context& c) {
     require_real<Real>(c, c.input(0));
-    fail(c, {"expected images, one a row of the batch"});
+    fail(c, {"expected images, one per row of the batch"});
   }
 };
 

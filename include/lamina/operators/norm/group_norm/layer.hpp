@@ -105,7 +105,7 @@ constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr =
   using in = variable<T, R, C, H, W>;
   constexpr bool fits = detail::is_real<T> && has_rows<R>;
   static_assert(check<fits, gets_type<in>>,
-                "lamina: lrn: the images are floating point, one a row");
+                "lamina: lrn: the images are floating point, one per row");
   program_builder& b = *x.builder;
   layer_helper layer(b, "lrn", attr.name);
   const int middle = detail::without_gradient(layer, layer.output_like(x.id));

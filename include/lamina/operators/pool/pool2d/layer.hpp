@@ -49,7 +49,7 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: pool2d: the images are floating point, one a row");
+                "lamina: pool2d: the images are floating point, one per row");
   constexpr bool sound = Size.least(1) && Window.stride.least(1) && Window.padding.least(0) &&
                          Window.padding.height < Size.height && Window.padding.width < Size.width &&
                          Window.dilation == 1 && Window.groups == 1;
@@ -82,7 +82,7 @@ constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_att
                              int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: global_pool2d: the images are floating point, one a row");
+                "lamina: global_pool2d: the images are floating point, one per row");
   using result = variable<T, R, C, 1, 1>;
   return detail::add_pool2d<result>(*x.builder, x.id, attr, {H, W}, window{}, true, false, line);
 }
@@ -94,7 +94,7 @@ constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_a
                                int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: adaptive_pool2d: the images are floating point, one a row");
+                "lamina: adaptive_pool2d: the images are floating point, one per row");
   constexpr bool sound = Size.least(1);
   static_assert(check<sound, gets<Size.height, Size.width>>,
                 "lamina: adaptive_pool2d: the size of the result is positive");

@@ -37,7 +37,7 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T
                       int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
-                "lamina: pool3d: the volumes are floating point, one a row");
+                "lamina: pool3d: the volumes are floating point, one per row");
   constexpr extent3 stride = Window.stride, padding = Window.padding;
   constexpr bool sound = Size.least(1) && stride.least(1) && padding.least(0) &&
                          padding.depth < Size.depth && padding.height < Size.height &&
@@ -67,7 +67,7 @@ constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_
                              int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T> && has_rows<R>;
   static_assert(check<real, gets_type<variable<T, R, C, D, H, W>>>,
-                "lamina: pool3d: the volumes are floating point, one a row");
+                "lamina: pool3d: the volumes are floating point, one per row");
   using result = variable<T, R, C, 1, 1, 1>;
   return detail::add_pool3d<result>(*x.builder, x.id, attr, {D, H, W}, window3{}, true, false,
                                     line);
@@ -82,7 +82,7 @@ constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
   constexpr bool good = detail::is_real<T> && has_rows<R> && Size.least(1);
   static_assert(
       check<good, gets<Size.depth, Size.height, Size.width>, gets_type<variable<T, R, C, D, H, W>>>,
-      "lamina: adaptive_pool3d: the volumes are floating point, one a row, and the size "
+      "lamina: adaptive_pool3d: the volumes are floating point, one per row, and the size "
       "of the result is positive");
   using result =
       variable<T, R, C, (good ? Size.depth : D), (good ? Size.height : H), (good ? Size.width : W)>;

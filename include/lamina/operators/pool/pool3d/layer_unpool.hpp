@@ -34,7 +34,7 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   constexpr bool good =
       detail::is_real<T> && has_rows<R> && detail::is_plain_window(Size, Window) && out.least(1);
   static_assert(check<good, expects<Size.height, Size.width>, gets_type<variable<T, R, C, H, W>>>,
-                "lamina: max_pool2d_with_index: floating point images, one a row, into which a "
+                "lamina: max_pool2d_with_index: floating point images, one per row, into which a "
                 "window fits; padding is below its size");
   constexpr int height = good ? out.height : H, width = good ? out.width : W;
   program_builder& b = *x.builder;
@@ -65,7 +65,7 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
                         __is_same(Index, variable<std::int32_t, R, C, H, W>);
   static_assert(
       check<good, expects_type<variable<std::int32_t, R, C, H, W>>, gets_type<Index>>,
-      "lamina: unpool: floating point images, one a row, an int32 position for each element; "
+      "lamina: unpool: floating point images, one per row, an int32 position for each element; "
       "padding is below the size of a window");
   require_one_program(x, positions, line);
   program_builder& b = *x.builder;
