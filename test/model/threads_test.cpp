@@ -75,6 +75,78 @@ TEST_CASE("loops on several threads have the bits of one thread", "[threads]") {
   }
 }
 
+// Layers of many widths, so that planned memory is used again for rows of another width.
+constexpr auto narrow = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto a = layer::fc<33>(x, {.act = lamina::activation::tanh});
+  auto b = layer::fc<130>(a, {.act = lamina::activation::relu, .name = "kept"});
+  auto c = layer::softmax(layer::fc<70>(layer::fc<5>(b)));
+  auto d = layer::elementwise_add(layer::fc<70>(layer::tanh(c)), c);
+  auto logits = layer::fc<3>(layer::fc<17>(d), {.name = "output"});
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
+});
+
+TEST_CASE("ranges of rows on threads have the bits of one thread", "[threads]") {
+  using program = std::remove_const_t<decltype(narrow)>;
+  using ranged = lamina::engine::cpu::ranged_groups<lamina::for_test<program>>;
+  REQUIRE(ranged::table.groups[0].end >= 5);
+  const lamina::model m{narrow, 3};
+  lamina::evaluator one{m}, two{m, {.threads = 2}}, five{m, {.threads = 5}};
+  for (const std::size_t rows : {400, 61, 9000, 64, 400, 3, 0}) {
+    INFO("rows " << rows);
+    std::vector<float> x(rows * 6);
+    std::vector<std::int64_t> label(rows);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>((i + rows) * 7919 % 1000) / 500.0f - 1;
+    for (std::size_t i = 0; i < rows; ++i) label[i] = static_cast<std::int64_t>(i % 3);
+    if (rows == 0) x.clear();
+    for (const bool with_cost : {true, false}) {
+      const auto run = [&](auto& e) {
+        if (with_cost)
+          e.forward(lamina::feed<"x">(x), lamina::feed<"label">(label));
+        else
+          e.forward(lamina::feed<"x">(x));
+        std::vector<float> all(e.template activation<"output">().begin(),
+                               e.template activation<"output">().end());
+        const auto kept = e.template activation<"kept">();
+        all.insert(all.end(), kept.begin(), kept.end());
+        if (with_cost && rows > 0) all.push_back(e.cost());
+        return all;
+      };
+      const std::vector<float> expected = run(one);
+      CHECK(run(two) == expected);
+      CHECK(run(five) == expected);
+    }
+  }
+}
+
+TEST_CASE("an evaluator's threads follow it when it moves, and their number is checked",
+          "[threads]") {
+  const lamina::model m{wide, 3};
+  const batch b(130);
+  lamina::evaluator one{m};
+  one.forward(lamina::feed<"image">(b.image));
+  using type = decltype(one);
+  std::vector<type> some;
+  for (int i = 0; i < 3; ++i) {
+    some.emplace_back(m, lamina::evaluator_options{.threads = 2});
+    for (type& e : some) {
+      e.forward(lamina::feed<"image">(b.image));
+      const auto expected = one.activation<"output">(), found = e.activation<"output">();
+      CHECK(std::equal(expected.begin(), expected.end(), found.begin(), found.end()));
+    }
+  }
+  some[0] = std::move(some[2]);
+  some.pop_back();
+  some[0].forward(lamina::feed<"image">(b.image));
+  CHECK(some[0].activation<"output">()(0, 0) == one.activation<"output">()(0, 0));
+  CHECK_THROWS_WITH((type{m, {.threads = 0}}),
+                    "lamina: evaluator: expected 1 to 256 threads, found 0");
+  CHECK_THROWS_WITH((type{m, {.threads = 257}}),
+                    "lamina: evaluator: expected 1 to 256 threads, found 257");
+}
+
 TEST_CASE("what one of several threads finds wrong reaches the caller", "[threads]") {
   const lamina::model m{wide, 3};
   lamina::worker_pool pool(2);

@@ -7,6 +7,7 @@
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/loops_on_threads.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
@@ -48,6 +49,14 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 
 }  // namespace detail
 
+/// Options of an evaluator: `evaluator e{model, {.threads = 2}}`.
+struct evaluator_options {
+  /// Threads that share one call of forward(), 1 to 256; results are those of one thread, bit for
+  /// bit (model/loops_on_threads.hpp). Programs with loops or branches run on one.
+  int threads = 1;
+  std::uint64_t seed = 0;
+};
+
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
 /// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
 /// may share a model without a lock. Runs the program in test mode, on the CPU or on another
@@ -63,6 +72,13 @@ class evaluator {
 
   explicit evaluator(const model<P>& m, std::uint64_t seed = 0)
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
+    detail::initialise_state<P>(machine_);
+  }
+  /// With threads of its own, which share each call: `evaluator e{model, {.threads = 2}}`.
+  evaluator(const model<P>& m, const evaluator_options& options)
+      : machine_({m.memory(), nullptr, nullptr}),
+        seed_(options.seed),
+        threads_(machine_, options.threads) {
     detail::initialise_state<P>(machine_);
   }
   /// On a device with a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`, with
@@ -343,6 +359,7 @@ class evaluator {
   std::uint64_t seed_;
   unsigned long long given_ = 0;  // the data of the last run, one bit each
   int rows_ = -1;
+  detail::owned_threads threads_;
 };
 
 /// The evaluator of a program whose mistake has been reported: it computes nothing and reports no
@@ -355,6 +372,8 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
     static_assert(sizeof...(Given) > 0,
                   "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
+  template <class Given>
+  evaluator(const Given&, const evaluator_options&) {}
   void refresh() {}
   template <class... Feed>
   void forward(Feed...) {}

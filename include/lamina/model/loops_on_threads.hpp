@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 
 namespace lamina {
@@ -32,14 +34,62 @@ class loops_on_threads {
                 "lamina: loops_on_threads: a program with loops or branches runs on one thread");
 
  public:
-  loops_on_threads(Machine& of, worker_pool& pool) : run_(of.machine(), pool) {}
+  loops_on_threads(Machine& of, worker_pool& pool) : of_(of.machine()), run_(of_, pool) {}
+  loops_on_threads(const loops_on_threads&) = delete;
+  loops_on_threads& operator=(const loops_on_threads&) = delete;
+  ~loops_on_threads() {
+    if constexpr (!has_blocks) of_.run_by({nullptr, nullptr});
+  }
 
  private:
   // A valid type where the program is refused.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
+  engine::cpu::machine<program>& of_;
   std::conditional_t<has_blocks, one_thread, engine::cpu::parallel_run<program>> run_;
 };
+
+namespace detail {
+
+/// Threads that a machine owns; none by default. They follow the machine when it moves.
+class owned_threads {
+ public:
+  owned_threads() = default;
+  template <class Program>
+  LAMINA_COLD owned_threads(engine::cpu::machine<Program>& of, int threads) {
+    if (threads < 1 || threads > 256)
+      throw error(text() << "lamina: evaluator: expected 1 to 256 threads, found " << threads);
+    constexpr bool has_blocks = engine::cpu::machine<Program>::has_blocks;
+    static_assert(check<!has_blocks>,
+                  "lamina: loops_on_threads: a program with loops or branches runs on one thread");
+    if constexpr (!has_blocks) {
+      if (threads == 1) return;
+      struct all_type {
+        worker_pool pool;
+        engine::cpu::parallel_run<Program> run;
+        all_type(engine::cpu::machine<Program>& m, int count) : pool(count), run(m, pool) {}
+      };
+      all_ = new all_type(of, threads);
+      end_ = [](void* all) { delete static_cast<all_type*>(all); };
+    }
+  }
+  owned_threads(owned_threads&& other) noexcept
+      : all_(std::exchange(other.all_, nullptr)), end_(other.end_) {}
+  owned_threads& operator=(owned_threads&& other) noexcept {
+    std::swap(all_, other.all_);
+    std::swap(end_, other.end_);
+    return *this;
+  }
+  ~owned_threads() {
+    if (all_ != nullptr) end_(all_);
+  }
+
+ private:
+  void* all_ = nullptr;
+  void (*end_)(void*) = nullptr;
+};
+
+}  // namespace detail
 
 }  // namespace lamina

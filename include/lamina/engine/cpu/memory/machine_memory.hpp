@@ -55,7 +55,7 @@ class machine_memory {
   static constexpr bool all_fed = plan_type::fed.all();
 
   void bind(const domain_rows<domains>& rows) {
-    bool same = bound_;
+    bool same = is_bound();
     for (int d = batch::domain; d < domains; ++d)
       same = same && (rows.count[d] == rows_.count[d] || fed.of[d] == 0);
     const domain_rows<domains> before = rows_;
@@ -177,7 +177,7 @@ class machine_memory {
       if (memory == nullptr) return;
       for (int d = first; d < end; ++d)
         if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
-      memory->bound_ = false;
+      memory->bound_ = nullptr;
       memory->place_arguments();
     }
   };
@@ -213,15 +213,16 @@ class machine_memory {
     }
     place_arguments();
     find_scratch();
-    bound_ = true;
+    bound_ = this;
     guard.memory = nullptr;
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a)
-      if (!bound_ || (schedule::table.slot_of[a].space != memory_space::frame &&
-                      schedule::table.slot_of[a].space != memory_space::view))
+      if (!is_bound() || (schedule::table.slot_of[a].space != memory_space::frame &&
+                          schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
+  bool is_bound() const { return bound_ == this; }
   // The scratch memory of kernels depends on the numbers of rows alone; for dynamic rows the
   // capacity is the upper bound.
   LAMINA_COLD void find_scratch() {
@@ -263,7 +264,10 @@ class machine_memory {
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
-  bool bound_ = false, is_odd_run_ = false;
+  // The object whose addresses the arguments hold. After a move it is another one, so the next
+  // bind() binds again: arguments may lie in this object.
+  const machine_memory* bound_ = nullptr;
+  bool is_odd_run_ = false;
 };
 
 }  // namespace lamina::engine::cpu

@@ -64,7 +64,7 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
-      if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
+      if (other_.run != nullptr) return other_.run(other_.self, *this, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       if constexpr (tiles_type::found)
         if (tiles_.applies()) return tiles_.run(given, memory_.arguments(), c);
@@ -82,7 +82,8 @@ class machine {
   /// A function that runs the schedule in place of the machine; null if there is none.
   struct other_run {
     void* self;
-    void (*run)(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step);
+    void (*run)(void* self, machine& of, unsigned long long given, std::uint64_t seed,
+                std::uint64_t step);
   };
   void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
   memory_type& memory() { return memory_; }

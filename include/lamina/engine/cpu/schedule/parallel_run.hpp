@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads that
-// execute it in step: each computes a part of the rows, or of the elements, of every group that is
-// large enough.
+// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads. Where
+// rows do not depend on each other, each takes ranges of rows through all groups; the other groups
+// are executed in step: each thread computes a part of the rows, or of the elements, of every group
+// that is large enough.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/engine/cpu/schedule/row_ranges.hpp>
 
 namespace lamina::engine::cpu {
 
@@ -39,6 +41,11 @@ class meeting {
   /// The parts of a sum that all threads compute.
   double sums[shared_sums::parts];
 
+  /// The next range of the n-th sequence of groups. All threads meet between two sequences.
+  int take_range(int n) { return __atomic_fetch_add(&taken_[n & 1], 1, __ATOMIC_RELAXED); }
+  /// One thread prepares for the sequence after the n-th.
+  void reset_ranges(int n) { __atomic_store_n(&taken_[(n + 1) & 1], 0, __ATOMIC_RELAXED); }
+
   void fail() { __atomic_store_n(&failed_, true, __ATOMIC_RELEASE); }
 
  private:
@@ -46,6 +53,7 @@ class meeting {
   int here_ = 0;
   unsigned phase_ = 0;
   bool failed_ = false;
+  int taken_[2] = {};
 };
 
 /// A schedule, for code that is compiled once for all programs.
@@ -54,6 +62,7 @@ struct schedule_view {
   const schedule_entry* entries;
   const argument_info* info;
   const slicing* slices;
+  const ranged_schedule* ranges;
   int groups;
 };
 
@@ -74,11 +83,51 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
   return std::clamp(batch_rows / least, 1, threads);
 }
 
+/// Takes ranges of rows through the groups from `begin` on, until there is none left.
+LAMINA_NOINLINE inline void walk_ranges(const schedule_view& s, int begin, int sequence,
+                                        const ranges_of_rows& ranges, meeting& meet,
+                                        unsigned long long given, float* const* arguments,
+                                        const run_context& whole, run_context part, int* rows,
+                                        std::int64_t* first_rows, float** own,
+                                        range_memory& memory) {
+  if (ranges.longest() > memory.rows) {
+    memory.rows = 0;
+    memory.arena.resize(static_cast<std::size_t>(ranges.longest()) *
+                        static_cast<std::size_t>(s.ranges->width));
+    memory.rows = ranges.longest();
+  }
+  if (whole.filters != nullptr) part.filters = &memory.filters;
+  for (int r; (r = meet.take_range(sequence)) < ranges.count;) {
+    const int first = ranges.first(r);
+    rows[batch::domain] = ranges.size(r);
+    first_rows[batch::domain] = whole.first_row[batch::domain] + first;
+    for (int g = begin; g < s.ranges->groups[begin].end; ++g) {
+      const schedule_entry& e = s.entries[g];
+      if ((e.feeds & ~given) != 0 || s.ranges->groups[g].before) continue;
+      for (int a = 0; a < e.group.arguments; ++a) {
+        const int argument = e.first_argument + a;
+        const argument_info& info = s.info[argument];
+        own[a] = arguments[argument];
+        if (own[a] == nullptr || info.rows >= 0) continue;
+        if (s.ranges->is_local[argument]) {
+          own[a] = memory.arena.data() +
+                   static_cast<std::ptrdiff_t>(s.ranges->slot_of[argument].offset) * memory.rows;
+          continue;
+        }
+        const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(lamina::parts_of_rows(info.rows)) *
+                                   info.stride * size_of(info.type);
+        own[a] = reinterpret_cast<float*>(reinterpret_cast<char*>(own[a]) + first * row);
+      }
+      e.run(*s.program, own, s.info + e.first_argument, e.group, part);
+    }
+  }
+}
+
 /// Runs the groups of thread t, each only for this thread's part.
 LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int threads, meeting& meet,
                                          unsigned long long given, float* const* arguments,
                                          run_context c, int domains, float** own, int* rows,
-                                         std::int64_t* first_rows) {
+                                         std::int64_t* first_rows, range_memory& memory) {
   const int batch_rows = c.rows[batch::domain];
   run_context part = c;
   std::copy_n(c.rows, domains, rows);
@@ -86,8 +135,36 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   part.rows = rows;
   part.first_row = first_rows;
   part.filters = nullptr;  // of one thread at a time
-  bool was_sliced = false;
+  // Whether other threads may still compute what the next group reads, or read what it overwrites.
+  bool was_sliced = false, has_run = false;
+  int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {
+    if (s.ranges->groups[n].end > 0) {
+      const ranges_of_rows ranges =
+          ranges_of(*s.ranges, s.entries, s.info, n, given, batch_rows, threads);
+      if (ranges.count > 1) {
+        const int end = s.ranges->groups[n].end;
+        bool prepares = false;
+        for (int g = n; g < end; ++g) {
+          const schedule_entry& e = s.entries[g];
+          if (!s.ranges->groups[g].before || (e.feeds & ~given) != 0) continue;
+          if (was_sliced && !meet.wait()) return;
+          was_sliced = false;
+          prepares = true;
+          if (t == 0)
+            e.run(*s.program, arguments + e.first_argument, s.info + e.first_argument, e.group, c);
+        }
+        if ((has_run || prepares) && !meet.wait()) return;
+        if (t == 0) meet.reset_ranges(sequence);
+        walk_ranges(s, n, sequence++, ranges, meet, given, arguments, c, part, rows, first_rows,
+                    own, memory);
+        std::copy_n(c.rows, domains, rows);
+        std::copy_n(c.first_row, domains, first_rows);
+        was_sliced = has_run = true;
+        n = end - 1;
+        continue;
+      }
+    }
     const schedule_entry& e = s.entries[n];
     if ((e.feeds & ~given) != 0) continue;
     const argument_info* const info = s.info + e.first_argument;
@@ -96,6 +173,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
     const bool sliced = parts > 1;
     if ((sliced || was_sliced) && !meet.wait()) return;
     was_sliced = sliced;
+    has_run = true;
     if (!sliced) {
       if (t == 0) e.run(*s.program, all, info, e.group, c);
       continue;
@@ -153,14 +231,15 @@ class parallel_run {
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
 
-  LAMINA_COLD parallel_run(machine<P>& m, worker_pool& pool) : machine_(m), pool_(pool) {
+  /// Runs on the threads of `pool` from now on. The machine may move; this object may not.
+  LAMINA_COLD parallel_run(machine<P>& m, worker_pool& pool) : pool_(pool) {
     if (pool.size() == 1) return;
     scratch_ = owned_array<aligned_buffer>(static_cast<std::size_t>(pool.size()));
-    machine_.run_by({this, &run});
+    memory_ = owned_array<detail::range_memory>(static_cast<std::size_t>(pool.size()));
+    m.run_by({this, &run});
   }
   parallel_run(const parallel_run&) = delete;
   parallel_run& operator=(const parallel_run&) = delete;
-  ~parallel_run() { machine_.run_by({nullptr, nullptr}); }
 
  private:
   struct slice_table {
@@ -179,17 +258,19 @@ class parallel_run {
   }
   static constexpr slice_table slices = make();
 
-  static void run(void* self, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    static_cast<parallel_run*>(self)->run(given, seed, step);
+  static void run(void* self, machine<P>& of, unsigned long long given, std::uint64_t seed,
+                  std::uint64_t step) {
+    static_cast<parallel_run*>(self)->run(of, given, seed, step);
   }
-  LAMINA_NOINLINE void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
-    auto& memory = machine_.memory();
+  LAMINA_NOINLINE void run(machine<P>& of, unsigned long long given, std::uint64_t seed,
+                           std::uint64_t step) {
+    auto& memory = of.memory();
     const int threads = pool_.size();
     for (int t = 1; t < threads; ++t)
       if (scratch_[static_cast<std::size_t>(t)].size() < memory.scratch_floats())
         scratch_[static_cast<std::size_t>(t)].resize(memory.scratch_floats());
     const detail::schedule_view s{&schedule::program, schedule::table.entries, schedule::table.info,
-                                  slices.of, schedule::groups};
+                                  slices.of,          &ranged_groups<P>::view, schedule::groups};
     detail::meeting meet(threads);
     pool_.run([&](int t) {
       run_context c = memory.context(seed, step, nullptr);
@@ -199,7 +280,7 @@ class parallel_run {
       std::int64_t first_rows[machine<P>::domains];
       try {
         detail::walk_in_step(s, t, threads, meet, given, memory.arguments(), c, machine<P>::domains,
-                             own, rows, first_rows);
+                             own, rows, first_rows, memory_[static_cast<std::size_t>(t)]);
       } catch (...) {
         meet.fail();
         throw;
@@ -207,9 +288,9 @@ class parallel_run {
     });
   }
 
-  machine<P>& machine_;
   worker_pool& pool_;
   owned_array<aligned_buffer> scratch_;  // of all threads but the first
+  owned_array<detail::range_memory> memory_;
 };
 
 }  // namespace lamina::engine::cpu

@@ -258,7 +258,6 @@ struct tiled_groups {
     return t;
   }
 
- private:
   static constexpr void take(table_type& t, int first, int end) {
     t.tiled[first].end = end;
     t.tiled_groups += end - first;
@@ -315,7 +314,6 @@ struct tiled_groups {
     return false;
   }
 
- public:
   static constexpr table_type table = make();
   static constexpr detail::tiled_schedule view = {&schedule::program,
                                                   schedule::table.entries,

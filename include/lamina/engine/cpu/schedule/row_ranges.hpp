@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/row_ranges.hpp - sequences of consecutive groups that a thread runs
+// for its own range of rows, without waiting for other threads.
+//
+// Where rows do not depend on each other, a thread can take some rows of a batch through all
+// layers. Between two layers it needs no barrier, and what it has written is still in its own
+// cache. The planned memory of a batch cannot be shared so: an array may lie where a wider one lay
+// that another thread still reads. So arrays that only these groups use have memory per thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/schedule/row_tiles.hpp>
+
+namespace lamina::engine::cpu {
+
+namespace detail {
+
+/// A group in such a sequence.
+struct ranged_group {
+  int end;       // end of the sequence that begins with this group; 0: none does
+  bool before;   // has no rows: one thread runs it before the others begin
+  bool product;  // of rows and a matrix
+};
+
+/// A schedule with such sequences, as plain data for code that is compiled once for all programs.
+struct ranged_schedule {
+  const ranged_group* groups;
+  const bool* is_local;  // by argument: only groups of its sequence use it
+  const memory_slot* slot_of;
+  const group_desc* described;
+  int width;  // floats per row of all activations
+};
+
+/// More floats of activations are not allocated again for the threads: 64 MiB.
+inline constexpr std::int64_t most_range_floats = std::int64_t{16} << 20;
+
+/// The number of chains of additions per sum in a product of `rows` rows, with `vectors` vectors
+/// per row of a register tile; 0 if it differs between tiles.
+constexpr int chains_of_product(int rows, int depth, int vectors) {
+  const even_parts blocks = parts_of_rows<float>(rows, parts_of_depth<float>(depth).longest());
+  int found = -1;
+  for (const int block : {blocks.size(0), blocks.size(blocks.count() - 1)}) {
+    const even_parts tiles(block, tile_rows);
+    for (const int tile : {tiles.size(0), tiles.size(tiles.count() - 1)}) {
+      // One row is multiplied in another way.
+      const int now = block == 1 ? 0 : chains(tile * vectors);
+      if (found >= 0 && found != now) return 0;
+      found = now;
+    }
+  }
+  return found;
+}
+
+/// Whether a product of `part` rows adds in the order of a product of `rows` rows.
+constexpr bool adds_equally(int rows, int part, int depth, int columns) {
+  const auto equal = [&](int vectors) {
+    const int whole = chains_of_product(rows, depth, vectors);
+    return whole != 0 && whole == chains_of_product(part, depth, vectors);
+  };
+  const bool has_wide = columns >= panel_width, has_narrow = padded(columns) % panel_width != 0;
+  return (!has_wide || equal(tile_vectors)) && (!has_narrow || equal(narrow_width / lanes));
+}
+
+/// How the rows of a batch are divided among threads in the sequence that begins with group
+/// `begin`: into `count` ranges, each of which some thread takes. One: not at all.
+struct ranges_of_rows {
+  int rows, count;
+  constexpr int first(int r) const {
+    return static_cast<int>(static_cast<std::int64_t>(rows) * r / count);
+  }
+  constexpr int size(int r) const { return first(r + 1) - first(r); }
+  constexpr int longest() const { return (rows + count - 1) / count; }
+};
+LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s,
+                                                const schedule_entry* entries,
+                                                const argument_info* infos, int begin,
+                                                unsigned long long given, int rows, int threads) {
+  const int width = s.width > 0 ? s.width : 1;
+  ranges_of_rows r{rows, 1};
+  if (rows < threads) return r;
+  // Narrow activations stay in the second-level cache if a range has few rows.
+  r.count = threads;
+  if (rows_of_tile(width) >= least_tiled_rows)
+    r.count = std::max(threads, rows / rows_of_tile(width));
+  if (std::int64_t{r.longest()} * threads * width > most_range_floats) return {rows, 1};
+  std::int64_t elements = 0;
+  for (int g = begin; g < s.groups[begin].end; ++g) {
+    const schedule_entry& e = entries[g];
+    if ((e.feeds & ~given) != 0) continue;
+    const argument_info* const info = infos + e.first_argument;
+    std::int64_t most = 0;
+    for (int a = 0; a < e.group.arguments; ++a)
+      if (info[a].rows < 0)
+        most = std::max(most,
+                        std::int64_t{rows} * lamina::parts_of_rows(info[a].rows) * info[a].columns);
+    elements += most;
+    if (!s.groups[g].product) continue;
+    const group_desc& d = s.described[g];
+    const int in_row = lamina::parts_of_rows(d.rows);
+    for (const int part : {r.size(0), r.longest()})
+      if (!adds_equally(rows * in_row, part * in_row, d.depth, d.columns)) return {rows, 1};
+  }
+  if (elements < 1 << 14) r.count = 1;
+  return r;
+}
+
+/// What a thread owns to run sequences.
+struct range_memory {
+  aligned_buffer arena;
+  int rows = 0;  // of the longest range that it has memory for
+  filter_memory filters;
+};
+
+}  // namespace detail
+
+/// The sequences of program P, which has neither loops nor branches.
+template <class P>
+struct ranged_groups {
+  using schedule = schedule_table<P>;
+  using plan_type = plan<P>;
+  using tiles = tiled_groups<P>;
+  static constexpr int groups = plan_type::groups;
+  /// A single group gains nothing.
+  static constexpr int least_groups = 2;
+
+  struct table_type {
+    detail::ranged_group groups[at_least_one(ranged_groups::groups)];
+    bool is_local[at_least_one(schedule::arguments)];
+    bool any;
+  };
+
+  static constexpr table_type make() {
+    table_type t{};
+    if (!computes_in_float<P>) return t;
+    for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
+      int worth = 0;
+      for (g = start; g < groups; ++g) {
+        const schedule_entry& e = schedule::table.entries[g];
+        const argument_info* const info = schedule::table.info + e.first_argument;
+        bool has_rows = false, others = false, rounded = false;
+        for (int a = 0; a < e.group.arguments; ++a) {
+          has_rows = has_rows || info[a].rows < 0;
+          others = others || (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain);
+          // Weights in bfloat16 lie behind those of the model.
+          const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
+          rounded = rounded || (slot.space == memory_space::parameter &&
+                                slot.offset >= P::desc.count.parameters);
+        }
+        const slicing how = slicing_of(plan_type::grouped.groups[g], e, info);
+        const bool product = how == slicing::product_rows;
+        // Products of another kind choose their method by the number of rows.
+        const bool other_product =
+            product && (rounded || plan_type::grouped.groups[g].head != group_head::gemm);
+        if (others || other_product || (has_rows && !product && how != slicing::rows)) break;
+        t.groups[g].before = !has_rows;
+        t.groups[g].product = product;
+        worth += has_rows ? 1 : 0;
+      }
+      if (worth < least_groups || (start > 0 && tiles::moves_over_others(start, g))) continue;
+      t.groups[start].end = g;
+      t.any = true;
+      for (int i = start; i < g; ++i) {
+        const group_code code = plan_type::code.groups[i];
+        for (int a = code.arguments; a < code.arguments + code.argument_count; ++a)
+          t.is_local[a] =
+              tiles::is_of_batch(a) && tiles::is_local(plan_type::code.arguments[a], start, g);
+      }
+    }
+    return t;
+  }
+  static constexpr table_type table = make();
+  static constexpr detail::ranged_schedule view = {
+      table.groups, table.is_local, schedule::table.slot_of, plan_type::grouped.groups,
+      plan_type::memory.arena_width[batch::domain]};
+};
+
+}  // namespace lamina::engine::cpu
