@@ -3,8 +3,8 @@
 """Checks the form of every header: how it opens, how long it is, and that the umbrella reaches it.
 
 A header opens with the SPDX line (data sets may keep the licence of their source), then `//
-lamina/PATH - purpose`, has `#pragma once` and at most 400 lines (the include of core/config.hpp and the empty line after it
-apart).
+lamina/PATH - purpose`, has `#pragma once` and at most 400 lines, the include of core/config.hpp
+apart.
 The first that it includes is core/config.hpp, which says what is expected of the compiler before
 anything else can fail. Its namespaces are `lamina::inline LAMINA_ABI...`, which gives names the
 version and the instruction set (core/abi.hpp).
