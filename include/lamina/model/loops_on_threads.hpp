@@ -2,6 +2,8 @@
 // lamina/model/loops_on_threads.hpp - several threads for one large request.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// During its lifetime, an evaluator or a gradient machine shares the loops of its large operators
 /// with the threads of a pool: rows of the batch in products, convolutions, normalisations and
@@ -92,4 +94,4 @@ class owned_threads {
 
 }  // namespace detail
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

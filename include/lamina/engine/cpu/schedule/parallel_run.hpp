@@ -5,6 +5,8 @@
 // that is large enough.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/engine/cpu/schedule/row_ranges.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -293,4 +295,4 @@ class parallel_run {
   owned_array<detail::range_memory> memory_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

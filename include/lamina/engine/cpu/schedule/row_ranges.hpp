@@ -8,6 +8,8 @@
 // that another thread still reads. So arrays that only these groups use have memory per thread.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -178,4 +180,4 @@ struct ranged_groups {
       plan_type::memory.arena_width[batch::domain]};
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu
