@@ -7,6 +7,7 @@
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
+#include <lamina/model/evaluator_options.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/loops_on_threads.hpp>
@@ -50,14 +51,6 @@ constexpr int domain_of_level(const Program& p, int domain, int level) {
 }
 
 }  // namespace detail
-
-/// Options of an evaluator: `evaluator e{model, {.threads = 2}}`.
-struct evaluator_options {
-  /// Threads that share one call of forward(), 1 to 256; results are those of one thread, bit for
-  /// bit (model/loops_on_threads.hpp). Programs with loops or branches run on one.
-  int threads = 1;
-  std::uint64_t seed = 0;
-};
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
 /// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
