@@ -21,6 +21,7 @@
 #include <lamina/operators/conv/executor.hpp>
 #include <lamina/operators/decode/beam_search/executor.hpp>
 #include <lamina/operators/elementwise/executor.hpp>
+#include <lamina/operators/elementwise/sum/executor.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 #include <lamina/operators/fill/executor.hpp>
 #include <lamina/operators/loss/crf/executor.hpp>
@@ -35,7 +36,9 @@
 #include <lamina/operators/pool/pool3d/executor.hpp>
 #include <lamina/operators/recurrent/gru/executor.hpp>
 #include <lamina/operators/recurrent/lstm/executor.hpp>
+#include <lamina/operators/reduce/cumsum/executor.hpp>
 #include <lamina/operators/reduce/dimensions/executor.hpp>
+#include <lamina/operators/reduce/mean/executor.hpp>
 #include <lamina/operators/reduce/squared_l2/executor.hpp>
 #include <lamina/operators/region/roi_align/executor.hpp>
 #include <lamina/operators/region/roi_pool/executor.hpp>
@@ -358,6 +361,9 @@ basic_executor<Real>::basic_executor() {
   kernel::add_query_kernels(kernels_);
   kernel::add_rank_table_kernels(kernels_);
   kernel::add_reduction_kernels(kernels_);
+  kernel::add_cumsum_kernels(kernels_);
+  kernel::add_mean_kernels(kernels_);
+  kernel::add_sum_kernels(kernels_);
   kernel::add_region_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
   kernel::add_resize_kernels(kernels_);

@@ -2,6 +2,7 @@
 // lamina/operators/operators.hpp - all operators.
 #pragma once
 
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
@@ -43,6 +44,7 @@
 #include <lamina/operators/recurrent/definition.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>

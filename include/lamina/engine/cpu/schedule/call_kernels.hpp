@@ -39,6 +39,7 @@
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 #include <lamina/operators/recurrent/lstm_unit/cpu.hpp>
 #include <lamina/operators/recurrent/lstmp/cpu.hpp>
+#include <lamina/operators/reduce/cumsum/cpu.hpp>
 #include <lamina/operators/reduce/dimensions/cpu.hpp>
 #include <lamina/operators/reduce/mean/cpu.hpp>
 #include <lamina/operators/reduce/squared_l2/cpu.hpp>

@@ -41,7 +41,7 @@
 #include <lamina/operators/norm/cos_sim/cuda.cuh>
 #include <lamina/operators/norm/group_norm/cuda.cuh>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
-#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
+#include <lamina/operators/norm/norm/cuda.cuh>
 #include <lamina/operators/order/argsort/cuda.cuh>
 #include <lamina/operators/pool/pool2d/cuda.cuh>
 #include <lamina/operators/pool/pool3d/cuda.cuh>
@@ -50,6 +50,7 @@
 #include <lamina/operators/recurrent/gru/cuda.cuh>
 #include <lamina/operators/recurrent/lstm/cuda.cuh>
 #include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
+#include <lamina/operators/reduce/cumsum/cuda.cuh>
 #include <lamina/operators/reduce/dimensions/cuda.cuh>
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/cuda.cuh>

@@ -9,7 +9,7 @@
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 
 namespace lamina::engine::cpu {
 
