@@ -14,40 +14,62 @@
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/operators/activation/prelu_maxout/executor.hpp>
+#include <lamina/operators/activation/softmax/executor.hpp>
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/print/executor.hpp>
 #include <lamina/operators/control/rank_table/executor.hpp>
 #include <lamina/operators/control/split_merge/executor.hpp>
 #include <lamina/operators/conv/executor.hpp>
 #include <lamina/operators/decode/beam_search/executor.hpp>
+#include <lamina/operators/elementwise/assign/executor.hpp>
+#include <lamina/operators/elementwise/clip/executor.hpp>
 #include <lamina/operators/elementwise/executor.hpp>
 #include <lamina/operators/elementwise/sum/executor.hpp>
+#include <lamina/operators/embedding/gather/executor.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 #include <lamina/operators/fill/executor.hpp>
 #include <lamina/operators/loss/crf/executor.hpp>
+#include <lamina/operators/loss/cross_entropy/executor.hpp>
 #include <lamina/operators/loss/ctc/executor.hpp>
+#include <lamina/operators/loss/executor.hpp>
+#include <lamina/operators/loss/pointwise/executor.hpp>
 #include <lamina/operators/loss/row/executor.hpp>
 #include <lamina/operators/matrix/matmul/executor.hpp>
+#include <lamina/operators/metric/classification/executor.hpp>
 #include <lamina/operators/metric/sequence/executor.hpp>
+#include <lamina/operators/norm/batch_norm/executor.hpp>
+#include <lamina/operators/norm/cos_sim/executor.hpp>
+#include <lamina/operators/norm/executor.hpp>
 #include <lamina/operators/norm/group_norm/executor.hpp>
 #include <lamina/operators/norm/layer_norm/executor.hpp>
+#include <lamina/operators/norm/lrn/executor.hpp>
+#include <lamina/operators/norm/norm/executor.hpp>
 #include <lamina/operators/order/argsort/executor.hpp>
 #include <lamina/operators/pool/pool2d/executor.hpp>
 #include <lamina/operators/pool/pool3d/executor.hpp>
+#include <lamina/operators/random/distribution/executor.hpp>
+#include <lamina/operators/random/dropout/executor.hpp>
 #include <lamina/operators/recurrent/gru/executor.hpp>
+#include <lamina/operators/recurrent/gru_unit/executor.hpp>
 #include <lamina/operators/recurrent/lstm/executor.hpp>
+#include <lamina/operators/recurrent/lstm_unit/executor.hpp>
+#include <lamina/operators/recurrent/lstmp/executor.hpp>
 #include <lamina/operators/reduce/cumsum/executor.hpp>
 #include <lamina/operators/reduce/dimensions/executor.hpp>
 #include <lamina/operators/reduce/mean/executor.hpp>
 #include <lamina/operators/reduce/squared_l2/executor.hpp>
+#include <lamina/operators/region/patch/executor.hpp>
 #include <lamina/operators/region/roi_align/executor.hpp>
 #include <lamina/operators/region/roi_pool/executor.hpp>
 #include <lamina/operators/resize/executor.hpp>
 #include <lamina/operators/sequence/conv/executor.hpp>
+#include <lamina/operators/sequence/executor.hpp>
+#include <lamina/operators/sequence/expand/executor.hpp>
 #include <lamina/operators/sequence/ids/executor.hpp>
 #include <lamina/operators/sequence/pad/executor.hpp>
 #include <lamina/operators/sequence/pool/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
+#include <lamina/operators/sequence/softmax/executor.hpp>
 #include <lamina/operators/shape/join/executor.hpp>
 #include <lamina/operators/shape/query/executor.hpp>
 #include <lamina/operators/shape/reshape/executor.hpp>
@@ -347,14 +369,29 @@ basic_executor<Real>::basic_executor() {
   kernel::add_crf_kernels(kernels_);
   kernel::add_ctc_kernels(kernels_);
   kernel::add_fill_kernels(kernels_);
+  kernel::add_dropout_kernels(kernels_);
+  kernel::add_random_kernels(kernels_);
   kernel::add_gru_kernels(kernels_);
-  kernel::add_image_norm_kernels(kernels_);
+  kernel::add_gru_unit_kernels(kernels_);
+  kernel::add_batch_norm_kernels(kernels_);
+  kernel::add_lrn_kernels(kernels_);
+  kernel::add_group_norm_kernels(kernels_);
   kernel::add_paddle2_kernels(kernels_);
   kernel::add_lookup_kernels(kernels_);
-  kernel::add_loss_kernels(kernels_);
+  kernel::add_gather_kernels(kernels_);
+  kernel::add_classification_kernels(kernels_);
+  kernel::add_cross_entropy_kernels(kernels_);
+  kernel::add_pointwise_loss_kernels(kernels_);
+  kernel::add_row_loss_kernels(kernels_);
   kernel::add_lstm_kernels(kernels_);
+  kernel::add_lstm_unit_kernels(kernels_);
+  kernel::add_lstmp_kernels(kernels_);
   kernel::add_matrix_kernels(kernels_);
-  kernel::add_normalization_kernels(kernels_);
+  kernel::add_softmax_kernels(kernels_);
+  kernel::add_norm_kernels(kernels_);
+  kernel::add_cos_sim_kernels(kernels_);
+  kernel::add_clip_kernels(kernels_);
+  kernel::add_layer_norm_kernels(kernels_);
   kernel::add_optimizer_kernels(kernels_);
   kernel::add_pool_kernels(kernels_);
   kernel::add_print_kernels(kernels_);
@@ -364,14 +401,18 @@ basic_executor<Real>::basic_executor() {
   kernel::add_cumsum_kernels(kernels_);
   kernel::add_mean_kernels(kernels_);
   kernel::add_sum_kernels(kernels_);
-  kernel::add_region_kernels(kernels_);
+  kernel::add_patch_kernels(kernels_);
+  kernel::add_roi_pool_kernels(kernels_);
   kernel::add_reshape_kernels(kernels_);
+  kernel::add_assign_kernels(kernels_);
   kernel::add_resize_kernels(kernels_);
   kernel::add_roi_align_kernels(kernels_);
-  kernel::add_sequence_kernels(kernels_);
+  kernel::add_sequence_softmax_kernels(kernels_);
+  kernel::add_sequence_pool_kernels(kernels_);
   kernel::add_sequence_conv_kernels(kernels_);
   kernel::add_sequence_metric_kernels(kernels_);
-  kernel::add_sequence_row_kernels(kernels_);
+  kernel::add_sequence_expand_kernels(kernels_);
+  kernel::add_sequence_shape_kernels(kernels_);
   kernel::add_sequence_pad_kernels(kernels_);
   kernel::add_sequence_ids_kernels(kernels_);
   kernel::add_shape_kernels(kernels_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>

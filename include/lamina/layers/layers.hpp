@@ -5,6 +5,13 @@
 // Operators first: a compiler names the first path of includes that leads to a header, and a short
 // path is a short message.
 // clang-format off
+#include <lamina/operators/region/roi_pool/layer.hpp>
+#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
+#include <lamina/operators/random/distribution/layer.hpp>
+#include <lamina/operators/loss/row/layer_bpr.hpp>
+#include <lamina/operators/norm/norm/layer.hpp>
+#include <lamina/operators/norm/lrn/layer.hpp>
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
@@ -57,7 +64,6 @@
 #include <lamina/operators/pool/pool3d/layer.hpp>
 #include <lamina/operators/pool/pool3d/layer_unpool.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
-#include <lamina/operators/random/layer.hpp>
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/gru_unit/layer.hpp>
 #include <lamina/operators/recurrent/layer.hpp>

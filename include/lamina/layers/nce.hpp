@@ -9,7 +9,6 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/elementwise/sum/layer_scale.hpp>
-#include <lamina/operators/random/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/operators/conv/definition.hpp>
-#include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina {

@@ -12,6 +12,7 @@
 #include <lamina/operators/elementwise/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
 namespace lamina {

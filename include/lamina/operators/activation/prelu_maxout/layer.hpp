@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/program/param_attr.hpp>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
-#include <lamina/operators/elementwise/cuda.cuh>
+#include <lamina/operators/elementwise/sum/cuda.cuh>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 #include <lamina/operators/update/cuda.cuh>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
+#include <lamina/operators/norm/cos_sim/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina::layer {

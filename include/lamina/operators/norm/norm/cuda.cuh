@@ -4,7 +4,7 @@
 
 #include <lamina/engine/cuda/body/axis_lines.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/norm/norm/definition.hpp>
 
 namespace lamina::engine::cuda {
 

@@ -8,6 +8,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 
 namespace lamina::layer {
 

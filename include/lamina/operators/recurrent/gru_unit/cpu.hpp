@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lamina/operators/recurrent/gru/cpu.hpp>
+#include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
 namespace lamina::engine::cpu {
 

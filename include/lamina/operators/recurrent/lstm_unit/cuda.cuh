@@ -4,8 +4,8 @@
 #pragma once
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 
 namespace lamina::engine::cuda {
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
+#include <lamina/operators/recurrent/lstmp/definition.hpp>
 
 namespace lamina::engine::cpu {
 

@@ -2,6 +2,7 @@
 // lamina/operators/region/roi_align/cuda.cuh - averages of parts of regions: roi_align, psroi_pool.
 #pragma once
 
+#include <lamina/operators/region/roi_align/definition.hpp>
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lamina/operators/sequence/conv/definition.hpp>
-#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::engine::cuda {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/gru_unit/cuda.cuh - one step of a gru.
+#pragma once
+
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/recurrent/gru/cuda.cuh>
+#include <lamina/operators/recurrent/gru_unit/definition.hpp>
+
+namespace lamina::engine::cuda {
+
+template <>
+struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
+template <>
+struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
+
+}  // namespace lamina::engine::cuda
