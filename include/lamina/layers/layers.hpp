@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/layers/layers.hpp - all layers, and the operators they record.
+// Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
 // Operators first: a compiler names the first path of includes that leads to a header, and a short
 // path is a short message.
 // clang-format off
-#include <lamina/operators/region/roi_pool/layer.hpp>
-#include <lamina/operators/region/roi_align/layer.hpp>
-#include <lamina/operators/region/patch/layer.hpp>
-#include <lamina/operators/random/distribution/layer.hpp>
-#include <lamina/operators/loss/row/layer_bpr.hpp>
-#include <lamina/operators/norm/norm/layer.hpp>
-#include <lamina/operators/norm/lrn/layer.hpp>
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
@@ -49,6 +43,7 @@
 #include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/loss/row/layer.hpp>
+#include <lamina/operators/loss/row/layer_bpr.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
@@ -58,11 +53,14 @@
 #include <lamina/operators/norm/cos_sim/layer.hpp>
 #include <lamina/operators/norm/group_norm/layer.hpp>
 #include <lamina/operators/norm/layer_norm/layer.hpp>
+#include <lamina/operators/norm/lrn/layer.hpp>
+#include <lamina/operators/norm/norm/layer.hpp>
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/order/argsort/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/pool/pool3d/layer.hpp>
 #include <lamina/operators/pool/pool3d/layer_unpool.hpp>
+#include <lamina/operators/random/distribution/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/gru_unit/layer.hpp>
@@ -75,6 +73,9 @@
 #include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/operators/reduce/squared_l2/layer.hpp>
 #include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
+#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/roi_pool/layer.hpp>
 #include <lamina/operators/resize/layer.hpp>
 #include <lamina/operators/sequence/conv/layer.hpp>
 #include <lamina/operators/sequence/conv/layer_row_conv.hpp>

@@ -41,4 +41,6 @@ struct assign_value : operator_definition {
        {"int32_values", attribute_type::integers}}};
 };
 
+using fill_operators = operator_list<data, fill_constant, assign_value>;
+
 }  // namespace lamina

@@ -16,4 +16,6 @@ struct fill_zeros_like : pointwise {
   }
 };
 
+using fill_like_operators = operator_list<fill_zeros_like>;
+
 }  // namespace lamina

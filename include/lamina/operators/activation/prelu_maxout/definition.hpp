@@ -32,4 +32,6 @@ struct maxout : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
+using activation_prelu_maxout_operators = operator_list<prelu, maxout>;
+
 }  // namespace lamina

@@ -211,4 +211,8 @@ struct thresholded_relu : pointwise {
   }
 };
 
+using activation_tunable_operators =
+    operator_list<leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish,
+                  pow, hard_shrink, softshrink, thresholded_relu>;
+
 }  // namespace lamina

@@ -65,4 +65,6 @@ struct increment : pointwise {
   }
 };
 
+using elementwise_assign_operators = operator_list<assign, cast, increment>;
+
 }  // namespace lamina

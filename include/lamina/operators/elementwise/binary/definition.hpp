@@ -168,4 +168,9 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
+using elementwise_binary_operators =
+    operator_list<elementwise_add, elementwise_sub, elementwise_mul, elementwise_div,
+                  elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
+                  elementwise_floordiv>;
+
 }  // namespace lamina

@@ -77,4 +77,6 @@ struct minus : operator_definition {
   }
 };
 
+using elementwise_sum_operators = operator_list<scale, sum, minus>;
+
 }  // namespace lamina

@@ -43,4 +43,6 @@ struct multiplex : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
+using embedding_gather_operators = operator_list<gather, scatter, multiplex>;
+
 }  // namespace lamina

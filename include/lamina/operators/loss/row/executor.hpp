@@ -156,4 +156,16 @@ void label_smooth_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(d));
 }
 
+template <class Real>
+void add_row_loss_kernels(kernel_table<Real>& table) {
+  table["smooth_l1_loss"] = smooth_l1_forward<Real>;
+  table["smooth_l1_loss_grad"] = smooth_l1_gradient<Real>;
+  table["kldiv_loss"] = kldiv_forward<Real>;
+  table["kldiv_loss_grad"] = kldiv_gradient<Real>;
+  table["bpr_loss"] = bpr_forward<Real>;
+  table["bpr_loss_grad"] = bpr_gradient<Real>;
+  table["label_smooth"] = label_smooth_forward<Real>;
+  table["label_smooth_grad"] = label_smooth_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

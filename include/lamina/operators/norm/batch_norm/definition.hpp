@@ -32,4 +32,6 @@ struct batch_norm : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 24;
 };
 
+using norm_batch_norm_operators = operator_list<batch_norm>;
+
 }  // namespace lamina

@@ -18,4 +18,6 @@ struct cos_sim : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 7;
 };
 
+using norm_cos_sim_operators = operator_list<cos_sim>;
+
 }  // namespace lamina

@@ -39,4 +39,6 @@ struct instance_norm : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 6;
 };
 
+using norm_group_norm_operators = operator_list<group_norm, instance_norm>;
+
 }  // namespace lamina

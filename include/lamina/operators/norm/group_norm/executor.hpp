@@ -46,4 +46,12 @@ void group_norm_gradient(call_context<Real>& ctx) {
                               true);
 }
 
+template <class Real>
+void add_group_norm_kernels(kernel_table<Real>& table) {
+  table["group_norm"] = group_norm_forward<Real>;
+  table["group_norm_grad"] = group_norm_gradient<Real>;
+  table["instance_norm"] = group_norm_forward<Real>;
+  table["instance_norm_grad"] = group_norm_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

@@ -22,4 +22,6 @@ struct layer_norm : operator_definition {
   static constexpr auto rows = row_rule::independent;
 };
 
+using norm_layer_norm_operators = operator_list<layer_norm>;
+
 }  // namespace lamina

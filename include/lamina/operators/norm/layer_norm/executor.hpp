@@ -107,4 +107,10 @@ void layer_norm_gradient(call_context<Real>& ctx) {
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));
 }
 
+template <class Real>
+void add_layer_norm_kernels(kernel_table<Real>& table) {
+  table["layer_norm"] = layer_norm_forward<Real>;
+  table["layer_norm_grad"] = layer_norm_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

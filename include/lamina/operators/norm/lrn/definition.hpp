@@ -32,4 +32,6 @@ struct channels_around {
   }
 };
 
+using norm_lrn_operators = operator_list<lrn>;
+
 }  // namespace lamina

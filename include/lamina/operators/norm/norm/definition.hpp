@@ -19,4 +19,6 @@ struct norm : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
+using norm_norm_operators = operator_list<norm>;
+
 }  // namespace lamina

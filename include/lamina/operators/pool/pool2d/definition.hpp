@@ -34,4 +34,6 @@ struct pool2d : operator_definition {
   static constexpr auto gradient_rows = row_rule::independent;
 };
 
+using pool_pool2d_operators = operator_list<pool2d>;
+
 }  // namespace lamina

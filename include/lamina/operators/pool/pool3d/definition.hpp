@@ -61,4 +61,6 @@ struct unpool : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
+using pool_pool3d_operators = operator_list<pool3d, max_pool2d_with_index, unpool>;
+
 }  // namespace lamina

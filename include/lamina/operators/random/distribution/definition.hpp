@@ -69,4 +69,8 @@ struct gaussian_random_batch_size_like : gaussian_random {
        {"output_dim_idx", attribute_type::integer, 0}}};
 };
 
+using random_distribution_operators =
+    operator_list<uniform_random, gaussian_random, truncated_gaussian_random,
+                  uniform_random_batch_size_like, gaussian_random_batch_size_like>;
+
 }  // namespace lamina

@@ -36,4 +36,6 @@ struct gru : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
+using recurrent_gru_operators = operator_list<gru>;
+
 }  // namespace lamina

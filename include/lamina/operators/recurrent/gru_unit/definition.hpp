@@ -26,4 +26,6 @@ struct gru_unit : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
+using recurrent_gru_unit_operators = operator_list<gru_unit>;
+
 }  // namespace lamina

@@ -39,4 +39,6 @@ struct lstm : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
+using recurrent_lstm_operators = operator_list<lstm>;
+
 }  // namespace lamina

@@ -21,4 +21,6 @@ struct lstm_unit : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 3;
 };
 
+using recurrent_lstm_unit_operators = operator_list<lstm_unit>;
+
 }  // namespace lamina

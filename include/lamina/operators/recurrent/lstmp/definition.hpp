@@ -36,4 +36,6 @@ struct lstmp : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
+using recurrent_lstmp_operators = operator_list<lstmp>;
+
 }  // namespace lamina

@@ -34,4 +34,6 @@ struct cumsum : operator_definition {
   }
 };
 
+using reduce_cumsum_operators = operator_list<cumsum>;
+
 }  // namespace lamina

@@ -65,4 +65,7 @@ struct reduce_any : reduction {
   static constexpr std::uint32_t differentiable = 0;
 };
 
+using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
+                                                  reduce_prod, reduce_all, reduce_any>;
+
 }  // namespace lamina

@@ -55,15 +55,6 @@ void squared_l2_distance_gradient(call_context<Real>& ctx) {
   ctx.give("Y@GRAD", std::move(dy));
 }
 
-/// Out = sum x^2.
-template <class Real>
-void squared_l2_norm_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  auto out = zeros<Real>({1});
-  for (std::size_t i = 0; i < x.size(); ++i) out.flat(0) += x.flat(i) * x.flat(i);
-  ctx.give("Out", std::move(out));
-}
-
 template <class Real>
 void add_squared_l2_kernels(kernel_table<Real>& table) {
   table["l1_norm"] = whole_norm_forward<Real, false>;
@@ -72,8 +63,6 @@ void add_squared_l2_kernels(kernel_table<Real>& table) {
   table["squared_l2_norm_grad"] = whole_norm_gradient<Real, true>;
   table["squared_l2_distance"] = squared_l2_distance_forward<Real>;
   table["squared_l2_distance_grad"] = squared_l2_distance_gradient<Real>;
-  void add_squared_l2_kernels(kernel_table<Real> & table) {
-    table["squared_l2_norm"] = squared_l2_norm_forward<Real>;
-  }
+}
 
 }  // namespace lamina::kernel

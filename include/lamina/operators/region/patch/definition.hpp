@@ -55,4 +55,6 @@ struct im2sequence : operator_definition {
   static constexpr int made_levels = 1;
 };
 
+using region_patch_operators = operator_list<spp, im2sequence>;
+
 }  // namespace lamina

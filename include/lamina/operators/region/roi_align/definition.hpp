@@ -79,6 +79,8 @@ struct psroi_pool : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
+using region_roi_align_operators = operator_list<roi_align, psroi_pool>;
+
 /// The rows (or columns) that part k of `parts` of a region holds, for psroi_pool: its corners are
 /// rounded before they are scaled.
 LAMINA_FN inline image_range scored_part(float first, float last, float scale, int parts, int k,

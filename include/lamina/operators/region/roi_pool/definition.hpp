@@ -24,6 +24,8 @@ struct roi_pool : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
+using region_roi_pool_operators = operator_list<roi_pool>;
+
 /// The rows (or columns) of an image with `size` of them that part k of `parts` of a region holds.
 /// One function for all engines: a border that is rounded otherwise is another region.
 LAMINA_FN inline image_range region_part(float first, float last, float scale, int parts, int k,

@@ -74,4 +74,10 @@ void roi_pool_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
+template <class Real>
+void add_roi_pool_kernels(kernel_table<Real>& table) {
+  table["roi_pool"] = roi_pool_forward<Real>;
+  table["roi_pool_grad"] = roi_pool_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

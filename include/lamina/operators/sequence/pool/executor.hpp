@@ -89,4 +89,10 @@ void sequence_pool_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
+template <class Real>
+void add_sequence_pool_kernels(kernel_table<Real>& table) {
+  table["sequence_pool"] = sequence_pool_forward<Real>;
+  table["sequence_pool_grad"] = sequence_pool_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

@@ -168,4 +168,17 @@ void lod_reset_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", std::move(sequences));
 }
 
+template <class Real>
+void add_sequence_shape_kernels(kernel_table<Real>& table) {
+  table["sequence_reverse"] = sequence_reverse_forward<Real>;
+  table["sequence_concat"] = sequence_concat_forward<Real>;
+  table["sequence_concat_grad"] = sequence_concat_gradient<Real>;
+  table["sequence_slice"] = sequence_slice_forward<Real>;
+  table["sequence_slice_grad"] = sequence_slice_gradient<Real>;
+  table["sequence_reshape"] = sequence_reshape_forward<Real>;
+  table["sequence_reshape_grad"] = reshaped_gradient<Real>;
+  table["lod_reset"] = lod_reset_forward<Real>;
+  table["lod_reset_grad"] = reshaped_gradient<Real>;
+}
+
 }  // namespace lamina::kernel

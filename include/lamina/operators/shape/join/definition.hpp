@@ -125,4 +125,6 @@ struct expand : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
+using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;
+
 }  // namespace lamina
