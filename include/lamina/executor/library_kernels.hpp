@@ -25,6 +25,7 @@
 #include <lamina/operators/loss/pointwise/executor.hpp>
 #include <lamina/operators/loss/row/executor.hpp>
 #include <lamina/operators/matrix/matmul/executor.hpp>
+#include <lamina/operators/matrix/mul/executor.hpp>
 #include <lamina/operators/metric/classification/executor.hpp>
 #include <lamina/operators/metric/sequence/executor.hpp>
 #include <lamina/operators/norm/batch_norm/executor.hpp>
@@ -91,6 +92,7 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_pointwise_loss_kernels(table);
   add_row_loss_kernels(table);
   add_matrix_kernels(table);
+  add_mul_kernels(table);
   add_classification_kernels(table);
   add_sequence_metric_kernels(table);
   add_batch_norm_kernels(table);

@@ -8,6 +8,7 @@
 // clang-format off
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/activation/simple/layer_gelu.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/activation/tunable/layer.hpp>
 #include <lamina/operators/control/array/layer.hpp>
@@ -29,12 +30,15 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/clip/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
 #include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/operators/embedding/gather/layer_multiplex.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/loss/crf/layer.hpp>
 #include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
@@ -46,6 +50,7 @@
 #include <lamina/operators/loss/row/layer_bpr.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
+#include <lamina/operators/matrix/mul/layer.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 #include <lamina/operators/metric/sequence/layer_chunk_eval.hpp>
 #include <lamina/operators/metric/sequence/layer_edit_distance.hpp>

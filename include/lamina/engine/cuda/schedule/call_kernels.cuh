@@ -25,6 +25,7 @@
 #include <lamina/operators/loss/ctc/cuda_align.cuh>
 #include <lamina/operators/loss/row/cuda.cuh>
 #include <lamina/operators/matrix/matmul/cuda.cuh>
+#include <lamina/operators/matrix/mul/cuda.cuh>
 #include <lamina/operators/metric/classification/cuda.cuh>
 #include <lamina/operators/metric/sequence/cuda.cuh>
 #include <lamina/operators/norm/batch_norm/cuda.cuh>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/executor.hpp - sums and extremes: sum, mean, reduce_*, cumsum.
+// lamina/operators/reduce/dimensions/executor.hpp - reductions along dimensions: reduce_*.
 #pragma once
 
 #include <lamina/core/extremes.hpp>
