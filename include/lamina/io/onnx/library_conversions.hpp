@@ -28,6 +28,7 @@ inline void add_library_conversions(onnx_operators& to) {
   add_regions(to);
   add_sequences(to);
   add_shape(to);
+  extend_whole_numbers(to);
 }
 
 }  // namespace lamina::onnx
