@@ -37,7 +37,8 @@ HAS_TYPE = re.compile(r"^  static constexpr const char\* type = \"", re.M)
 ALIAS = re.compile(r"^using (\w+_operators) =\s+operator_list<([^;]*)>;\n", re.M)
 KERNELS = re.compile(r"^void (add_\w+_kernels)\(kernel_table<Real>& ", re.M)
 KERNEL_NAME = re.compile(r'^  table\["(\w+)"\] = ', re.M)
-CONVERSIONS = re.compile(r"^inline void (add_\w+)\(onnx_operators& ", re.M)
+# What extends the conversions of other headers comes after them.
+CONVERSIONS = re.compile(r"^inline void ((add|extend)_\w+)\(onnx_operators& ", re.M)
 OPTIMIZER = re.compile(r"^struct (\w+) final : rule<\1> \{", re.M)
 
 
@@ -104,6 +105,16 @@ def head(header, purpose):
             "#pragma once\n\n")
 
 
+def in_form(tree, text):
+    """The text of a list with the first include and the namespace of all headers."""
+    like = tree.texts.get("operators/operator_definition.hpp", "")
+    if first := re.search(rf"#pragma once\n\n(#include <{LIBRARY}/core/config.hpp>\n\n)", like):
+        text = text.replace("#pragma once\n\n", "#pragma once\n\n" + first[1], 1)
+    if space := re.search(rf"^namespace ({LIBRARY}[^{{]*) \{{", like, re.M):
+        text = re.sub(rf"(?m)^((?:\}}  // )?namespace ){LIBRARY}\b", rf"\g<1>{space[1]}", text)
+    return text
+
+
 def calls(names, argument):
     return "".join(f"  {name}({argument});\n" for name in names)
 
@@ -150,7 +161,10 @@ def written_lists(tree):
         "\nnamespace lamina::onnx {\n\n"
         "/// Adds the conversions of all operators of the library that ONNX can express.\n"
         "inline void add_library_conversions(onnx_operators& to) {\n" +
-        calls([call for c in conversions for call in CONVERSIONS.findall(tree.texts[c])], "to") +
+        calls([
+            call for first in ("add", "extend") for c in conversions
+            for call, word in CONVERSIONS.findall(tree.texts[c]) if word == first
+        ], "to") +
         "}\n\n}  // namespace lamina::onnx\n")
     name = "optimizer/optimizers.hpp"
     optimizers = {
@@ -163,7 +177,7 @@ def written_lists(tree):
         "using library_optimizers =\n    operator_list<" +
         ", ".join(found[1] for found in optimizers.values()) +
         ">;\n\n}  // namespace lamina::optimizer\n")
-    return lists
+    return {header: in_form(tree, text) for header, text in lists.items()}
 
 
 def faults_of(tree, lists):
@@ -230,7 +244,8 @@ def self_test():
             '  table["relu"] = relu_forward;\n}\n',
         "operators/act/cpu_part.hpp": "",
         "operators/act/cuda.cuh": "",
-        "operators/act/onnx.hpp": "inline void add_act(onnx_operators& to) {\n}\n",
+        "operators/act/onnx.hpp": "inline void extend_act(onnx_operators& to) {\n}\n",
+        "operators/more/onnx.hpp": "inline void add_more(onnx_operators& to) {\n}\n",
         "optimizer/sgd.hpp": "struct sgd final : rule<sgd> {\n};\n",
         "optimizer/rule.hpp": "",
         "layers/data.hpp": "",
@@ -306,6 +321,7 @@ def self_test():
         elu + "\nusing act_simple_operators = operator_list<relu, elu>;\n\n}\n")
     assert "f(act_simple_operators{});" in list_of("operators/operators.hpp", {})
     assert "add_act_kernels(table);" in list_of("executor/library_kernels.hpp", {})
+    assert "add_more(to);\n  extend_act(to);" in list_of("io/onnx/library_conversions.hpp", {})
     print(f"{len(cases)} planted trees are judged right")
 
 

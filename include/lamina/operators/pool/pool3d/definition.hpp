@@ -21,9 +21,6 @@ struct pool3d : pool2d {
        {"adaptive", attribute_type::boolean, 0},
        {"ceil_mode", attribute_type::boolean, 0},
        {"data_format", attribute_type::string, 0, "NCDHW"}}};
-  // Its kernels are not given parts of a batch.
-  static constexpr auto rows = row_rule::mixed;
-  static constexpr auto gradient_rows = row_rule::mixed;
 };
 
 /// The largest element of each window of an image, as pool2d without ceil_mode, and its position in
