@@ -7,6 +7,7 @@
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 
 namespace lamina::layer {
 
