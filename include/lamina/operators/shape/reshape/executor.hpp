@@ -102,9 +102,8 @@ void add_reshape_kernels(kernel_table<Real>& table) {
   table["flatten2"] = shape_forward<Real, flatten_rule<Real>>;
   for (const char* name : {"reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten2_grad"})
     table[name] = shape_gradient<Real>;
-  void add_reshape_kernels(kernel_table<Real> & table) {
-    table["transpose2"] = copy_forward<Real, transpose_plan<Real>>;
-    table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
-  }
+  table["transpose2"] = copy_forward<Real, transpose_plan<Real>>;
+  table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
+}
 
 }  // namespace lamina::kernel
