@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/prelu_maxout/onnx.hpp>
 #include <lamina/operators/activation/simple/onnx.hpp>
 #include <lamina/operators/activation/softmax/onnx.hpp>
@@ -70,7 +72,7 @@
 #include <lamina/operators/shape/query/onnx.hpp>
 #include <lamina/operators/shape/reshape/onnx.hpp>
 
-namespace lamina::onnx {
+namespace lamina::inline LAMINA_ABI::onnx {
 
 /// Adds the conversions of all operators of the library that ONNX can express.
 inline void add_library_conversions(onnx_operators& to) {
@@ -134,4 +136,4 @@ inline void add_library_conversions(onnx_operators& to) {
   add_shape_reshape(to);
 }
 
-}  // namespace lamina::onnx
+}  // namespace lamina::inline LAMINA_ABI::onnx

@@ -2,13 +2,15 @@
 // lamina/io/onnx/onnx_broadcast.hpp - operators with two operands whose shapes differ.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -42,4 +44,4 @@ inline onnx_lowering logical(const char* type) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/io/onnx/onnx_fold.hpp - whole numbers that are known while the graph is made.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -9,7 +11,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -40,4 +42,4 @@ inline void fold(onnx_operators& to, const char* type,
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // infinity and 0 too.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,7 +13,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -166,4 +168,4 @@ inline std::string without_last(onnx_operator& op, const char* slot) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

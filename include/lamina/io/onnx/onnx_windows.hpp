@@ -2,13 +2,15 @@
 // lamina/io/onnx/onnx_windows.hpp - strides and paddings of windows over images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -47,4 +49,4 @@ inline std::vector<onnx_attribute> window_of(const onnx_operator& op, std::size_
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // element types, or a broadcast along an inner axis.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #include <lamina/operators/elementwise/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -147,4 +149,4 @@ void count(const call_context& c) {
   (std::make_index_sequence<Op::outputs.size()>{});
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // element types, or a broadcast along an inner axis.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <utility>
 
@@ -12,7 +14,7 @@
 #include <lamina/engine/cuda/device/serial_backend.hpp>
 #include <lamina/operators/elementwise/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -157,4 +159,4 @@ requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) stru
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

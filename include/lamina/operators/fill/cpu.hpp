@@ -2,13 +2,15 @@
 // lamina/operators/fill/cpu.hpp - constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -60,4 +62,4 @@ struct call_kernel<assign_value> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/fill/definition.hpp - constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
@@ -43,4 +45,4 @@ struct assign_value : operator_definition {
 
 using fill_operators = operator_list<data, fill_constant, assign_value>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

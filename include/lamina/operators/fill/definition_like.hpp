@@ -2,9 +2,11 @@
 // lamina/operators/fill/definition_like.hpp - zeros in the shape of another variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = 0 in the shape of X. Fluid: fill_zeros_like.
 struct fill_zeros_like : pointwise {
@@ -18,4 +20,4 @@ struct fill_zeros_like : pointwise {
 
 using fill_like_operators = operator_list<fill_zeros_like>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

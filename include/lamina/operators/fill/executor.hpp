@@ -2,10 +2,12 @@
 // lamina/operators/fill/executor.hpp - constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The shape attribute, or the recorded shape where an operator has none. A dimension of -1 is that
 /// of the rows of Input.
@@ -52,4 +54,4 @@ void add_fill_kernels(kernel_table<Real>& table) {
   table["assign_value"] = assign_value_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

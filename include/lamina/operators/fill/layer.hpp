@@ -2,9 +2,11 @@
 // lamina/operators/fill/layer.hpp - constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of fill_constant.
 struct fill_constant_attr {
@@ -39,4 +41,4 @@ constexpr auto fill_constant(const block& main, double value, const fill_constan
     return filled(layer.template output<variable<T, once, Dims...>>());
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,12 +2,14 @@
 // lamina/operators/loss/executor.hpp - labels and the shapes of costs, for all costs of rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <limits>
 
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The label of a row, checked against the number of classes; -1 for a row that is ignored.
 template <class Real>
@@ -42,4 +44,4 @@ Real finite_ratio(Real d, Real p) {
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/loss/onnx.hpp - choices and squares, for the costs as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -21,4 +23,4 @@ inline std::string square(onnx_operator& op, const std::string& x) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

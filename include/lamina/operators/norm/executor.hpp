@@ -2,6 +2,8 @@
 // lamina/operators/norm/executor.hpp - moments of parts of an array, for all normalizations.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,7 +11,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Which part each element of an array is normalised with: a channel of all images, or a group of
 /// channels of one.
@@ -123,4 +125,4 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
   return inverse;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

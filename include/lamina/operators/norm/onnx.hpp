@@ -2,13 +2,15 @@
 // lamina/operators/norm/onnx.hpp - parameters and unused outputs of normalizations, for ONNX.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -29,4 +31,4 @@ inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*>
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

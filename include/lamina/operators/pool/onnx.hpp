@@ -2,6 +2,8 @@
 // lamina/operators/pool/onnx.hpp - windows of images reduced to one element, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -13,7 +15,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -72,4 +74,4 @@ inline void lower_pool(onnx_operator& op) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,7 +13,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -101,4 +103,4 @@ inline const char* direction_of(const onnx_operator& op) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

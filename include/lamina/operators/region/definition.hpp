@@ -3,7 +3,9 @@
 // sequences.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// A range of rows or columns, `end` not included.
 struct image_range {
@@ -18,4 +20,4 @@ LAMINA_FN inline int bounded_int(float whole) {
   return whole > -static_cast<float>(most) ? static_cast<int>(whole) : -most;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

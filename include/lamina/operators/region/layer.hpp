@@ -3,10 +3,12 @@
 // im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -22,4 +24,4 @@ constexpr bool are_regions() {
 
 }  // namespace detail
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

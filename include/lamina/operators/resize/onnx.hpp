@@ -2,6 +2,8 @@
 // lamina/operators/resize/onnx.hpp - sizes and borders of images, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -59,4 +61,4 @@ inline void add_resize(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

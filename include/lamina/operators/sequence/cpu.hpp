@@ -2,11 +2,13 @@
 // lamina/operators/sequence/cpu.hpp - copies of rows, for all operators on sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstring>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -26,4 +28,4 @@ inline void copy_rows(const call_context& c, const operand& x, const operand& ou
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/sequence/cuda.cuh - rows and copies of rows, for all operators on sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -74,4 +76,4 @@ struct copied_slope_lines {
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/sequence/executor.hpp - copies of rows, for all operators on sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// For each row of a result the row of the input that it is.
 using row_positions = std::vector<std::size_t>;
@@ -38,4 +40,4 @@ inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
   for (std::size_t r = first; r < end; ++r) to.push_back(r);
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,6 +3,8 @@
 // them as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -10,7 +12,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -134,4 +136,4 @@ inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

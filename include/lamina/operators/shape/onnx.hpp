@@ -2,13 +2,15 @@
 // lamina/operators/shape/onnx.hpp - variables stacked along a new dimension, by ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -22,4 +24,4 @@ inline std::string stacked(onnx_operator& op, const std::vector<std::string>& va
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

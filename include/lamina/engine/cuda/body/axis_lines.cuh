@@ -2,9 +2,11 @@
 // lamina/engine/cuda/body/axis_lines.cuh - lines of elements along one dimension of several arrays.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/element_loops.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -64,4 +66,4 @@ struct operand_lines {
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

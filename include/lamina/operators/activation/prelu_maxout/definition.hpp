@@ -3,9 +3,11 @@
 // own, and the largest of several channels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one per channel
 /// ("channel", dimension 1 of X), or one per element of a row ("element"). Source: He et al. 2015.
@@ -34,4 +36,4 @@ struct maxout : operator_definition {
 
 using activation_prelu_maxout_operators = operator_list<prelu, maxout>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/activation/simple/layer.hpp - the activation functions without attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of the activation functions without attributes.
 struct activation_attr {
@@ -67,4 +69,4 @@ constexpr auto tanh_shrink(variable<T, R, D...> x, const options<activation_attr
   return detail::activate<lamina::tanh_shrink>(x, attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

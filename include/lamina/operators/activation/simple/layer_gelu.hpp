@@ -2,9 +2,11 @@
 // lamina/operators/activation/simple/layer_gelu.hpp - gelu and selu.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of gelu.
 struct gelu_attr {
@@ -32,4 +34,4 @@ constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = 
                                         x.builder->attribute_list(attr.scale, attr.alpha));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

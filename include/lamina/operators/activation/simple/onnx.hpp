@@ -2,6 +2,8 @@
 // lamina/operators/activation/simple/onnx.hpp - activations without parameters, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <initializer_list>
 #include <numbers>
 #include <string>
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -79,4 +81,4 @@ inline void add_activation_simple(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

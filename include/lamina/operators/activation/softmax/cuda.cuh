@@ -2,11 +2,13 @@
 // lamina/operators/activation/softmax/cuda.cuh - softmax along one dimension.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -82,4 +84,4 @@ struct call_kernel<gradient_of<softmax>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/operators/activation/softmax/executor.hpp - softmax along one dimension.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// e^(x - max) / sum e^(x - max) along an axis.
 template <class Real>
@@ -57,4 +59,4 @@ void add_softmax_kernels(kernel_table<Real>& table) {
   table["softmax_grad"] = softmax_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

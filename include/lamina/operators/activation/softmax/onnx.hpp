@@ -2,9 +2,11 @@
 // lamina/operators/activation/softmax/onnx.hpp - softmax, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -16,4 +18,4 @@ inline void add_activation_softmax(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/activation/tunable/onnx.hpp - activations with attributes, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -88,4 +90,4 @@ inline void add_activation_tunable(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/control/array/onnx.hpp - tensor arrays, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +13,7 @@
 #include <lamina/operators/control/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -82,4 +84,4 @@ inline void add_control_array(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

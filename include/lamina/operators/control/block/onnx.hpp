@@ -2,6 +2,8 @@
 // lamina/operators/control/block/onnx.hpp - loops and branches as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,7 +13,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/control/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -126,4 +128,4 @@ inline void add_control_block(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

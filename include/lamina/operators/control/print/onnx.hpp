@@ -2,9 +2,11 @@
 // lamina/operators/control/print/onnx.hpp - print, which ONNX leaves out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -14,4 +16,4 @@ inline void add_control_print(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,12 +3,14 @@
 // common.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/fill/layer.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Dimensions as a type.
 template <int... D>
@@ -223,4 +225,4 @@ struct with_replaced_rows<std::tuple<V...>, From, To> {
 
 }  // namespace detail
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/control/split_merge/onnx.hpp - rows that are split and merged, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/control/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -73,4 +75,4 @@ inline void add_control_split_merge(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/elementwise/assign/executor.hpp - copies, casts and counters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = X, converted to the type of its variable.
 template <class Real>
@@ -31,4 +33,4 @@ void add_assign_kernels(kernel_table<Real>& table) {
   table["increment"] = increment_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

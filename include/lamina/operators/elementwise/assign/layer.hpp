@@ -2,10 +2,12 @@
 // lamina/operators/elementwise/assign/layer.hpp - copies, conversions and counters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of assign, cast, increment, clip and clip_by_norm.
 struct assign_attr {
@@ -57,4 +59,4 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value 
   return increment(x, value, attr, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/elementwise/binary/onnx.hpp - arithmetic of two operands, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -46,4 +48,4 @@ inline void add_elementwise_binary(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

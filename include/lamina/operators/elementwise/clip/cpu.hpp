@@ -2,12 +2,14 @@
 // lamina/operators/elementwise/clip/cpu.hpp - an array whose length is limited.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<clip_to_norm> {
@@ -39,4 +41,4 @@ struct call_kernel<clip_to_norm> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

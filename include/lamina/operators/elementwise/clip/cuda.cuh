@@ -2,12 +2,14 @@
 // lamina/operators/elementwise/clip/cuda.cuh - an array whose length is limited.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/element_sum.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/optimizer/clip.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -67,4 +69,4 @@ struct call_kernel<clip_to_norm> {
   static constexpr int found = 4;  // floats for the sum and the factor
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,12 +2,14 @@
 // lamina/operators/elementwise/clip/executor.hpp - an array whose length is limited.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// sqrt(sum x^2).
 template <class Real>
@@ -31,4 +33,4 @@ void add_clip_kernels(kernel_table<Real>& table) {
   table["clip_by_norm"] = clip_by_norm_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/elementwise/clip/layer.hpp - limits of elements and of lengths.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// min(max(x, low), high). Fluid: clip.
 template <class T, class R, int... D>
@@ -28,4 +30,4 @@ constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
                                                   x.builder->attribute_list(norm));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

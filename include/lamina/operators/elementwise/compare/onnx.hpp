@@ -2,13 +2,15 @@
 // lamina/operators/elementwise/compare/onnx.hpp - comparisons and logic, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/io/onnx/onnx_broadcast.hpp>
 #include <lamina/io/onnx/onnx_fold.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -39,4 +41,4 @@ inline void add_elementwise_compare(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/elementwise/sum/cpu.hpp - sums of variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<sum> {
@@ -32,4 +34,4 @@ struct call_kernel<sum> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,12 +2,14 @@
 // lamina/operators/elementwise/sum/cuda.cuh - sums of variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -59,4 +61,4 @@ struct call_kernel<sum> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,10 +2,12 @@
 // lamina/operators/elementwise/sum/executor.hpp - sums of variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = X[0] + X[1] + ...; a sum of selected rows has the rows of all of them.
 template <class Real>
@@ -33,4 +35,4 @@ void add_sum_kernels(kernel_table<Real>& table) {
   table["sum"] = sum_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

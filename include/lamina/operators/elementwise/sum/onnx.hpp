@@ -2,6 +2,8 @@
 // lamina/operators/elementwise/sum/onnx.hpp - sums and multiples, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -47,4 +49,4 @@ inline void add_elementwise_sum(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/elementwise/unary/layer.hpp - elementary functions of each element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// e^x. Fluid: exp.
 template <class T, class R, int... D>
@@ -104,4 +106,4 @@ constexpr auto sign(variable<T, R, D...> x, const options<activation_attr, T>& a
   return detail::activate<lamina::sign>(x, attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

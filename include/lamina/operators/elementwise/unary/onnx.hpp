@@ -2,13 +2,15 @@
 // lamina/operators/elementwise/unary/onnx.hpp - elementary functions, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -44,4 +46,4 @@ inline void add_elementwise_unary(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

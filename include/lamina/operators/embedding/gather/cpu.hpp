@@ -3,6 +3,8 @@
 // multiplex.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/label.hpp>
@@ -13,7 +15,7 @@
 #include <lamina/operators/embedding/lookup_table/cpu.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -185,4 +187,4 @@ struct call_kernel<gradient_of<multiplex>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/embedding/gather/definition.hpp - rows that an index chooses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds each row of Out@GRAD
 /// to its source row; it reads X for its shape only.
@@ -45,4 +47,4 @@ struct multiplex : operator_definition {
 
 using embedding_gather_operators = operator_list<gather, scatter, multiplex>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

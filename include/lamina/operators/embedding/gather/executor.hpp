@@ -3,6 +3,8 @@
 // multiplex.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <set>
 
@@ -10,7 +12,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out[i] = X[Index[i]].
 template <class Real>
@@ -111,4 +113,4 @@ void add_gather_kernels(kernel_table<Real>& table) {
   table["multiplex_grad"] = multiplex_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

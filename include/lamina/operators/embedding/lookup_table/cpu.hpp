@@ -2,6 +2,8 @@
 // lamina/operators/embedding/lookup_table/cpu.hpp - rows of a table that ids choose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -160,4 +162,4 @@ struct call_kernel<lookup_table_rows_gradient> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,6 +2,8 @@
 // lamina/operators/embedding/lookup_table/cuda.cuh - rows of a table that ids choose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 
@@ -11,7 +13,7 @@
 #include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -198,4 +200,4 @@ struct call_kernel<gradient_of<lookup_table>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

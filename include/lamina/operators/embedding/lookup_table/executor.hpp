@@ -2,13 +2,15 @@
 // lamina/operators/embedding/lookup_table/executor.hpp - rows of a table that ids choose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <set>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out[i] = table[ids[i]]; zeros if the id is `padding`.
 template <class Real>
@@ -72,4 +74,4 @@ void add_lookup_kernels(kernel_table<Real>& table) {
   table["lookup_table_grad"] = lookup_table_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

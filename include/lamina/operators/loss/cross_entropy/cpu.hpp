@@ -2,6 +2,8 @@
 // lamina/operators/loss/cross_entropy/cpu.hpp - cross entropies of distributions and labels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,7 @@
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -149,4 +151,4 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,13 +2,15 @@
 // lamina/operators/loss/cross_entropy/executor.hpp - cross entropies of distributions and labels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
 #include <lamina/operators/activation/softmax/executor.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Y = -log X[label], or -sum label * log X; the logarithm is clipped to +-1e20.
 template <class Real>
@@ -121,4 +123,4 @@ void add_cross_entropy_kernels(kernel_table<Real>& table) {
   table["softmax_with_cross_entropy_grad"] = softmax_with_cross_entropy_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

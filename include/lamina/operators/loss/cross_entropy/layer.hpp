@@ -2,11 +2,13 @@
 // lamina/operators/loss/cross_entropy/layer.hpp - costs of classifiers from probabilities.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cross_entropy and bpr_loss.
 struct cross_entropy_attr {
@@ -60,4 +62,4 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,13 +2,15 @@
 // lamina/operators/loss/ctc/cpu_align.hpp - the labels of a path: ctc_align.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<ctc_align> {
@@ -24,4 +26,4 @@ struct call_kernel<ctc_align> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

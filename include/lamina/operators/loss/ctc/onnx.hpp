@@ -2,12 +2,14 @@
 // lamina/operators/loss/ctc/onnx.hpp - the labels of a path, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -28,4 +30,4 @@ inline void add_loss_ctc(onnx_operators& to) { to.add("ctc_align", lower_ctc_ali
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/loss/pointwise/cpu.hpp - costs of elements that a label may leave out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/cpu.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -48,4 +50,4 @@ struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/loss/pointwise/executor.hpp - costs of elements that a label may leave out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The divisor of the elements if `normalize` is set: the number of elements whose label is not
 /// ignored.
@@ -56,4 +58,4 @@ void add_pointwise_loss_kernels(kernel_table<Real>& table) {
   table["sigmoid_cross_entropy_with_logits_grad"] = sigmoid_cross_entropy_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/operators/loss/pointwise/onnx.hpp - costs of elements, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/loss/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -90,4 +92,4 @@ inline void add_loss_pointwise(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // label_smooth.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +12,7 @@
 #include <lamina/operators/loss/row/common.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<smooth_l1_loss> {
@@ -196,4 +198,4 @@ struct call_kernel<gradient_of<label_smooth>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

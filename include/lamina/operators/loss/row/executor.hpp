@@ -3,13 +3,15 @@
 // label_smooth.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Diff = InsideWeight * (X - Y), Out = the sum of OutsideWeight * smooth(Diff) over each row.
 template <class Real>
@@ -168,4 +170,4 @@ void add_row_loss_kernels(kernel_table<Real>& table) {
   table["label_smooth_grad"] = label_smooth_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/loss/row/layer_bpr.hpp - bpr_loss: Bayesian personalized ranking.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// mean over j != label of log(1 + e^(x_j - x_label)), a row. Source: Hidasi et al. 2016.
 /// Fluid: bpr_loss.
@@ -26,4 +28,4 @@ constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

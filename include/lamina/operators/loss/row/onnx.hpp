@@ -2,6 +2,8 @@
 // lamina/operators/loss/row/onnx.hpp - costs of rows, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/operators/loss/onnx.hpp>
 #include <lamina/operators/reduce/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -75,4 +77,4 @@ inline void add_loss_row(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // it is not the head of a group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -13,7 +15,7 @@
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -207,4 +209,4 @@ struct call_kernel<gradient_of<matmul>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

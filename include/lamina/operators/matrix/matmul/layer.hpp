@@ -2,11 +2,13 @@
 // lamina/operators/matrix/matmul/layer.hpp - products of matrices.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of matmul.
 struct matmul_attr {
@@ -94,4 +96,4 @@ constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(z);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

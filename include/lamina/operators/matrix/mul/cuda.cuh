@@ -2,6 +2,8 @@
 // lamina/operators/matrix/mul/cuda.cuh - products over flattened dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/body/small_product.cuh>
@@ -9,7 +11,7 @@
 #include <lamina/operators/matrix/matmul/cuda.cuh>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -89,4 +91,4 @@ struct call_kernel<gradient_of<mul>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

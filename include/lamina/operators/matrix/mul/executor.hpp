@@ -2,11 +2,13 @@
 // lamina/operators/matrix/mul/executor.hpp - products over flattened dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = X * Y with both flattened to matrices.
 template <class Real>
@@ -49,4 +51,4 @@ void add_mul_kernels(kernel_table<Real>& table) {
   table["mul_grad"] = mul_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

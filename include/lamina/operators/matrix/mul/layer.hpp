@@ -2,12 +2,14 @@
 // lamina/operators/matrix/mul/layer.hpp - products over flattened dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of mul.
 struct mul_attr {
@@ -57,4 +59,4 @@ constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(z);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,6 +3,8 @@
 // one_hot, accuracy, auc.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out[i, X[i]] = 1.
 template <class Real>
@@ -141,4 +143,4 @@ void add_classification_kernels(kernel_table<Real>& table) {
   table["auc"] = auc_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,9 +2,11 @@
 // lamina/operators/norm/batch_norm/definition.hpp - normalization over the rows of a batch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
@@ -34,4 +36,4 @@ struct batch_norm : operator_definition {
 
 using norm_batch_norm_operators = operator_list<batch_norm>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

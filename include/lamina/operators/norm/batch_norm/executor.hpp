@@ -2,13 +2,15 @@
 // lamina/operators/norm/batch_norm/executor.hpp - normalization over the rows of a batch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Whether batch_norm has a single number in each channel, which passes unchanged.
 template <class Real>
@@ -67,4 +69,4 @@ void add_batch_norm_kernels(kernel_table<Real>& table) {
   table["batch_norm_grad"] = batch_norm_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,12 +2,14 @@
 // lamina/operators/norm/batch_norm/onnx.hpp - batch_norm, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/rows.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -25,4 +27,4 @@ inline void add_norm_batch_norm(onnx_operators& to) { to.add("batch_norm", lower
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

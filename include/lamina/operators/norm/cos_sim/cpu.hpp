@@ -2,6 +2,8 @@
 // lamina/operators/norm/cos_sim/cpu.hpp - cosines of the angles between rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/cos_sim/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -135,4 +137,4 @@ struct call_kernel<gradient_of<cos_sim>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

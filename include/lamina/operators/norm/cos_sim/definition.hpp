@@ -2,9 +2,11 @@
 // lamina/operators/norm/cos_sim/definition.hpp - cosines of the angles between rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X . Y / (XNorm * YNorm) a row, with the Euclidean norms XNorm and YNorm; Y may have one
 /// row for all. Fluid: cos_sim.
@@ -20,4 +22,4 @@ struct cos_sim : operator_definition {
 
 using norm_cos_sim_operators = operator_list<cos_sim>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

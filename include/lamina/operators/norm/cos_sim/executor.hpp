@@ -2,13 +2,15 @@
 // lamina/operators/norm/cos_sim/executor.hpp - cosines of the angles between rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/norm/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The numbers of one row of cos_sim; all rows may share the only row of Y.
 template <class Real>
@@ -78,4 +80,4 @@ void add_cos_sim_kernels(kernel_table<Real>& table) {
   table["cos_sim_grad"] = cos_sim_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

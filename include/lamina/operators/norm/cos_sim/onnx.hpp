@@ -2,12 +2,14 @@
 // lamina/operators/norm/cos_sim/onnx.hpp - cosines, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -29,4 +31,4 @@ inline void add_norm_cos_sim(onnx_operators& to) { to.add("cos_sim", lower_cos_s
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

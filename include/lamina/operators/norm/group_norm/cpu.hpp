@@ -2,11 +2,13 @@
 // lamina/operators/norm/group_norm/cpu.hpp - normalization of the channels of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -158,4 +160,4 @@ struct call_kernel<gradient_of<instance_norm>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

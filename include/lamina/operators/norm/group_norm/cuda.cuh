@@ -2,11 +2,13 @@
 // lamina/operators/norm/group_norm/cuda.cuh - normalization of the channels of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<group_norm> : detail::normalise_kernel<group_norm> {};
@@ -18,4 +20,4 @@ template <>
 struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/norm/group_norm/definition.hpp - normalization of the channels of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance
 /// [N, groups] are over the channels of a group and all their elements; Scale and Bias [C] have one
@@ -41,4 +43,4 @@ struct instance_norm : operator_definition {
 
 using norm_group_norm_operators = operator_list<group_norm, instance_norm>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

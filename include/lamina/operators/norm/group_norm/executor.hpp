@@ -2,12 +2,14 @@
 // lamina/operators/norm/group_norm/executor.hpp - normalization of the channels of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/norm/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 norm_parts group_parts(const call_context<Real>& ctx) {
@@ -54,4 +56,4 @@ void add_group_norm_kernels(kernel_table<Real>& table) {
   table["instance_norm_grad"] = group_norm_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

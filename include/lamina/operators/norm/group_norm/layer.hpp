@@ -3,11 +3,13 @@
 // group_norm, instance_norm, lrn.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of group_norm and instance_norm.
 struct group_norm_attr {
@@ -91,4 +93,4 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/norm/group_norm/onnx.hpp - group_norm and instance_norm, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -43,4 +45,4 @@ inline void add_norm_group_norm(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/operators/norm/layer_norm/cpu.hpp - normalization of the elements of each row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/norm/norm/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<layer_norm> {
@@ -113,4 +115,4 @@ struct call_kernel<gradient_of<layer_norm>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/norm/layer_norm/definition.hpp - normalization of the elements of each row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance are
 /// over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
@@ -24,4 +26,4 @@ struct layer_norm : operator_definition {
 
 using norm_layer_norm_operators = operator_list<layer_norm>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

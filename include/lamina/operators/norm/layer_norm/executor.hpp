@@ -2,6 +2,8 @@
 // lamina/operators/norm/layer_norm/executor.hpp - normalization of the elements of each row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -9,7 +11,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Mean and biased variance of each row.
 template <class Real>
@@ -113,4 +115,4 @@ void add_layer_norm_kernels(kernel_table<Real>& table) {
   table["layer_norm_grad"] = layer_norm_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

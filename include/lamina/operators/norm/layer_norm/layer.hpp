@@ -2,12 +2,14 @@
 // lamina/operators/norm/layer_norm/layer.hpp - normalises each row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of layer_norm.
 struct layer_norm_attr {
@@ -64,4 +66,4 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

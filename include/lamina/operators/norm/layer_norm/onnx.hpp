@@ -2,13 +2,15 @@
 // lamina/operators/norm/layer_norm/onnx.hpp - layer_norm, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -26,4 +28,4 @@ inline void add_norm_layer_norm(onnx_operators& to) { to.add("layer_norm", lower
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/norm/lrn/cpu.hpp - local response normalization.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/lrn/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<lrn> {
@@ -82,4 +84,4 @@ struct call_kernel<gradient_of<lrn>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/norm/lrn/definition.hpp - local response normalization.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X * MidOut^-beta, MidOut = k + alpha * the sum of the squares of the n channels around
 /// each, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
@@ -34,4 +36,4 @@ struct channels_around {
 
 using norm_lrn_operators = operator_list<lrn>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/norm/lrn/executor.hpp - local response normalization.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(element, neighbour) for the n channels around each element; the neighbour has the same
 /// position in its channel.
@@ -66,4 +68,4 @@ void add_lrn_kernels(kernel_table<Real>& table) {
   table["lrn_grad"] = lrn_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/norm/lrn/layer.hpp - local response normalization.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/lrn/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of lrn.
 struct lrn_attr {
@@ -33,4 +35,4 @@ constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr =
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

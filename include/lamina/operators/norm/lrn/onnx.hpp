@@ -2,12 +2,14 @@
 // lamina/operators/norm/lrn/onnx.hpp - local response normalization, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/norm/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -25,4 +27,4 @@ inline void add_norm_lrn(onnx_operators& to) { to.add("lrn", lower_lrn); }
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/norm/norm/cpu.hpp - vectors along one dimension, scaled to length 1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/norm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -182,4 +184,4 @@ struct call_kernel<gradient_of<norm>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/norm/norm/cuda.cuh - vectors along one dimension, scaled to length 1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/axis_lines.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/norm/norm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -102,4 +104,4 @@ struct call_kernel<gradient_of<norm>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/norm/norm/definition.hpp - vectors along one dimension, scaled to length 1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Norm = sqrt(sum X^2 + epsilon) along `axis`, Out = X / Norm. Fluid: norm.
 struct norm : operator_definition {
@@ -21,4 +23,4 @@ struct norm : operator_definition {
 
 using norm_norm_operators = operator_list<norm>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

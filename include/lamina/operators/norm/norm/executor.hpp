@@ -2,13 +2,15 @@
 // lamina/operators/norm/norm/executor.hpp - vectors along one dimension, scaled to length 1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <limits>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// A sum of squares, which may be more, or less, than a Real holds.
 using square_sum = long double;
@@ -72,4 +74,4 @@ void add_norm_kernels(kernel_table<Real>& table) {
   table["norm_grad"] = norm_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/norm/norm/layer.hpp - vectors along one dimension, scaled to length 1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/norm/norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of l2_normalize.
 struct l2_normalize_attr {
@@ -40,4 +42,4 @@ constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_a
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,10 +2,12 @@
 // lamina/operators/norm/norm/onnx.hpp - vectors scaled to length 1, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -20,4 +22,4 @@ inline void add_norm_norm(onnx_operators& to) { to.add("norm", lower_norm); }
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

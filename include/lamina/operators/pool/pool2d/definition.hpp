@@ -2,9 +2,11 @@
 // lamina/operators/pool/pool2d/definition.hpp - pooling over the windows of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
 /// window per element of Out [N, C, OH, OW]. Row y of Out reads ksize rows that start at y * stride
@@ -36,4 +38,4 @@ struct pool2d : operator_definition {
 
 using pool_pool2d_operators = operator_list<pool2d>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

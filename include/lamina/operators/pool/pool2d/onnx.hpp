@@ -2,10 +2,12 @@
 // lamina/operators/pool/pool2d/onnx.hpp - pooling over images, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/pool/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -13,4 +15,4 @@ inline void add_pool_pool2d(onnx_operators& to) { to.add("pool2d", lower_pool); 
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

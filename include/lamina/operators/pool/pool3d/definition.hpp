@@ -3,10 +3,12 @@
 // and their inverse.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// pool2d of volumes: X [N, C, D, H, W], Out [N, C, OD, OH, OW]. Fluid: pool3d.
 struct pool3d : pool2d {
@@ -60,4 +62,4 @@ struct unpool : operator_definition {
 
 using pool_pool3d_operators = operator_list<pool3d, max_pool2d_with_index, unpool>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

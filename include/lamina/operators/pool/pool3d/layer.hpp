@@ -3,11 +3,13 @@
 // volume.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/pool/pool3d/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -90,4 +92,4 @@ constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, window3{}, false, true, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,6 +3,8 @@
 // positions, and the inverse.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/one_operator.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of max_pool2d_with_index and unpool.
 struct unpool_attr {
@@ -81,4 +83,4 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

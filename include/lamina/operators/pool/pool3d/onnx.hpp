@@ -3,6 +3,8 @@
 // their inverse, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +14,7 @@
 #include <lamina/io/onnx/onnx_windows.hpp>
 #include <lamina/operators/pool/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -49,4 +51,4 @@ inline void add_pool_pool3d(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

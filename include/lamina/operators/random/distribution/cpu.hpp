@@ -2,11 +2,13 @@
 // lamina/operators/random/distribution/cpu.hpp - random numbers of a distribution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/operators/random/distribution/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -90,4 +92,4 @@ struct call_kernel<truncated_gaussian_random> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

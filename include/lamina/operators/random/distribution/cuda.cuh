@@ -2,11 +2,13 @@
 // lamina/operators/random/distribution/cuda.cuh - random numbers of a distribution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/random/distribution/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -75,4 +77,4 @@ template <>
 struct call_kernel<truncated_gaussian_random>
     : detail::random_kernel<random_type::truncated_normal, random_type::truncated_normal> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,10 +2,12 @@
 // lamina/operators/random/distribution/definition.hpp - random numbers of a distribution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out ~ U(min, max). Fluid: uniform_random.
 struct uniform_random : operator_definition {
@@ -73,4 +75,4 @@ using random_distribution_operators =
     operator_list<uniform_random, gaussian_random, truncated_gaussian_random,
                   uniform_random_batch_size_like, gaussian_random_batch_size_like>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/random/distribution/executor.hpp - random numbers of a distribution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/fill/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The random numbers of a variable, computed in float so that every engine has the same ones. A
 /// parameter gets the same numbers in each run; any other variable gets new ones (core/random.hpp).
@@ -60,4 +62,4 @@ void add_random_kernels(kernel_table<Real>& table) {
       gaussian_random_forward<Real, random_type::normal_like>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

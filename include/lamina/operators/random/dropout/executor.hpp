@@ -2,11 +2,13 @@
 // lamina/operators/random/dropout/executor.hpp - dropout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The factor of an element that is kept: 1, or 1 / (1 - p) with "upscale_in_train".
 template <class Real>
@@ -58,4 +60,4 @@ void add_dropout_kernels(kernel_table<Real>& table) {
   table["dropout_grad"] = dropout_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

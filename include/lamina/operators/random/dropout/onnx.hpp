@@ -2,10 +2,12 @@
 // lamina/operators/random/dropout/onnx.hpp - dropout in test mode, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -21,4 +23,4 @@ inline void add_random_dropout(onnx_operators& to) { to.add("dropout", lower_dro
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

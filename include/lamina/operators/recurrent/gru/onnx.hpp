@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/gru/onnx.hpp - gru as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,7 +12,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -56,4 +58,4 @@ inline void add_recurrent_gru(onnx_operators& to) { to.add("gru", lower_gru); }
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/gru_unit/cpu.hpp - one step of a gated recurrent unit: gru_unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 #include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -144,4 +146,4 @@ struct call_kernel<gradient_of<gru_unit>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/recurrent/gru_unit/definition.hpp - one step of a gru.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. Functions are numbers here: 0
 /// identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c, ResetHiddenPrev r * h'. Fluid:
@@ -28,4 +30,4 @@ struct gru_unit : operator_definition {
 
 using recurrent_gru_unit_operators = operator_list<gru_unit>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/recurrent/gru_unit/executor.hpp - one step of a gru.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 #include <lamina/operators/recurrent/gru/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 gru_step<Real> gru_unit_step_of(const call_context<Real>& ctx) {
@@ -61,4 +63,4 @@ void add_gru_unit_kernels(kernel_table<Real>& table) {
   table["gru_unit_grad"] = gru_unit_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/gru_unit/onnx.hpp - one step of a gru, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -9,7 +11,7 @@
 #include <lamina/operators/recurrent/gru/onnx.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -46,4 +48,4 @@ inline void add_recurrent_gru_unit(onnx_operators& to) { to.add("gru_unit", lowe
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // keep the weights if an lstm has few cells, and the gradients of the parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/column_sums.cuh>
@@ -10,7 +12,7 @@
 #include <lamina/operators/recurrent/lstm/cuda_kept_body.cuh>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -130,4 +132,4 @@ struct call_kernel<gradient_of<lstm>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

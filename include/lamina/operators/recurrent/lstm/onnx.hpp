@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/lstm/onnx.hpp - lstm as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +11,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -44,4 +46,4 @@ inline void add_recurrent_lstm(onnx_operators& to) { to.add("lstm", lower_lstm);
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/recurrent/lstm_unit/definition.hpp - one step of an lstm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One step of every row: X [N, 4D] holds i, f, o, g before their functions.
 ///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
@@ -23,4 +25,4 @@ struct lstm_unit : operator_definition {
 
 using recurrent_lstm_unit_operators = operator_list<lstm_unit>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

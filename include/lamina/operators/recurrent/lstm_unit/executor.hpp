@@ -2,11 +2,13 @@
 // lamina/operators/recurrent/lstm_unit/executor.hpp - one step of an lstm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void lstm_unit_forward(call_context<Real>& ctx) {
@@ -66,4 +68,4 @@ void add_lstm_unit_kernels(kernel_table<Real>& table) {
   table["lstm_unit_grad"] = lstm_unit_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/operators/recurrent/lstm_unit/onnx.hpp - one step of an lstm, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -28,4 +30,4 @@ inline void add_recurrent_lstm_unit(onnx_operators& to) { to.add("lstm_unit", lo
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

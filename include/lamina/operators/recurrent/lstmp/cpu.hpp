@@ -3,10 +3,12 @@
 // lstmp.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The outputs for the gradient are ordered by steps.
 template <>
@@ -199,4 +201,4 @@ struct call_kernel<gradient_of<lstmp>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/recurrent/lstmp/cuda.cuh - lstm with a projection of its output.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/lstm/cuda.cuh>
 #include <lamina/operators/recurrent/lstm/cuda_body.cuh>
 #include <lamina/operators/recurrent/lstmp/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -85,4 +87,4 @@ struct call_kernel<gradient_of<lstmp>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

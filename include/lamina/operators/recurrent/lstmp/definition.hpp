@@ -2,9 +2,11 @@
 // lamina/operators/recurrent/lstmp/definition.hpp - lstm with a projection of its output.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// lstm with a recurrent projection: the next step reads in place of h
 ///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
@@ -38,4 +40,4 @@ struct lstmp : operator_definition {
 
 using recurrent_lstmp_operators = operator_list<lstmp>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

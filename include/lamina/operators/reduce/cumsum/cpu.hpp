@@ -2,13 +2,15 @@
 // lamina/operators/reduce/cumsum/cpu.hpp - running sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/reduce/cumsum/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<cumsum> {
@@ -40,4 +42,4 @@ struct call_kernel<cumsum> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,6 +2,8 @@
 // lamina/operators/reduce/cumsum/cuda.cuh - running sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/operators/reduce/cumsum/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -73,4 +75,4 @@ struct call_kernel<cumsum> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/reduce/cumsum/definition.hpp - running sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[i] = X[0] + ... + X[i] along `axis`; `exclusive` leaves X[i] out, `reverse` sums from the
 /// end. Fluid: cumsum. Its gradient is a `cumsum` in the other direction.
@@ -36,4 +38,4 @@ struct cumsum : operator_definition {
 
 using reduce_cumsum_operators = operator_list<cumsum>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/reduce/cumsum/executor.hpp - running sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Running sums along an axis.
 template <class Real>
@@ -32,4 +34,4 @@ void add_cumsum_kernels(kernel_table<Real>& table) {
   table["cumsum"] = cumsum_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

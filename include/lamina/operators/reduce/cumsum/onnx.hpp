@@ -2,9 +2,11 @@
 // lamina/operators/reduce/cumsum/onnx.hpp - running sums, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -17,4 +19,4 @@ inline void add_reduce_cumsum(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

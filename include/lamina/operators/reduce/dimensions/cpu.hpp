@@ -2,6 +2,8 @@
 // lamina/operators/reduce/dimensions/cpu.hpp - sums and extremes along dimensions: reduce_*.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <type_traits>
 
@@ -10,7 +12,7 @@
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -274,4 +276,4 @@ struct call_kernel<gradient_of<reduce_prod>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/reduce/dimensions/definition.hpp - sums, means and extremes along dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
 /// when negative), or over all when reduce_all is true. keep_dim keeps reduced dimensions as ones.
@@ -68,4 +70,4 @@ struct reduce_any : reduction {
 using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
                                                   reduce_prod, reduce_all, reduce_any>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

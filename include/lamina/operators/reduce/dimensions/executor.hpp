@@ -2,11 +2,13 @@
 // lamina/operators/reduce/dimensions/executor.hpp - reductions along dimensions: reduce_*.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Which element of the result each element of X goes to, and the shape of the result.
 struct reduction_plan {
@@ -132,4 +134,4 @@ void add_reduction_kernels(kernel_table<Real>& table) {
   table["reduce_any"] = reduce_truth<Real, false>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

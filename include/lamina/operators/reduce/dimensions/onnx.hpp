@@ -2,10 +2,12 @@
 // lamina/operators/reduce/dimensions/onnx.hpp - reductions along dimensions, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/reduce/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -21,4 +23,4 @@ inline void add_reduce_dimensions(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/reduce/mean/executor.hpp - the mean of all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = sum of all elements / their number; 0 if there are none.
 template <class Real>
@@ -32,4 +34,4 @@ void add_mean_kernels(kernel_table<Real>& table) {
   table["mean_grad"] = mean_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/reduce/mean/onnx.hpp - the mean of all elements, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/reduce/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -15,4 +17,4 @@ inline void add_reduce_mean(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

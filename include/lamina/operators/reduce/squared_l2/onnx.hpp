@@ -2,13 +2,15 @@
 // lamina/operators/reduce/squared_l2/onnx.hpp - norms of whole arrays, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -35,4 +37,4 @@ inline void add_reduce_squared_l2(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

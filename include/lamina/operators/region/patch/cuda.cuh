@@ -2,6 +2,8 @@
 // lamina/operators/region/patch/cuda.cuh - windows of images: spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/core/extremes.hpp>
@@ -12,7 +14,7 @@
 #include <lamina/operators/region/patch/common.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -208,4 +210,4 @@ struct call_kernel<gradient_of<im2sequence>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,11 +2,13 @@
 // lamina/operators/region/patch/definition.hpp - windows of images: spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, concatenated: X
 /// [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
@@ -57,4 +59,4 @@ struct im2sequence : operator_definition {
 
 using region_patch_operators = operator_list<spp, im2sequence>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/region/patch/executor.hpp - windows of images: spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +14,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(position in Out, positions in X) for each window of each level of a pyramid.
 template <class Real, class F>
@@ -146,4 +148,4 @@ void add_patch_kernels(kernel_table<Real>& table) {
   table["im2sequence_grad"] = im2sequence_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

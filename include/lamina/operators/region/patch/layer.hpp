@@ -2,13 +2,15 @@
 // lamina/operators/region/patch/layer.hpp - windows of images: spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of spp.
 struct spp_attr {
@@ -81,4 +83,4 @@ constexpr auto im2sequence(variable<T, R, C, H, W> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

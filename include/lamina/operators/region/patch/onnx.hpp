@@ -2,6 +2,8 @@
 // lamina/operators/region/patch/onnx.hpp - windows of images, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,7 +16,7 @@
 #include <lamina/operators/region/patch/definition.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -79,4 +81,4 @@ inline void add_region_patch(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/region/roi_align/definition.hpp - interpolated samples of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The averages of the parts of regions of images, without rounding: Out [regions, C,
 /// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points or, if that is
@@ -95,4 +97,4 @@ LAMINA_FN inline image_range scored_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/region/roi_align/layer.hpp - interpolated samples of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/region/layer.hpp>
 #include <lamina/operators/region/roi_align/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of roi_align.
 struct roi_align_attr {
@@ -67,4 +69,4 @@ constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> region
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

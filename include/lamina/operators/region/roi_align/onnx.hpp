@@ -2,13 +2,15 @@
 // lamina/operators/region/roi_align/onnx.hpp - interpolated samples of regions, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -27,4 +29,4 @@ inline void add_region_roi_align(onnx_operators& to) { to.add("roi_align", lower
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

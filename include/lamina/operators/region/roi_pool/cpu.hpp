@@ -2,13 +2,15 @@
 // lamina/operators/region/roi_pool/cpu.hpp - maxima over the parts of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<roi_pool> {
@@ -73,4 +75,4 @@ struct call_kernel<gradient_of<roi_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

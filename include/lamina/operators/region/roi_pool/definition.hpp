@@ -2,10 +2,12 @@
 // lamina/operators/region/roi_pool/definition.hpp - maxima over the parts of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
 /// pooled_width], Argmax its position in the channel, -1 in an empty part, whose Out is 0. ROIs
@@ -39,4 +41,4 @@ LAMINA_FN inline image_range region_part(float first, float last, float scale, i
   return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

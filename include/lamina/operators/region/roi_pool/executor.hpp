@@ -2,6 +2,8 @@
 // lamina/operators/region/roi_pool/executor.hpp - maxima over the parts of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void roi_pool_forward(call_context<Real>& ctx) {
@@ -80,4 +82,4 @@ void add_roi_pool_kernels(kernel_table<Real>& table) {
   table["roi_pool_grad"] = roi_pool_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,12 +2,14 @@
 // lamina/operators/region/roi_pool/layer.hpp - maxima over the parts of regions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/region/layer.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of roi_pool.
 struct roi_pool_attr {
@@ -39,4 +41,4 @@ constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/region/roi_pool/onnx.hpp - maxima over the parts of regions, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +11,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -30,4 +32,4 @@ inline void add_region_roi_pool(onnx_operators& to) { to.add("roi_pool", lower_r
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/sequence/conv/cpu_row_conv.hpp - row convolutions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/core/math.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<row_conv> {
@@ -76,4 +78,4 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // sequence_expand_as.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/sequence/expand/definition.hpp>
 #include <lamina/operators/sequence/pool/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -109,4 +111,4 @@ struct call_kernel<gradient_of<sequence_expand_as>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

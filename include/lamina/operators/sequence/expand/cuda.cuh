@@ -3,13 +3,15 @@
 // sequence_expand_as.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/expand/definition.hpp>
 #include <lamina/operators/sequence/pool/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -105,4 +107,4 @@ struct call_kernel<gradient_of<sequence_expand_as>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

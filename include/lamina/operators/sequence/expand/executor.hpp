@@ -3,11 +3,13 @@
 // sequence_expand_as.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/sequence/executor.hpp>
 #include <lamina/operators/sequence/shape/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 rows_and_lod expanded(const call_context<Real>& ctx) {
@@ -79,4 +81,4 @@ void add_sequence_expand_kernels(kernel_table<Real>& table) {
   table["sequence_expand_as_grad"] = sequence_expand_as_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/operators/sequence/expand/onnx.hpp - rows that are repeated, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -30,4 +32,4 @@ inline void add_sequence_expand(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/operators/sequence/ids/cpu.hpp - sequences of ids.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -121,4 +123,4 @@ struct call_kernel<gradient_of<sequence_scatter>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/sequence/ids/cuda.cuh - sequences of ids.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -173,4 +175,4 @@ struct call_kernel<sequence_erase> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/operators/sequence/ids/onnx.hpp - sequences of ids, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,7 +11,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -49,4 +51,4 @@ inline void add_sequence_ids(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

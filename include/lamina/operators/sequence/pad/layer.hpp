@@ -2,6 +2,8 @@
 // lamina/operators/sequence/pad/layer.hpp - sequences as rows of one length.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/sequence_rows.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_pad.
 struct sequence_pad_attr {
@@ -60,4 +62,4 @@ template <auto...>
 constexpr no_match<sequence_pad_attr> sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

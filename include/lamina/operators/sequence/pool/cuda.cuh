@@ -2,13 +2,15 @@
 // lamina/operators/sequence/pool/cuda.cuh - the rows of each sequence, pooled to one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/pool/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -100,4 +102,4 @@ struct call_kernel<gradient_of<sequence_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/pool/executor.hpp - the rows of each sequence, pooled to one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The divisor of the sum of a pooled sequence.
 template <class Real>
@@ -95,4 +97,4 @@ void add_sequence_pool_kernels(kernel_table<Real>& table) {
   table["sequence_pool_grad"] = sequence_pool_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

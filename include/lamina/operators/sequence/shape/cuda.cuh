@@ -4,11 +4,13 @@
 // waits for values of the device only if lengths depend on them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<sequence_concat> {
@@ -170,4 +172,4 @@ struct call_kernel<gradient_of<sequence_reshape>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

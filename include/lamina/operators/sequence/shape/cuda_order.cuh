@@ -3,12 +3,14 @@
 // sequence_reverse, lod_reset.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<sequence_reverse> {
@@ -55,4 +57,4 @@ struct call_kernel<gradient_of<lod_reset>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

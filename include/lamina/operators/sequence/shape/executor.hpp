@@ -2,10 +2,12 @@
 // lamina/operators/sequence/shape/executor.hpp - sequences cut, joined and renamed.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/sequence/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The rows of a result and, if it has new ones, its sequences.
 struct rows_and_lod {
@@ -181,4 +183,4 @@ void add_sequence_shape_kernels(kernel_table<Real>& table) {
   table["lod_reset_grad"] = reshaped_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

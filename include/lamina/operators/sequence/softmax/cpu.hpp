@@ -2,6 +2,8 @@
 // lamina/operators/sequence/softmax/cpu.hpp - softmax over each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<sequence_softmax> {
@@ -51,4 +53,4 @@ struct call_kernel<gradient_of<sequence_softmax>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/softmax/cuda.cuh - softmax over each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -73,4 +75,4 @@ struct call_kernel<gradient_of<sequence_softmax>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/operators/sequence/softmax/executor.hpp - softmax over each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void sequence_softmax_forward(call_context<Real>& ctx) {
@@ -52,4 +54,4 @@ void add_sequence_softmax_kernels(kernel_table<Real>& table) {
   table["sequence_softmax_grad"] = sequence_softmax_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

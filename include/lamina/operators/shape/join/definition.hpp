@@ -2,9 +2,11 @@
 // lamina/operators/shape/join/definition.hpp - copies to other positions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
@@ -127,4 +129,4 @@ struct expand : operator_definition {
 
 using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

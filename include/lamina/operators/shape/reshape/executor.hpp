@@ -3,11 +3,13 @@
 // shape or type: reshape2, squeeze2, unsqueeze2, flatten2, assign, cast, increment.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/shape/join/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
@@ -106,4 +108,4 @@ void add_reshape_kernels(kernel_table<Real>& table) {
   table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel
