@@ -19,7 +19,9 @@
 #include <lamina/operators/elementwise/sum/cuda.cuh>
 #include <lamina/operators/embedding/gather/cuda.cuh>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
+#include <lamina/operators/embedding/lookup_table/cuda_rows.cuh>
 #include <lamina/operators/embedding/selected_rows/cuda.cuh>
+#include <lamina/operators/fill/cuda.cuh>
 #include <lamina/operators/loss/crf/cuda.cuh>
 #include <lamina/operators/loss/crf/cuda_body.cuh>
 #include <lamina/operators/loss/cross_entropy/cuda.cuh>
