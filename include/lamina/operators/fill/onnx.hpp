@@ -14,14 +14,6 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-inline void add_fill(onnx_operators& to) {
-  to.add("fill_zeros_like", [](onnx_operator& op) {
-    op.out("Out", "Expand", {op.number(0, op.type_of("Out")), op.node("Shape", {op.in("X")})});
-  });
-  to.add("fill_constant", lower_fill_constant);
-  to.add("assign_value", lower_assign_value);
-}
-
 /// The number of a constant: the text of it has digits that the float has not.
 inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
   const std::string digits = op.string("str_value");
@@ -61,6 +53,14 @@ inline void lower_assign_value(onnx_operator& op) {
   else
     op.fail("expected values of 32 bits, found none");
   op.out("Out", op.program().graph.constant(values.cast(op.type_of("Out"))));
+}
+
+inline void add_fill(onnx_operators& to) {
+  to.add("fill_zeros_like", [](onnx_operator& op) {
+    op.out("Out", "Expand", {op.number(0, op.type_of("Out")), op.node("Shape", {op.in("X")})});
+  });
+  to.add("fill_constant", lower_fill_constant);
+  to.add("assign_value", lower_assign_value);
 }
 
 }  // namespace onnx

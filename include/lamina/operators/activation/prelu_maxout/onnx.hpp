@@ -15,6 +15,14 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
+/// Groups of neighbouring channels become a dimension, of which the largest stays.
+inline void lower_maxout(onnx_operator& op) {
+  const std::int64_t groups = op.integer("groups", 1);
+  std::vector<std::int64_t> shape{0, op.extent("X", 1) / groups, groups};
+  for (int d = 2; d < op.rank("X"); ++d) shape.push_back(op.extent("X", d));
+  op.out("Out", "ReduceMax", {op.reshape(op.in("X"), shape), op.list({2})}, {{"keepdims", 0}});
+}
+
 inline void add_activation_prelu_maxout(onnx_operators& to) {
   to.add("prelu", [](onnx_operator& op) {
     // One slope in all, one per channel, or one per element of a row.
@@ -32,14 +40,6 @@ inline void add_activation_prelu_maxout(onnx_operators& to) {
     op.out("Out", above(op, in, 0, in, op.node("Mul", {in, alpha})));
   });
   to.add("maxout", lower_maxout);
-}
-
-/// Groups of neighbouring channels become a dimension, of which the largest stays.
-inline void lower_maxout(onnx_operator& op) {
-  const std::int64_t groups = op.integer("groups", 1);
-  std::vector<std::int64_t> shape{0, op.extent("X", 1) / groups, groups};
-  for (int d = 2; d < op.rank("X"); ++d) shape.push_back(op.extent("X", d));
-  op.out("Out", "ReduceMax", {op.reshape(op.in("X"), shape), op.list({2})}, {{"keepdims", 0}});
 }
 
 }  // namespace onnx
