@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 

@@ -9,6 +9,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/loss/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/norm/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {

@@ -10,6 +10,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 

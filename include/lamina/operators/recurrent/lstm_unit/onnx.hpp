@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/recurrent/onnx.hpp>
 

@@ -9,6 +9,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/roi_pool/definition.hpp>
 

@@ -8,6 +8,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 

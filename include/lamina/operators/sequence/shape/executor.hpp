@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/sequence/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
