@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/prelu_maxout/executor.hpp>
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/print/executor.hpp>
@@ -41,7 +43,7 @@
 #include <lamina/operators/shape/reshape/executor.hpp>
 #include <lamina/operators/update/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Adds the kernels of all operators of the library.
 template <class Real>
@@ -83,4 +85,4 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_optimizer_kernels(table);
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

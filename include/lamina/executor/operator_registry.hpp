@@ -3,6 +3,8 @@
 // files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The schemas of operators by type name. A recorded program refers to the definitions of its
 /// operators; a program that was read only names them. A type may have several forms with different
@@ -83,4 +85,4 @@ inline const operator_registry& known_operators() {
   return all;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 // Operators first: a compiler names the first path of includes that leads to a header, and a short
 // path is a short message.
 // clang-format off

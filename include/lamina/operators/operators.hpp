@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
@@ -61,7 +63,7 @@
 #include <lamina/operators/shape/query/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Calls f(operator_list<...>{}) for the operators of each header of definitions. Gradients follow
 /// from them; updates of parameters are those of optimizers.
@@ -120,4 +122,4 @@ void for_each_operator_list(F&& f) {
   f(shape_reshape_operators{});
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

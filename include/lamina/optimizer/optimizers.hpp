@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/optimizer/adadelta.hpp>
 #include <lamina/optimizer/adagrad.hpp>
@@ -18,11 +20,11 @@
 #include <lamina/optimizer/rmsprop.hpp>
 #include <lamina/optimizer/sgd.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The optimizers of the library.
 using library_optimizers =
     operator_list<adadelta, adagrad, adam, adamax, decayed_adagrad, ftrl, lamb, lars_momentum,
                   momentum, proximal_adagrad, proximal_gd, rmsprop, sgd>;
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

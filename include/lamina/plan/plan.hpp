@@ -3,6 +3,8 @@
 // Each pass is a separate variable, because clang limits the steps per evaluation, not their sum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/plan/quotient.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Variables that keep their value after a run.
 template <int N>
@@ -131,4 +133,4 @@ struct plan {
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/onnx.hpp>
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
@@ -13,7 +15,7 @@
 #include <lamina/operators/sequence/onnx.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina::onnx {
+namespace lamina::inline LAMINA_ABI::onnx {
 
 /// Adds the conversions of all operators of the library that ONNX can express.
 inline void add_library_conversions(onnx_operators& to) {
@@ -31,4 +33,4 @@ inline void add_library_conversions(onnx_operators& to) {
   extend_whole_numbers(to);
 }
 
-}  // namespace lamina::onnx
+}  // namespace lamina::inline LAMINA_ABI::onnx

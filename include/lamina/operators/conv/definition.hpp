@@ -2,9 +2,11 @@
 // lamina/operators/conv/definition.hpp - convolutions of images and volumes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + sum over c, i, j of Input[n, c, y *
 /// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j];
@@ -68,4 +70,4 @@ struct conv2d_transpose : operator_definition {
 
 using conv_operators = operator_list<conv2d, depthwise_conv2d, conv3d, conv2d_transpose>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

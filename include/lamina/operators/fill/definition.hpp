@@ -3,9 +3,11 @@
 // random numbers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
@@ -108,4 +110,4 @@ using fill_operators =
     operator_list<data, fill_constant, uniform_random, gaussian_random, truncated_gaussian_random,
                   uniform_random_batch_size_like, gaussian_random_batch_size_like, assign_value>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -4,9 +4,11 @@
 // by other operators. The kernels are those of lamina's form (operators/update/executor.hpp).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::fluid {
+namespace lamina::inline LAMINA_ABI::fluid {
 
 /// p -= lr * g. Fluid: sgd.
 struct sgd : operator_definition {
@@ -158,4 +160,4 @@ using update_fluid_operators =
     operator_list<sgd, momentum, lars_momentum, adagrad, decayed_adagrad, adam, lamb, adamax,
                   adadelta, rmsprop, ftrl, proximal_gd, proximal_adagrad>;
 
-}  // namespace lamina::fluid
+}  // namespace lamina::inline LAMINA_ABI::fluid

@@ -3,6 +3,8 @@
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/prelu_maxout/cuda.cuh>
 #include <lamina/operators/activation/softmax/cuda.cuh>
 #include <lamina/operators/control/array/cuda.cuh>

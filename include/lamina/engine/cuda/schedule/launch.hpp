@@ -7,6 +7,8 @@
 // kernel.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -20,7 +22,7 @@
 #include <lamina/engine/cuda/schedule/group_kernel.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <class S>
 struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
@@ -180,4 +182,4 @@ struct group_kernel<expression::call_expression<Op>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // attributes, X -> Out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// max(x, 0), NaN if x is NaN.
 struct relu : pointwise_by_output {
@@ -153,4 +155,4 @@ struct selu : pointwise_by_output {
 using activation_simple_operators =
     operator_list<relu, tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

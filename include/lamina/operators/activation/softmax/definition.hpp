@@ -2,9 +2,11 @@
 // lamina/operators/activation/softmax/definition.hpp - the softmax function.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = e^(x - max) / sum e^(x - max) along `axis`. Fluid: softmax.
 struct softmax : operator_definition {
@@ -21,4 +23,4 @@ struct softmax : operator_definition {
 
 using activation_softmax_operators = operator_list<softmax>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

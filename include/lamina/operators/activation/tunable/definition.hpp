@@ -3,9 +3,11 @@
 // attributes or parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// x if x > 0, else alpha * x. Source: Maas et al. 2013.
 struct leaky_relu : pointwise {
@@ -240,4 +242,4 @@ using activation_tunable_operators =
     operator_list<leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish,
                   pow, hard_shrink, softshrink, thresholded_relu, prelu, maxout>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -7,9 +7,11 @@
 // t, in the order of the table, so the sequences of a step are the first ones of the previous step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 
@@ -144,4 +146,4 @@ using control_rank_table_operators =
                   shrink_rnn_memory, reorder_lod_tensor_by_rank, last_rnn_memory,
                   last_rnn_memory_gradient, fill_constant_batch_size_like>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

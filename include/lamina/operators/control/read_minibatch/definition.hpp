@@ -3,9 +3,11 @@
 // program runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out, data variables, become the next mini-batch of the reader that the run was given; More,
 /// bool [1], is whether another one follows. Fluid: read.
@@ -21,4 +23,4 @@ struct read_minibatch : operator_definition {
 
 using control_read_minibatch_operators = operator_list<read_minibatch>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,9 +3,11 @@
 // them again, or choose one of several variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
@@ -101,4 +103,4 @@ struct select_input : operator_definition {
 using control_split_merge_operators =
     operator_list<merge_lod_tensor, split_lod_tensor, select_output, select_input>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

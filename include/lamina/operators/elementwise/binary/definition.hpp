@@ -4,12 +4,14 @@
 // `axis`; axis -1 stands for rank(X) - rank(Y).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the elementwise operators: Out = f(X, Y).
 struct elementwise : pointwise {
@@ -183,4 +185,4 @@ using elementwise_binary_operators =
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
                   elementwise_floordiv, fill_zeros_like>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,9 +3,11 @@
 // limits.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = min(max(X, min), max). NaN stays NaN. The gradient passes strictly
 /// between the limits. Fluid: clip.
@@ -34,4 +36,4 @@ struct clip_to_norm : operator_definition {
 
 using elementwise_clip_operators = operator_list<clip, clip_to_norm>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // result is bool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the comparisons: Out is bool, with the axis broadcast of elementwise_*.
 struct comparison : pointwise {
@@ -121,4 +123,4 @@ using elementwise_compare_operators =
     operator_list<less_than, less_equal, greater_than, greater_equal, equal, not_equal, logical_and,
                   logical_or, logical_xor, logical_not>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

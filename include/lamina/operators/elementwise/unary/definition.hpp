@@ -5,9 +5,11 @@
 // A slope of 0 stays 0 even if the derivative is infinite: a term of weight 0 has no gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// e^x.
 struct exp : pointwise_by_output {
@@ -221,4 +223,4 @@ using elementwise_unary_operators =
     operator_list<exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil,
                   floor, round, sign>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/loss/pointwise/definition.hpp - costs per element, as pointwise operators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -192,4 +194,4 @@ using loss_pointwise_operators =
     operator_list<sigmoid_cross_entropy_with_logits, log_loss, hinge_loss, huber_loss,
                   modified_huber_loss, rank_loss, margin_rank_loss>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

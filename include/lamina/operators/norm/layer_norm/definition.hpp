@@ -3,9 +3,11 @@
 // of two rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance are
 /// over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
@@ -50,4 +52,4 @@ struct cos_sim : operator_definition {
 
 using norm_layer_norm_operators = operator_list<layer_norm, norm, cos_sim>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/pool/pool2d/definition.hpp - what the windows of an image hold.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
 /// window per element of Out [N, C, OH, OW]. Row y of Out reads ksize rows that start at y * stride
@@ -86,4 +88,4 @@ struct unpool : operator_definition {
 
 using pool_pool2d_operators = operator_list<pool2d, pool3d, max_pool2d_with_index, unpool>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

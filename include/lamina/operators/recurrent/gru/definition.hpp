@@ -3,9 +3,11 @@
 // single step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
 /// elementwise, h' is the state of the previous step (H0, else 0):
@@ -58,4 +60,4 @@ struct gru_unit : operator_definition {
 
 using recurrent_gru_operators = operator_list<gru, gru_unit>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/reduce/dimensions/definition.hpp - sums, means and extremes along dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
 /// when negative), or over all when reduce_all is true. keep_dim keeps reduced dimensions as ones.
@@ -96,4 +98,4 @@ struct cumsum : operator_definition {
 using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
                                                   reduce_prod, reduce_all, reduce_any, cumsum>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

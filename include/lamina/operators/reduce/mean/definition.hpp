@@ -2,9 +2,11 @@
 // lamina/operators/reduce/mean/definition.hpp - the mean of all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = sum of all elements of X / their number, shape [1]; 0 where X has no rows: a side of a
 /// branch that no row took adds nothing to a cost, where Fluid's 0 / 0 would spoil it. Fluid: mean.
@@ -20,4 +22,4 @@ struct mean : operator_definition {
 
 using reduce_mean_operators = operator_list<mean>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

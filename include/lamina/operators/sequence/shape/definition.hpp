@@ -3,9 +3,11 @@
 // of rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows of each sequence of X's last level in reverse order. Its gradient is itself.
 /// Fluid: sequence_reverse.
@@ -79,4 +81,4 @@ struct lod_reset : operator_definition {
 using sequence_shape_operators =
     operator_list<sequence_reverse, sequence_concat, sequence_slice, sequence_reshape, lod_reset>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

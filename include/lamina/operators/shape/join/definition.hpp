@@ -2,9 +2,11 @@
 // lamina/operators/shape/join/definition.hpp - operators that join and split variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
@@ -165,4 +167,4 @@ struct multiplex : operator_definition {
 using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand,
                                            gather, scatter, multiplex>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,9 +3,11 @@
 // run, and ranges of numbers. None of these operators has a gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the dimensions of Input, rows included, int32 [rank]. Fluid: shape.
 struct shape : operator_definition {
@@ -40,4 +42,4 @@ struct range : operator_definition {
 
 using shape_query_operators = operator_list<shape, is_empty, where_index, range>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,9 +3,11 @@
 // elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 // Each has a second output XShape of shape [0, X's shape] and no elements: the gradient operator
 // reads it instead of X, so X need not be kept.
@@ -85,4 +87,4 @@ struct flatten2 : operator_definition {
 
 using shape_reshape_operators = operator_list<reshape2, transpose2, squeeze2, unsqueeze2, flatten2>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI
