@@ -172,7 +172,7 @@ def written_lists(tree):
     return lists
 
 
-def faults_of(tree, lists):
+def faults_of(tree):
     """What --update does not repair."""
     for header in tree.stage("executor"):
         if 'table["' in tree.texts[header] and not KERNELS.search(tree.texts[header]):
@@ -216,7 +216,7 @@ def check(include, update):
             (tree.base / header).parent.mkdir(parents=True, exist_ok=True)
             (tree.base / header).write_text(text)
         faults = []
-    return [*faults, *faults_of(tree, changed)], len(written_lists(tree))
+    return [*faults, *faults_of(tree)], len(written_lists(tree))
 
 
 def self_test():
