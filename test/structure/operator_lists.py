@@ -26,6 +26,7 @@ import sys
 import tempfile
 
 LIBRARY = "lamina"
+NAMESPACE = "lamina::inline LAMINA_ABI"
 # Headers that a list leaves out, and definitions that no file names; each with the reason.
 LEFT_OUT = {
     "operators/pointwise_evaluation.hpp": "only the executor evaluates arrays",
@@ -102,17 +103,7 @@ def includes(headers):
 def head(header, purpose):
     return (f"// SPDX-License-Identifier: Apache-2.0\n// {LIBRARY}/{header} - {purpose}\n"
             "// Generated: test/structure/operator_lists.py --update writes this list.\n"
-            "#pragma once\n\n")
-
-
-def in_form(tree, text):
-    """The text of a list with the first include and the namespace of all headers."""
-    like = tree.texts.get("operators/operator_definition.hpp", "")
-    if first := re.search(rf"#pragma once\n\n(#include <{LIBRARY}/core/config.hpp>\n\n)", like):
-        text = text.replace("#pragma once\n\n", "#pragma once\n\n" + first[1], 1)
-    if space := re.search(rf"^namespace ({LIBRARY}[^{{]*) \{{", like, re.M):
-        text = re.sub(rf"(?m)^((?:\}}  // )?namespace ){LIBRARY}\b", rf"\g<1>{space[1]}", text)
-    return text
+            f"#pragma once\n\n#include <{LIBRARY}/core/config.hpp>\n\n")
 
 
 def calls(names, argument):
@@ -127,12 +118,12 @@ def written_lists(tree):
     stated = [ALIAS.search(tree.texts[d]) for d in definitions]
     lists[name] = (
         head(name, "all operators.") + includes(sorted([*definitions, *tree.beside(name)])) +
-        "\nnamespace lamina {\n\n"
+        f"\nnamespace {NAMESPACE} {{\n\n"
         "/// Calls f(operator_list<...>{}) for the operators of each header of definitions. "
         "Gradients follow\n/// from them; updates of parameters are those of optimizers.\n"
         "template <class F>\nvoid for_each_operator_list(F&& f) {\n" +
         "".join(f"  f({found[1]}{{}});\n" for found in stated if found) +
-        "}\n\n}  // namespace lamina\n")
+        f"}}\n\n}}  // namespace {NAMESPACE}\n")
     name = "layers/layers.hpp"
     lists[name] = (
         head(name, "all layers, and the operators they record.") +
@@ -144,10 +135,11 @@ def written_lists(tree):
     kernels = tree.stage("executor")
     lists[name] = (
         head(name, "the executor's kernels of all operators.") + includes(kernels) +
-        "\nnamespace lamina::kernel {\n\n/// Adds the kernels of all operators of the library.\n"
+        f"\nnamespace {NAMESPACE}::kernel {{\n\n"
+        "/// Adds the kernels of all operators of the library.\n"
         "template <class Real>\nvoid add_library_kernels(kernel_table<Real>& table) {\n" +
         calls([call for k in kernels for call in KERNELS.findall(tree.texts[k])], "table") +
-        "}\n\n}  // namespace lamina::kernel\n")
+        f"}}\n\n}}  // namespace {NAMESPACE}::kernel\n")
     name = "engine/cpu/schedule/call_kernels.hpp"
     lists[name] = head(name, "the kernels of all operators that are not fused.") + includes(
         tree.stage("cpu"))
@@ -158,14 +150,14 @@ def written_lists(tree):
     conversions = tree.stage("onnx")
     lists[name] = (
         head(name, "the conversions of all operators to ONNX.") + includes(conversions) +
-        "\nnamespace lamina::onnx {\n\n"
+        f"\nnamespace {NAMESPACE}::onnx {{\n\n"
         "/// Adds the conversions of all operators of the library that ONNX can express.\n"
         "inline void add_library_conversions(onnx_operators& to) {\n" +
         calls([
             call for first in ("add", "extend") for c in conversions
             for call, word in CONVERSIONS.findall(tree.texts[c]) if word == first
         ], "to") +
-        "}\n\n}  // namespace lamina::onnx\n")
+        f"}}\n\n}}  // namespace {NAMESPACE}::onnx\n")
     name = "optimizer/optimizers.hpp"
     optimizers = {
         header: found for header in tree.beside(name)
@@ -173,14 +165,14 @@ def written_lists(tree):
     }
     lists[name] = (
         head(name, "all optimizers.") + includes(["operators/operator_definition.hpp", *optimizers])
-        + "\nnamespace lamina::optimizer {\n\n/// The optimizers of the library.\n"
+        + f"\nnamespace {NAMESPACE}::optimizer {{\n\n/// The optimizers of the library.\n"
         "using library_optimizers =\n    operator_list<" +
         ", ".join(found[1] for found in optimizers.values()) +
-        ">;\n\n}  // namespace lamina::optimizer\n")
-    return {header: in_form(tree, text) for header, text in lists.items()}
+        f">;\n\n}}  // namespace {NAMESPACE}::optimizer\n")
+    return lists
 
 
-def faults_of(tree, lists):
+def faults_of(tree):
     """What --update does not repair."""
     for header in tree.stage("executor"):
         if 'table["' in tree.texts[header] and not KERNELS.search(tree.texts[header]):
@@ -224,7 +216,7 @@ def check(include, update):
             (tree.base / header).parent.mkdir(parents=True, exist_ok=True)
             (tree.base / header).write_text(text)
         faults = []
-    return [*faults, *faults_of(tree, changed)], len(written_lists(tree))
+    return [*faults, *faults_of(tree)], len(written_lists(tree))
 
 
 def self_test():
