@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/executor.hpp - moments of parts of an array, for all normalizations.
+// lamina/operators/norm/executor.hpp - moments of parts of an array, for all normalisations.
 #pragma once
 
 #include <lamina/core/config.hpp>

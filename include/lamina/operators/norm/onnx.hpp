@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/onnx.hpp - parameters and unused outputs of normalizations, for ONNX.
+// lamina/operators/norm/onnx.hpp - parameters and unused outputs of normalisations, for ONNX.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/recurrent/onnx.hpp - functions, weights and steps, for recurrent operators as
 // ONNX nodes.
+//
+// Fluid's lstm and gru get the product of their input with a matrix, ONNX's make it themselves: the
+// matrix is then one that puts the parts into ONNX's order.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/sequence/onnx.hpp - positions and lengths of sequences, for the operators on
 // them as ONNX nodes.
+//
+// ONNX has no ragged values: the rows of all sequences are one tensor, as in Fluid, and their
+// lengths are a second tensor: a feed of sequences NAME has a second input, NAME@LENGTHS.
 #pragma once
 
 #include <lamina/core/config.hpp>

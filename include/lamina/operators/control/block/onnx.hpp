@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/block/onnx.hpp - loops and branches as ONNX nodes.
+//
+// A while becomes a Loop whose carried values are the outer variables that its block writes. A
+// conditional_block becomes an If whose other branch returns the previous values of these. A while
+// that steps through tensor arrays (a static_rnn) is unrolled instead, so its number of iterations
+// has to be known: the conversion computes the indices, and arrays are not values of the graph.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - rows of a table that ids choose.
+// lamina/operators/embedding/lookup_table/cuda.cuh - rows of a table that ids choose. The gradient
+// of a row adds up the slopes of the ids that chose it, in their order.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/definition.hpp - normalization over the rows of a batch.
+// lamina/operators/norm/batch_norm/definition.hpp - normalisation over the rows of a batch.
 #pragma once
 
 #include <lamina/core/config.hpp>

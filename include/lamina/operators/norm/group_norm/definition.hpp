@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/group_norm/definition.hpp - normalization of the channels of images.
+// lamina/operators/norm/group_norm/definition.hpp - normalisation of the channels of images.
 #pragma once
 
 #include <lamina/core/config.hpp>

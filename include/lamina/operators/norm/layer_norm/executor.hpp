@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/layer_norm/executor.hpp - normalization of the elements of each row.
+// lamina/operators/norm/layer_norm/executor.hpp - normalisation of the elements of each row.
 #pragma once
 
 #include <lamina/core/config.hpp>

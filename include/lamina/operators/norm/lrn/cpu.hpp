@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/lrn/cpu.hpp - local response normalization.
+// lamina/operators/norm/lrn/cpu.hpp - local response normalisation.
 #pragma once
 
 #include <lamina/core/config.hpp>

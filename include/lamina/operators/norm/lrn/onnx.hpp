@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/lrn/onnx.hpp - local response normalization, as ONNX nodes.
+// lamina/operators/norm/lrn/onnx.hpp - local response normalisation, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/executor.hpp - sequences cut, joined and renamed.
+// lamina/operators/sequence/shape/executor.hpp - rows of sequences put elsewhere: reverse, concat,
+// slice, reshape, lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/onnx.hpp - sequences cut, joined and renamed, as ONNX nodes.
+// lamina/operators/sequence/shape/onnx.hpp - rows of sequences put elsewhere: reverse, concat,
+// slice, reshape, lod_reset; as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
