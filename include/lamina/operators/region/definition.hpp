@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/definition.hpp - parts of images: regions, pyramids, patches as
-// sequences.
+// lamina/operators/region/definition.hpp - ranges of rows and columns of images, for all operators
+// on regions.
 #pragma once
 
 #include <lamina/core/config.hpp>

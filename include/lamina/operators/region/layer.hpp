@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/layer.hpp - parts of images: roi_pool, roi_align, psroi_pool, spp,
-// im2sequence.
+// lamina/operators/region/layer.hpp - regions of images as operands, for all layers on regions.
 #pragma once
 
 #include <lamina/core/config.hpp>
