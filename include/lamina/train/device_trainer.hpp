@@ -31,8 +31,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
   using base::parameters, base::states;
   using training = training_program<P, Opt>;
 
-  LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
-      : base(opt, m, seed),
+  LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0,
+                             training_memory* kept = nullptr)
+      : base(opt, m, seed, kept),
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
         updates_(state_.limits_norms() ? std::make_unique<updates>(b, state_) : nullptr),
@@ -80,6 +81,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     this->require_whole();
     parameters_.download(model_.memory());
     states_.download(state_.pointers());
+    this->steps_at_host_ = steps_;
   }
   LAMINA_COLD void send() {
     parameters_.upload(model_.memory());

@@ -29,8 +29,8 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
   using backend = engine::cuda::place_backend<Arithmetic>;
   detail::check_threads(options);
   backend device(at.number);
-  device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
-  return detail::train_loop<P>(t, opt, batches, options);
+  return detail::train_loop<P, device_trainer<P, Opt, backend>>(opt, m, batches, options, device,
+                                                                opt, m, options.seed);
 }
 
 /// Trains on the CPU or on a device, as the options say.
