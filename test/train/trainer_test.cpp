@@ -77,13 +77,10 @@ TEST_CASE("a saved trainer goes on bit for bit, between passes and in the middle
   for (int pass = 0; pass < 4; ++pass) uninterrupted.pass(batches());
   uninterrupted.save(folder / "whole");
 
-  lamina::train_options options{.seed = 9};
-  lamina::trainer* running = nullptr;
-  options.on_event = [&](const lamina::event& e) {
-    if (e.is_end_iteration() && e.pass == 1 && e.batch == 2) running->save(folder / "middle");
+  lamina::trainer t{first, adam, {.seed = 9}};
+  t.options().on_event = [&](const lamina::event& e) {
+    if (e.is_end_iteration() && e.pass == 1 && e.batch == 2) t.save(folder / "middle");
   };
-  lamina::trainer t{first, adam, options};
-  running = &t;
   t.pass(batches());
   t.save(folder / "between");
   t.pass(batches());
@@ -159,8 +156,8 @@ TEST_CASE("steps of a trainer are those of a pass, and read the optimizer each t
 TEST_CASE("trainers of one model keep a state each, and a stopped pass is over") {
   test::optimizer::adam adam{.learning_rate = 0.01f};
   lamina::model alone{net}, shared{net};
-  lamina::trainer a{alone, adam}, b{shared, adam},
-      c{shared, test::optimizer::sgd{.learning_rate = 0}};
+  lamina::trainer a{alone, adam}, b{shared, adam};
+  lamina::trainer c{shared, test::optimizer::sgd{.learning_rate = 0}};
   for (int pass = 0; pass < 3; ++pass) {
     a.pass(batches());
     b.pass(batches());

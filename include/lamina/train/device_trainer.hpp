@@ -107,4 +107,23 @@ class device_trainer : public device_trainer_base<P, Opt> {
   engine::cuda::machine<training, Backend> machine_;
 };
 
+namespace detail {
+/// A device by its number, made before what runs on it.
+template <class Backend>
+struct owned_backend {
+  Backend backend;
+};
+}  // namespace detail
+
+/// The machine of a `trainer` on a device: it owns the connection to the device.
+template <program_type P, optimizer::optimizer_type Opt, class Backend>
+class placed_trainer : detail::owned_backend<Backend>, public device_trainer<P, Opt, Backend> {
+ public:
+  template <class Place>
+  LAMINA_COLD placed_trainer(const Place& at, const Opt& opt, model<P>& m, std::uint64_t seed,
+                             training_memory* kept)
+      : detail::owned_backend<Backend>{Backend(at.number)},
+        device_trainer<P, Opt, Backend>(this->backend, opt, m, seed, kept) {}
+};
+
 }  // namespace lamina

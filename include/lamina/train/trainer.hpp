@@ -55,7 +55,11 @@ class trainer {
   /// The model on the host changes at the end of each pass, and by bring_back().
   template <typed_place Place>
   trainer(model<P>& m, Opt& opt, const train_options& options, const Place& at)
-      : options_(options), used_(opt), run_(opt, options_, nullptr, at, opt, m, seed()) {}
+      : options_(options), used_(opt), run_(opt, options_, nullptr, at, opt, m, seed()) {
+    if (options.threads != 1)
+      throw error(text() << "lamina: train: expected 1 thread with a device as place, found "
+                         << options.threads);
+  }
 
   trainer(const trainer&) = delete;
   trainer& operator=(const trainer&) = delete;
@@ -111,6 +115,8 @@ class trainer {
 
   /// The optimizer that the trainer reads in each step.
   Opt& optimizer() { return used_; }
+  /// The options; threads and seed stay as they were.
+  train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
 
   /// Writes parameters, accumulators, step, position and seed to a file. The file appears whole or
