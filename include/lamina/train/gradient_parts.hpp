@@ -86,17 +86,17 @@ class gradient_parts {
     });
     real weighed = 0;
     for (const real w : weight_) weighed += w;
+    divisor_ = static_cast<double>(weighed);
     for (real& w : weight_) w /= std::max(real(1), weighed);
     detail::average_statistics<P>(machines_, weight_, model_);
-    [[maybe_unused]] quotient_sums sums;
     if constexpr (part_weight::is_quotient)
-      sums = detail::weigh_quotients<P>(machines_, samples_, weight_);
+      sums_ = detail::weigh_quotients<P>(machines_, samples_, weight_);
     else if constexpr (part_weight::is_sum)
       for (real& w : weight_) w = w > 0 ? real(1) : real(0);
     if constexpr (any_rows) reserve_rows();
     if constexpr (part_weight::is_quotient)
-      if (const double below = sums.denominator(part_weight::quotient); below == 0)
-        return static_cast<real>(part_weight::quotient.factor * sums.numerator / below);
+      if (const double below = sums_.denominator(part_weight::quotient); below == 0)
+        return static_cast<real>(part_weight::quotient.factor * sums_.numerator / below);
     real cost = 0;
     for (std::size_t t = 0; t < weight_.size(); ++t)
       if (weight_[t] != 0) cost += weight_[t] * costs_[t];
@@ -135,7 +135,103 @@ class gradient_parts {
     add(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
   }
 
+  /// The number of mini-batches whose gradients are joined and not used yet.
+  int pending() const { return pending_; }
+  /// Whether the gradients of mini-batches can be joined one by one: a cost that adds means over
+  /// rows of several kinds divides each by the rows of all mini-batches, which must be known.
+  static constexpr bool joins_one_by_one =
+      !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
+  /// Places a mini-batch behind those whose gradients are not used yet, so that its rows draw other
+  /// random numbers.
+  batch_view<P> behind(batch_view<P> batch) const {
+    for (int d = batch::domain; d < batch_view<P>::domains; ++d) batch.rows.first[d] += first_[d];
+    return batch;
+  }
+  /// Joins the gradients of a mini-batch, which lie added up in the first machine, with those of
+  /// the mini-batches since forget(), as if all were one mini-batch. Call keep() before it runs.
+  LAMINA_COLD void join(const batch_view<P>& batch) {
+    for (int d = batch::domain; d < batch_view<P>::domains; ++d) first_[d] += batch.rows.count[d];
+    const double before = divisor_of_all_;
+    double one = divisor_;
+    divisor_of_all_ += divisor_;
+    if constexpr (part_weight::is_quotient) {
+      joined_.add(sums_);
+      one = divisor_of(sums_);
+      divisor_of_all_ = divisor_of(joined_);
+    }
+    const double all = part_weight::is_sum ? 1 : divisor_of_all_;
+    const real share = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : one / all);
+    const real earlier = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : before / all);
+    if (pending_++ == 0) return;
+    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
+      if (gradient == nullptr) {
+        if constexpr (any_rows) {
+          row_sums_[static_cast<std::size_t>(i)].scale(earlier);
+          if (share != 0) row_sums_[static_cast<std::size_t>(i)].add(*rows_[i], share);
+        }
+        return;
+      }
+      for (std::size_t k = 0; k < n; ++k)
+        sum[k] = (earlier != 0 ? earlier * sum[k] : 0) + (share != 0 ? share * gradient[k] : 0);
+    });
+  }
+  /// Keeps the gradients of the first of several mini-batches, whose memory the next one needs.
+  LAMINA_COLD void keep() {
+    if (pending_ != 1) return;
+    if (sum_memory_.size() == 0) {
+      std::size_t floats = 0;
+      for (int i = 0; i < parameters; ++i)
+        floats += gradients_[i] == nullptr ? 0 : parameters_in<P>().floats(i);
+      sum_memory_.resize(floats);
+      if constexpr (any_rows) row_sums_.resize(static_cast<std::size_t>(parameters));
+    }
+    copy(true);
+  }
+  /// Puts the joined gradients where those of a single mini-batch lie.
+  LAMINA_COLD void bring() {
+    if (pending_ > 1) copy(false);
+  }
+  /// The next mini-batch is the first of an update.
+  void forget() {
+    pending_ = 0;
+    divisor_of_all_ = 0;
+    joined_ = {};
+    for (std::int64_t& f : first_) f = 0;
+  }
+
  private:
+  /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient. Both arrays are
+  /// null for selected rows.
+  template <class F>
+  void for_each_gradient(F&& f) {
+    float* sum = sum_memory_.data();
+    for (int i = 0; i < parameters; ++i) {
+      if (gradients_[i] == nullptr) {
+        if (rows(i) != nullptr) f(i, 0, nullptr, nullptr);
+        continue;
+      }
+      f(i, parameters_in<P>().numbers(i), engine::cpu::numbers_at<real>(gradients_[i]),
+        engine::cpu::numbers_at<real>(sum));
+      sum += parameters_in<P>().floats(i);
+    }
+  }
+  void copy(bool to_sum) {
+    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
+      if (gradient != nullptr) {
+        std::copy_n(to_sum ? gradient : sum, n, to_sum ? sum : gradient);
+      } else if constexpr (any_rows) {
+        rows_type& other = row_sums_[static_cast<std::size_t>(i)];
+        rows_type &to = to_sum ? other : *rows_[i], &from = to_sum ? *rows_[i] : other;
+        to.begin(from.columns());
+        to.add(from);
+      }
+    });
+  }
+  static double divisor_of(const quotient_sums& sums) {
+    constexpr lamina::quotient q = part_weight::quotient;
+    return sums.denominator(q) * (q.of_means ? sums.rows : 1);
+  }
+
   /// Reserves memory for the rows of all parts together before the first parameter is updated.
   LAMINA_COLD void reserve_rows() {
     for (int i = 0; i < parameters; ++i) {
@@ -157,6 +253,16 @@ class gradient_parts {
   std::vector<real> costs_;
   std::vector<real> weight_;  // by machine: its weight in the last mini-batch
   std::vector<int> samples_;  // by machine: its samples of the last mini-batch
+  // The last mini-batch: by what the sum over its rows is divided.
+  double divisor_ = 0;
+  quotient_sums sums_;
+  // All mini-batches since forget().
+  int pending_ = 0;
+  double divisor_of_all_ = 0;
+  quotient_sums joined_;
+  std::int64_t first_[batch_view<P>::domains] = {};
+  engine::cpu::aligned_buffer sum_memory_;
+  std::vector<rows_type> row_sums_;
 };
 
 }  // namespace lamina

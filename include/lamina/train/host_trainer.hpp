@@ -35,7 +35,7 @@ class host_trainer {
   using traits = optimizer::traits<Opt>;
   using real = real_of<P>;
   using fused = training_program<P, Opt>;
-  using update = update_operator<Opt>;
+  using update_type = update_operator<Opt>;
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static_assert(
@@ -85,18 +85,70 @@ class host_trainer {
   /// Runs one mini-batch. Returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
+    ran_parts_ = !fused_;
     return fused_ ? fused_step(batch) : split_step(batch);
   }
 
+  /// Computes the gradients of a mini-batch and joins them with those since the last update(), as
+  /// if all were one mini-batch. Returns the cost of this one. `whole` has the rows of all
+  /// mini-batches of the update, if they are known.
+  real backward(const batch_view<P>& batch, const batch_view<P>* whole = nullptr) {
+    detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
+    if (!parts_) parts_.emplace(model_, 1);
+    if (!parts_type::joins_one_by_one && parts_->pending() > 0 && whole == nullptr)
+      throw error(
+          "lamina: trainer: a cost that adds means over rows of several kinds needs all "
+          "mini-batches of an update at once: expected the option accumulate and pass(), found a "
+          "second backward() before update()");
+    if (!parts_type::part_weight::fits && (parts_->pending() > 0 || whole != nullptr))
+      throw error(
+          "lamina: trainer: expected one mini-batch per update for a cost that is neither a mean "
+          "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
+          "data alone, found several");
+    parts_->keep();
+    const real cost = parts_->run(pool_, parts_->behind(batch), whole == nullptr ? batch : *whole,
+                                  seed_, static_cast<std::uint64_t>(steps_));
+    if (parts_->machines().size() > 1)
+      pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+    parts_->join(batch);
+    ran_parts_ = true;
+    return cost;
+  }
+  /// Updates the parameters with the joined gradients. Throws lamina::error when there are none.
+  void update() {
+    if (pending() == 0)
+      throw error(
+          "lamina: trainer: expected backward() before update(), found none since the last "
+          "update");
+    parts_->bring();
+    parts_->forget();
+    update_parameters();
+  }
+  /// The same with gradients that `join(parts)` puts into the memory of the first machine.
+  template <class Join>
+  void update_with(Join&& join) {
+    detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
+    if (!parts_) parts_.emplace(model_, 1);
+    join(*parts_);
+    update_parameters();
+  }
+  /// Forgets gradients that wait for update().
+  void drop_gradients() {
+    if (parts_) parts_->forget();
+  }
+  /// The number of mini-batches whose gradients wait for update().
+  int pending() const { return parts_ ? parts_->pending() : 0; }
+
   /// Begins a pass: metrics that count over mini-batches start from zero.
   void begin_pass() {
-    if (fused_) return metrics::begin_pass(*fused_);
+    if (fused_) metrics::begin_pass(*fused_);
+    if (!parts_) return;
     for (auto& part : parts_->machines()) metrics::begin_pass(part->machine());
   }
   /// The sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
     metric_sum sum;
-    if (fused_) {
+    if (fused_ && !ran_parts_) {
       metrics::add(sum, *fused_, i);
     } else if (metrics::all.of[i].counts.positive >= 0) {
       metrics::add_counts(sum, parts_->machines(), i);
@@ -113,6 +165,7 @@ class host_trainer {
   std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
+    drop_gradients();
     steps_ = n;
     torn_ = false;
   }
@@ -201,7 +254,7 @@ class host_trainer {
       if (parts_->rows(i) != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *parts_->rows(i), number);
     array[1] = gradient;
-    engine::cpu::call_kernel<update>::run(param, array, number);
+    engine::cpu::call_kernel<update_type>::run(param, array, number);
   }
 
   LAMINA_NOINLINE real fused_step(const batch_view<P>& batch) {
@@ -237,17 +290,23 @@ class host_trainer {
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
-    scalar_ = traits::scalars(*used_, steps_);
-    if (!clips_) {
-      pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
-    } else {
+    if (clips_) {
       if (parts_->machines().size() > 1)
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-      const float* const scale = limit_norms();
-      pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
+      update_parameters();
+    } else {
+      scalar_ = traits::scalars(*used_, steps_);
+      pool_.run([this](int t) { finish_gradients(t, adds | updates, nullptr); });
+      ++steps_;
     }
-    ++steps_;
     return cost;
+  }
+  /// Updates all parameters with the gradients in the first machine.
+  void update_parameters() {
+    scalar_ = traits::scalars(*used_, steps_);
+    const float* const scale = clips_ ? limit_norms() : nullptr;
+    pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
+    ++steps_;
   }
 
   /// The work of thread t on the gradients: its share of all floats, or all of a parameter that
@@ -319,7 +378,8 @@ class host_trainer {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;  // some parameters are already updated
+  bool torn_ = false;       // some parameters are already updated
+  bool ran_parts_ = false;  // the last mini-batch ran in parts
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::cpu::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/host_trainer.hpp>
+#include <lamina/train/machine_gradients.hpp>
 #include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/training_run.hpp>
 
@@ -75,11 +77,38 @@ class trainer {
   real step(const batch_view<P>& batch) {
     if (batch.size() == 0)
       throw error("lamina: trainer: expected a mini-batch with samples, found none");
-    const real cost = run_.step(batch);
-    cost_ = static_cast<double>(cost);
-    of_pass_ = false;
-    return cost;
+    return noted(run_.step(batch));
   }
+  /// Computes the gradients of a mini-batch for the next update(), which is yours to call. Several
+  /// calls before one update() join their gradients as if their samples were one mini-batch: a mean
+  /// weighs each by its rows, a sum adds them up. Returns the cost of this mini-batch.
+  template <class Batch>
+  real backward(const Batch& samples) {
+    if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
+    return backward(feeder_.view());
+  }
+  /// The same for a mini-batch as arrays.
+  real backward(const batch_view<P>& batch) {
+    if (batch.size() == 0)
+      throw error("lamina: trainer: expected a mini-batch with samples, found none");
+    return noted(run_.backward(batch));
+  }
+  /// Updates the parameters with the gradients of backward(). Throws lamina::error when there are
+  /// none.
+  void update() {
+    optimizer::require_options(used_);
+    run_.machine().update();
+  }
+  /// Updates the parameters with the gradients that gradient machines of this model have computed,
+  /// each in its last backward() and in a thread of its own if you like:
+  /// `t.update({&machine_a, &machine_b})`. They are joined as those of backward() are.
+  void update(std::initializer_list<gradient_machine<P>*> machines) {
+    optimizer::require_options(used_);
+    run_.machine().update_with(
+        [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
+  }
+  /// The mini-batches whose gradients wait for update().
+  int pending() const { return run_.pending(); }
 
   /// Trains on a pass of a reader of mini-batches and reports events, as `train` does. The reader
   /// begins with the number of the pass. After load() of a state in the middle of a pass, this
@@ -122,6 +151,7 @@ class trainer {
   /// Writes parameters, accumulators, step, position and seed to a file. The file appears whole or
   /// not at all. An event handler may call it in the middle of a pass.
   LAMINA_COLD void save(const file_path& path) {
+    run_.require_none_pending("save()");
     bring_back();
     Machine& machine = run_.machine();
     write_tensor_file(path, detail::checkpoint_entries(machine.trained().arrays(), machine.arrays(),
@@ -145,6 +175,11 @@ class trainer {
   }
 
  private:
+  real noted(real cost) {
+    cost_ = static_cast<double>(cost);
+    of_pass_ = false;
+    return cost;
+  }
   detail::checkpoint_facts facts(const training_position& at) {
     return {Opt::type, steps(), at, options_.seed};
   }

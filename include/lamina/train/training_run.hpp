@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <lamina/core/config.hpp>
 #include <lamina/model/feeder.hpp>
@@ -46,6 +48,10 @@ class training_run {
         machine_(given..., kept),
         threads_(options.threads),
         seed_(options.seed) {
+    if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
+      throw error(text() << "lamina: train: expected accumulate to be 1"
+                         << (accumulates ? " or more" : " on a device") << ", found "
+                         << options.accumulate);
     machine_.follow(opt);
     const checkpoint_options& saving = options.checkpoint;
     if (saving.directory.empty()) return;
@@ -84,14 +90,35 @@ class training_run {
   /// Runs a mini-batch outside of any pass, without events. Returns the cost before the update.
   real_of<P> step(const batch_view<P>& batch) {
     optimizer::require_options(opt_);
-    const real_of<P> cost = machine_.step(batch);
-    means_.add(machine_, static_cast<double>(cost), batch.size());
+    if (options_.accumulate == 1 && pending() == 0)
+      return noted(machine_.step(batch), batch.size());
+    const real_of<P> cost = backward(batch);
+    if (pending() >= options_.accumulate) update();
     return cost;
+  }
+  /// Joins the gradients of a mini-batch with those that wait for an update.
+  real_of<P> backward(const batch_view<P>& batch) {
+    return noted(machine_.backward(batch), batch.size());
+  }
+  /// The mini-batches whose gradients wait for an update.
+  int pending() const {
+    if constexpr (accumulates)
+      return machine_.pending();
+    else
+      return 0;
+  }
+  /// Throws lamina::error if gradients wait for an update.
+  LAMINA_COLD void require_none_pending(const char* what) const {
+    if (pending() > 0)
+      throw error(text() << "lamina: trainer: expected update() before " << what
+                         << ", found the gradients of " << pending()
+                         << " mini-batches that are not used yet");
   }
 
   /// Runs one pass and reports events. The reader begins it with its number.
   template <class Reader>
   LAMINA_COLD void pass(Reader& batches) {
+    require_none_pending("pass()");
     const pass_guard guard{*this};
     const int pass = at_.pass;
     const checkpoint_options& saving = options_.checkpoint;
@@ -105,15 +132,18 @@ class training_run {
     detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_);
     if (at_.batch > 0) {
       const bool summed = saves || at_.checksum != 0;
-      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) note(summed);
+      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) note(feeder_, summed);
       seen_.require(at_, source_);
     }
-    while (walk.next()) {
-      note(saves);
-      const int rows = feeder_.rows();
+    minibatch_group group;
+    bool is_due = false;  // a checkpoint, at the next update
+    while (next(walk, group)) {
+      const feeder<P>& now = group.now(feeder_);
+      note(now, saves);
+      const int rows = now.rows();
       const std::int64_t batch = seen_.batches() - 1;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double cost = static_cast<double>(machine_.step(feeder_.view()));
+      const double cost = static_cast<double>(run(now.view(), group));
       means_.add(machine_, cost, rows);
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
@@ -122,12 +152,17 @@ class training_run {
               .cost = cost,
               .metrics = means_.now()};
       report(e);
+      if (pending() >= options_.accumulate) update();
       e.kind = event_kind::end_iteration;
       report(e);
-      if (saves && saving.every_batches > 0 && seen_.batches() % saving.every_batches == 0)
-        save(seen_.position(pass));
+      is_due = is_due ||
+               (saves && saving.every_batches > 0 && seen_.batches() % saving.every_batches == 0);
+      if (pending() > 0) continue;
+      if (is_due) save(seen_.position(pass));
+      is_due = false;
       if (stopping_) break;
     }
+    if (pending() > 0) update();
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
@@ -145,11 +180,64 @@ class training_run {
   }
 
  private:
+  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
+    m.backward(batch);
+  };
+
+  /// Whether the cost needs the rows of all mini-batches of an update.
+  static constexpr bool needs_all_rows = [] {
+    if constexpr (accumulates)
+      return !Machine::parts_type::joins_one_by_one;
+    else
+      return false;
+  }();
+  /// The mini-batches of an update, which are read before the first one runs if the cost needs the
+  /// rows of all.
+  struct minibatch_group {
+    std::vector<feeder<P>> ahead;
+    std::size_t at = 0, count = 0;
+    batch_view<P> whole;
+
+    const feeder<P>& now(const feeder<P>& single) const { return count > 0 ? ahead[at] : single; }
+  };
+  template <class Walk>
+  bool next(Walk& walk, [[maybe_unused]] minibatch_group& group) {
+    if constexpr (needs_all_rows)
+      if (options_.accumulate > 1) {
+        if (group.count > 0 && ++group.at < group.count) return true;
+        group.at = group.count = 0;
+        group.whole = {};
+        group.ahead.resize(static_cast<std::size_t>(options_.accumulate));
+        while (group.count < group.ahead.size() && walk.next()) {
+          std::swap(feeder_, group.ahead[group.count]);
+          const batch_view<P> batch = group.ahead[group.count++].view();
+          for (int d = 0; d < batch_view<P>::domains; ++d)
+            group.whole.rows.count[d] += batch.rows.count[d];
+        }
+        return group.count > 0;
+      }
+    return walk.next();
+  }
+  /// Runs a mini-batch of a pass: a whole step, or the gradients alone if an update takes several.
+  real_of<P> run(const batch_view<P>& batch, [[maybe_unused]] const minibatch_group& group) {
+    if constexpr (accumulates)
+      if (options_.accumulate > 1)
+        return machine_.backward(batch, group.count > 0 ? &group.whole : nullptr);
+    return machine_.step(batch);
+  }
+  void update() {
+    if constexpr (accumulates) machine_.update();
+  }
+  real_of<P> noted(real_of<P> cost, int samples) {
+    means_.add(machine_, static_cast<double>(cost), samples);
+    return cost;
+  }
   /// The next pass begins anew, also after one that an exception ended.
   struct pass_guard {
     training_run& of;
     ~pass_guard() {
       of.in_pass_ = false;
+      if constexpr (accumulates) of.machine_.drop_gradients();
       of.at_ = {of.at_.pass + 1, 0};
     }
   };
@@ -167,11 +255,11 @@ class training_run {
                          << options_.threads << " and " << options_.seed);
   }
   /// Counts a mini-batch, for the comparison in a resumed run.
-  void note(bool summed) {
-    if (!summed) return seen_.add(feeder_.rows());
+  void note(const feeder<P>& batch, bool summed) {
+    if (!summed) return seen_.add(batch.rows());
     checksum sum;
-    feeder_.add_to(sum);
-    seen_.add(feeder_.rows(), sum);
+    batch.add_to(sum);
+    seen_.add(batch.rows(), sum);
   }
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
