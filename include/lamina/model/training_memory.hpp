@@ -3,11 +3,13 @@
 // of `train` goes on.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
 /// cannot be copied, because a copy of a model is not what the optimizer has trained.
@@ -36,4 +38,4 @@ bool goes_on(const training_memory* kept) {
 }
 }  // namespace detail
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

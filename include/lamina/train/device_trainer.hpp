@@ -3,10 +3,11 @@
 // there between steps.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -17,7 +18,7 @@
 #include <lamina/train/device_trainer_base.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Forward, backward and update as one program on a device. The model on the host does not change
 /// before bring_back().
@@ -126,4 +127,4 @@ class placed_trainer : detail::owned_backend<Backend>, public device_trainer<P, 
         device_trainer<P, Opt, Backend>(this->backend, opt, m, seed, kept) {}
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

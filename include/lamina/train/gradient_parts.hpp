@@ -3,13 +3,14 @@
 // per thread, and their weighted sum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/metric_sums.hpp>
@@ -19,7 +20,7 @@
 #include <lamina/train/joined_parts.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One machine per thread. Each computes the gradients of its part of a mini-batch; the sum over
 /// the parts, in a fixed order, is the gradient of the mini-batch. The machines run a program whose
@@ -265,4 +266,4 @@ class gradient_parts {
   std::vector<rows_type> row_sums_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,13 @@
 // lamina/train/host_trainer.hpp - trains a model on the CPU: accumulators, machines, one step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
@@ -22,7 +23,7 @@
 #include <lamina/train/gradient_parts.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The machine of a trainer on the CPU. With one thread and no limit on
 /// norms, forward, backward and update are one program in which updates are fused into the products
@@ -391,4 +392,4 @@ class host_trainer {
   worker_pool pool_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

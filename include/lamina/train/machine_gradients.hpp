@@ -3,18 +3,19 @@
 // mini-batch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/gradient_parts.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Puts the gradients of the last backward() of each machine into `to`, weighted as if all had run
 /// one mini-batch together, and averages their moving statistics into the model. Throws
@@ -88,4 +89,4 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
   }
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -3,6 +3,8 @@
 // trained, and samples that do not fit it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/sample_fields.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Whether an optimizer of type Opt can train P; an error says why not.
 template <program_type P, class Opt>
@@ -67,4 +69,4 @@ constexpr bool are_minibatches() {
     return false;
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -2,11 +2,12 @@
 // lamina/train/train.hpp - the training loop: reader -> gradients -> update, with events.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include <lamina/core/config.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
@@ -15,7 +16,7 @@
 #include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/training_run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -150,4 +151,4 @@ auto train(const P& program, Reader&& batches, const train_options& options = {}
 no_match<train_options> train(anything, anything, ...) = delete;
 #endif
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

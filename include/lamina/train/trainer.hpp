@@ -2,13 +2,14 @@
 // lamina/train/trainer.hpp - trains a model step by step or pass by pass, and keeps its state.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
 
 #include <lamina/core/check.hpp>
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/optimizer/train_options.hpp>
@@ -18,7 +19,7 @@
 #include <lamina/train/minibatch_check.hpp>
 #include <lamina/train/training_run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design. A trainer changes a model, one
 /// mini-batch or one pass per call, and keeps from call to call what training needs: the
@@ -235,4 +236,4 @@ trainer(model<P>&, Opt&, const train_options& = {}) -> trainer<P, std::remove_co
 template <program_type P, class Opt>
 trainer(model<P>&, const Opt&, const train_options& = {}) -> trainer<P, Opt>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/train/training_run.hpp - passes over a reader: gradients, updates, events and checkpoints.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/training_memory.hpp>
 #include <lamina/optimizer/option_check.hpp>
@@ -19,7 +20,7 @@
 #include <lamina/train/minibatch_walk.hpp>
 #include <lamina/train/pass_means.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The result of a training run, or of one pass.
 struct train_result {
@@ -282,4 +283,4 @@ class training_run {
   bool stopping_ = false, in_pass_ = false;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI
