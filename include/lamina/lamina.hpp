@@ -27,4 +27,5 @@
 #include <lamina/train/train.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/clone_for_test.hpp>
+#include <lamina/transform/freeze.hpp>
 #include <lamina/transform/prune.hpp>

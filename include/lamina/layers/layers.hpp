@@ -34,6 +34,7 @@
 #include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/operators/embedding/gather/layer_multiplex.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/loss/crf/layer.hpp>
 #include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
@@ -96,6 +97,8 @@
 #include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/class_vectors.hpp>
+#include <lamina/layers/class_weights.hpp>
+#include <lamina/layers/create_parameter.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/glu.hpp>
 #include <lamina/layers/hsigmoid.hpp>
@@ -115,4 +118,5 @@
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/layers/stop_gradient.hpp>
 #include <lamina/layers/window.hpp>
+#include <lamina/program/indexed.hpp>
 // clang-format on
