@@ -9,7 +9,7 @@ namespace lamina::layer {
 
 /// A parameter of shape [Dims...] that any layer may read:
 /// `auto w = create_parameter<float, 64, 16>(main, {.name = "w"})`, then `matmul(x, w)` and, for a
-/// tied decoder, `matmul(h, w, {.transpose_y = true})`. The options are those of a layer's own
+/// tied decoder, `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a layer's own
 /// parameter; without `initializer` it is Xavier's. Without `name` it is "create_parameter_0.w_0";
 /// the name of an earlier parameter shares that one. Fluid: layers.create_parameter.
 template <element T, int... Dims>
