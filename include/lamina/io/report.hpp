@@ -62,14 +62,13 @@ constexpr const char* space_name(memory_space space) {
 
 }  // namespace detail
 
-/// The cost of every fused group of a program in a run: flops of products, values of other
-/// functions, bytes of its arrays, and their addresses.
-///   std::cout << lamina::report(digits, {.rows = 64}).text();
+namespace detail {
+
 template <program_type P>
-program_report report(P, const report_options& run = {}) {
+program_report report_of(const report_options& run) {
   using plan_type = plan<P>;
   const program_view p = P::view();
-  const detail::work_counter count(p, run);
+  const work_counter count(p, run);
   const auto operand_of = [](const instruction& i, int n) {
     return plan_type::lowered.operands[i.inputs + n].id;
   };
@@ -82,7 +81,7 @@ program_report report(P, const report_options& run = {}) {
     const group_desc& d = plan_type::grouped.groups[g];
     const double times = count.times(d.block);
     group_report r;
-    r.what = detail::group_text<P>(g);
+    r.what = group_text<P>(g);
     for (int e = d.first; e < d.first + d.count; ++e) {
       const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[e]];
       const bool product = i.head == group_head::gemm || i.head == group_head::gemm_dx ||
@@ -109,12 +108,21 @@ program_report report(P, const report_options& run = {}) {
       if (slot.space == memory_space::none) continue;
       const plan_variable& x = plan_type::lowered.variables[v];
       r.bytes += times * count.rows(x.rows) * x.columns * size_of(x.type);
-      r.addresses += std::string(r.addresses.empty() ? "" : " ") + detail::space_name(slot.space) +
-                     '+' + std::to_string(slot.offset);
+      r.addresses += std::string(r.addresses.empty() ? "" : " ") + space_name(slot.space) + '+' + std::to_string(slot.offset);
     }
     made.groups.push_back(std::move(r));
   }
   return made;
+}
+
+}  // namespace detail
+
+/// The cost of every fused group of a program in a run: flops of products, values of other
+/// functions, bytes of its arrays, and their addresses.
+///   std::cout << lamina::report(digits, {.rows = 64}).text();
+template <program_type P>
+program_report report(P, const report_options& run = {}) {
+  return detail::report_of<P>(run);
 }
 
 }  // namespace lamina

@@ -38,7 +38,7 @@ struct program_summary {
 
   /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses are of
   /// parameters that a layer above has counted.
-  LAMINA_COLD std::string text() const;
+  std::string text() const;
 };
 
 namespace detail {
@@ -55,12 +55,13 @@ LAMINA_COLD inline std::string with_commas(std::int64_t number) {
 class summary_maker {
  public:
   LAMINA_COLD summary_maker(const program_view& program, const report_options& run)
-      : p_(program), count_(p_, run), run_(run) {}
+      : p_(program), run_(run), count_(p_, run_) {}
 
   LAMINA_COLD program_summary make() {
     made_.rows = run_.rows;
     row_of_.assign(static_cast<std::size_t>(p_.count.names), -1);
-    user_.assign(static_cast<std::size_t>(p_.count.parameters), -1);
+    first_user_.assign(static_cast<std::size_t>(p_.count.parameters), -1);
+    last_user_ = first_user_;
     for (int k = 0; k < p_.count.operators; ++k)
       if (p_.operators[k].role == op_role::forward || p_.operators[k].role == op_role::loss)
         add(p_.operators[k]);
@@ -106,9 +107,10 @@ class summary_maker {
     for_each_argument(op, op.inputs, op.outputs, op.schema->inputs, [&](int v) {
       if (p_.variables[v].kind != variable_kind::parameter) return;
       const std::size_t i = static_cast<std::size_t>(p_.variables[v].index);
-      if (user_[i] == row) return;
-      (user_[i] < 0 ? l.parameters : l.shared) += elements(p_.variables[v]);
-      if (user_[i] < 0) user_[i] = row;
+      if (first_user_[i] == row || last_user_[i] == row) return;
+      (first_user_[i] < 0 ? l.parameters : l.shared) += elements(p_.variables[v]);
+      if (first_user_[i] < 0) first_user_[i] = row;
+      last_user_[i] = row;
     });
   }
 
@@ -162,11 +164,11 @@ class summary_maker {
   }
 
   const program_view p_;
-  const work_counter count_;
   const report_options run_;
+  const work_counter count_;  // refers to both
   program_summary made_;
-  std::vector<int> row_of_;  // by name
-  std::vector<int> user_;    // by parameter: the layer that has counted it, or -1
+  std::vector<int> row_of_;                   // by name
+  std::vector<int> first_user_, last_user_;  // by parameter: layers that have counted it, or -1
 };
 
 }  // namespace detail

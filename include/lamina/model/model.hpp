@@ -84,7 +84,8 @@ class model {
     constexpr int wrong = first_mismatch<chosen>(all{});
     static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
                   "lamina: model: parameters that models share have one shape and type");
-    static_assert(check<(shares<Q, Layers>(all{}) && ...), detail::name_letters<Layers>...>,
+    static_assert(check<is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...),
+                        detail::name_letters<Layers>...>,
                   "lamina: share_parameters_of: expected names of layers or parameters that both "
                   "models have");
     if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
