@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // class_in_header - a model as a member of a class that two files use; examples/class_in_header/
-#include "class_in_header/classifier.hpp"
-
 #include <cstdio>
+
+#include "class_in_header/classifier.hpp"
 
 double digit_classifier::accuracy() {
   return evaluator_.test(lamina::dataset::digits::test() | lamina::reader::batch(64))

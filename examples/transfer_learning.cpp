@@ -15,10 +15,10 @@ template <lamina::fixed_string Head>
 constexpr auto record(lamina::block& main) {
   auto image = layer::data<"image", float, 64>(main);
   auto label = layer::data<"label", std::int64_t>(main);
-  auto features = layer::fc<64>(image, {.act = lamina::activation::relu,
-                                        .name = lamina::indexed("features", 0)});
-  features = layer::fc<64>(features, {.act = lamina::activation::relu,
-                                      .name = lamina::indexed("features", 1)});
+  auto features = layer::fc<64>(
+      image, {.act = lamina::activation::relu, .name = lamina::indexed("features", 0)});
+  features = layer::fc<64>(
+      features, {.act = lamina::activation::relu, .name = lamina::indexed("features", 1)});
   auto logits = layer::fc<5>(features, {.name = Head.view()});
   layer::accuracy(logits, label, {.name = "accuracy"});
   return layer::mean(layer::softmax_with_cross_entropy(logits, label));

@@ -4,8 +4,8 @@
 
 void digit_classifier::train(int passes) {
   lamina::optimizer::adam adam{.learning_rate = 3e-3f};
-  adam.train(model_,
-             lamina::dataset::digits::train() | lamina::reader::shuffle(2000) |
-                 lamina::reader::batch(16),
-             {.passes = passes});
+  adam.train(
+      model_,
+      lamina::dataset::digits::train() | lamina::reader::shuffle(2000) | lamina::reader::batch(16),
+      {.passes = passes});
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * examples/plugin_library/digits.h - the C interface of libdigits.so. Functions that return an int return 0,
- * or -1 after an error, whose text digits_error() tells. */
+ * examples/plugin_library/digits.h - the C interface of libdigits.so. Functions that return an int
+ * return 0, or -1 after an error, whose text digits_error() tells. */
 #ifndef DIGITS_H
 #define DIGITS_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/plugin_library/library.cpp - libdigits.so: a program chosen by name, behind a C interface.
+// examples/plugin_library/library.cpp - libdigits.so: a program chosen by name, behind a C
+// interface.
 #include <exception>
 #include <string>
 #include <string_view>

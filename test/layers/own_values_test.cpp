@@ -29,7 +29,8 @@ constexpr auto tied = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 6>(main);
   auto w = layer::create_parameter<float, 6, 2>(main, {.name = "w"});
   auto h = layer::tanh(layer::matmul(x, w));
-  return layer::mean(layer::square_error_cost(layer::matmul<layer::matmul_form{.transpose_y = true}>(h, w), x));
+  return layer::mean(
+      layer::square_error_cost(layer::matmul<layer::matmul_form{.transpose_y = true}>(h, w), x));
 });
 
 constexpr auto weighted = lamina::program([](lamina::block& main) {

@@ -32,8 +32,8 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 constexpr auto other_head = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 6>(main);
   auto h = layer::fc<4>(x, {.name = "first"});
-  auto logits = layer::fc<5>(layer::fc<4>(h, {.name = lamina::indexed("block", 1)}),
-                             {.name = "output"});
+  auto logits =
+      layer::fc<5>(layer::fc<4>(h, {.name = lamina::indexed("block", 1)}), {.name = "output"});
   return layer::fc<2>(logits, {.name = "last"});
 });
 using model = lamina::model<std::remove_const_t<decltype(net)>>;
@@ -58,10 +58,9 @@ TEST_CASE("indexed names number repeated blocks, and parts of them") {
   CHECK(m.describe(8).name == "block_1.w_0");
   CHECK(m.describe(27).name == "block_10.b_0");
   static_assert(std::string_view(lamina::indexed("block", 12, "first")) == "block_12.first");
-  static_assert(lamina::belongs_to("block_1.w_0", "block_1") &&
-                lamina::belongs_to("block_1.w_0", "block") &&
-                lamina::belongs_to("block_1.w_0", "block_1.w_0") &&
-                lamina::belongs_to("enc/fc.w_0", "enc/"));
+  static_assert(
+      lamina::belongs_to("block_1.w_0", "block_1") && lamina::belongs_to("block_1.w_0", "block") &&
+      lamina::belongs_to("block_1.w_0", "block_1.w_0") && lamina::belongs_to("enc/fc.w_0", "enc/"));
   static_assert(!lamina::belongs_to("block_10.w_0", "block_1") &&
                 !lamina::belongs_to("output.w_0", "out") && !lamina::belongs_to("out", "output") &&
                 !lamina::belongs_to("out", ""));
@@ -98,7 +97,8 @@ TEST_CASE("a soft copy moves parameters by tau and copies moving statistics") {
   target.copy_parameters(online, 0);
   CHECK(test::bytes_of(target) == before);
   // A whole copy is exact, whatever the target holds.
-  target.set_parameter<"output.b_0">(p.flat(0) * 0 + lamina::array<float>{0.f, 0.f, std::numeric_limits<float>::quiet_NaN()});
+  target.set_parameter<"output.b_0">(
+      p.flat(0) * 0 + lamina::array<float>{0.f, 0.f, std::numeric_limits<float>::quiet_NaN()});
   target.copy_parameters(online, 1);
   CHECK(test::bytes_of(target) == test::bytes_of(online));
   target.copy_parameters(target, 0.5);
@@ -145,9 +145,9 @@ TEST_CASE("frozen layers and their moving statistics stay as they are in trainin
       if (before[i] == after[i]) same.push_back(names_of(m)[i]);
     CHECK(same == wanted);
   };
-  stays(lamina::transform::freeze<"norm", "block_1", "output.b_0">(net),
-        {"norm.w_0", "norm.b_0", "norm.w_1", "norm.w_2", "block_1.w_0", "block_1.b_0",
-         "output.b_0"});
+  stays(
+      lamina::transform::freeze<"norm", "block_1", "output.b_0">(net),
+      {"norm.w_0", "norm.b_0", "norm.w_1", "norm.w_2", "block_1.w_0", "block_1.b_0", "output.b_0"});
   auto all = names_of(trained);
   all.resize(all.size() - 2);
   stays(lamina::transform::freeze_except<"output">(net), all);
@@ -175,10 +175,9 @@ TEST_CASE("loading by name reports what was loaded, missing, surplus and of anot
              Contains("net: output.w_0: expected float32 [4, 5], found float32 [4, 3]"));
   CHECK(test::bytes_of(to) == before);
 
-  const lamina::load_report r =
-      load_by_name(folder / "net", to, {.skip_other_shapes = true});
-  CHECK(r.loaded == std::vector<std::string>{"first.w_0", "first.b_0", "block_1.w_0",
-                                             "block_1.b_0"});
+  const lamina::load_report r = load_by_name(folder / "net", to, {.skip_other_shapes = true});
+  CHECK(r.loaded ==
+        std::vector<std::string>{"first.w_0", "first.b_0", "block_1.w_0", "block_1.b_0"});
   CHECK(r.missing == std::vector<std::string>{"last.w_0", "last.b_0"});
   CHECK(r.surplus.size() == names_of(from).size() - 6);
   CHECK(r.other_shapes.size() == 2);
@@ -201,9 +200,10 @@ TEST_CASE("loading by name from one layer to another, and from a file that has n
 
   std::vector<lamina::tensor_entry> wrapped = from.entries();
   for (lamina::tensor_entry& e : wrapped) e.name = "module." + e.name;
-  CHECK_THAT(test::error_of([&] { (void)load_by_name(wrapped, to); }),
-             Contains("expected an array for a parameter such as first.w_0, first.b_0, block_1.w_0, "
-                      "found 30 others (module.first.w_0,"));
+  CHECK_THAT(
+      test::error_of([&] { (void)load_by_name(wrapped, to); }),
+      Contains("expected an array for a parameter such as first.w_0, first.b_0, block_1.w_0, "
+               "found 30 others (module.first.w_0,"));
   lamina::model back{net, 5};
   CHECK(load_by_name(wrapped, back, {.from = "module."}).complete());
   CHECK(test::bytes_of(back) == test::bytes_of(from));

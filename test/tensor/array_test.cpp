@@ -54,8 +54,9 @@ TEST_CASE("arithmetic takes arrays of one shape, and numbers on both sides") {
   CHECK(w(0, 0) == 5.5f * 5.5f);
   w -= w;
   CHECK(w == floats({2, 2}));
-  CHECK_THROWS_WITH(w += floats({4}), "lamina: array: expected operands of one shape, [2, 2], "
-                                      "found [4]");
+  CHECK_THROWS_WITH(w += floats({4}),
+                    "lamina: array: expected operands of one shape, [2, 2], "
+                    "found [4]");
   CHECK_THROWS_WITH(a * floats({1, 2}), Contains("found [1, 2]"));
 }
 

@@ -2,6 +2,8 @@
 // lamina/io/profile.hpp - the time of each group of a program: a table, and a trace for Perfetto.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -11,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/schedule/timed_machine.hpp>
@@ -19,7 +20,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Options of profile and profile_gradients.
 struct profile_options {
@@ -56,9 +57,8 @@ struct program_profile {
       if (g.calls > 0) order.push_back(&g);
       all += g.seconds;
     }
-    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-      return a->seconds > b->seconds;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto* a, const auto* b) { return a->seconds > b->seconds; });
     const double count = runs.empty() ? 1 : static_cast<double>(runs.size());
     lamina::text lines("   ms/run  share  calls/run  GFLOP/s     GB/s  group\n");
     for (const profiled_group* g : order) {
@@ -96,8 +96,7 @@ LAMINA_COLD inline std::string json_text(std::string_view from) {
 
 /// Adds up the times of a machine that ran over one mini-batch.
 template <class Program, class Machine>
-program_profile profile_of(Machine& machine,
-                           std::vector<engine::cpu::group_time> runs) {
+program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time> runs) {
   program_profile p;
   p.runs = std::move(runs);
   p.times = machine.clock().times();
@@ -147,8 +146,8 @@ LAMINA_COLD inline std::string program_profile::trace() const {
     all << ",\n{\"ph\": \"X\", \"cat\": \"" << kind << "\", \"name\": " << detail::json_text(name)
         << ", \"pid\": 1, \"tid\": 1, \"ts\": ";
     all.print("%.3f", static_cast<double>(t.begin) * 1e-3) << ", \"dur\": ";
-    all.print("%.3f", static_cast<double>(t.end - t.begin) * 1e-3) << ", \"args\": {\"" << kind
-                                                                  << "\": " << t.group << "}}";
+    all.print("%.3f", static_cast<double>(t.end - t.begin) * 1e-3)
+        << ", \"args\": {\"" << kind << "\": " << t.group << "}}";
   };
   for (const auto& r : runs) add(std::string(lamina::text("run ") << r.group), "run", r);
   for (const auto& t : times) add(groups[static_cast<std::size_t>(t.group)].what, "group", t);
@@ -178,4 +177,4 @@ program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                                  [&] { g.backward(samples); });
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // slots, by group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <vector>
 
@@ -10,7 +12,7 @@
 #include <lamina/io/plan_text.hpp>
 #include <lamina/io/work_counter.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A fused group in a run.
 struct group_report {
@@ -108,7 +110,8 @@ program_report report_of(const report_options& run) {
       if (slot.space == memory_space::none) continue;
       const plan_variable& x = plan_type::lowered.variables[v];
       r.bytes += times * count.rows(x.rows) * x.columns * size_of(x.type);
-      r.addresses += std::string(r.addresses.empty() ? "" : " ") + space_name(slot.space) + '+' + std::to_string(slot.offset);
+      r.addresses += std::string(r.addresses.empty() ? "" : " ") + space_name(slot.space) + '+' +
+                     std::to_string(slot.offset);
     }
     made.groups.push_back(std::move(r));
   }
@@ -125,4 +128,4 @@ program_report report(P, const report_options& run = {}) {
   return detail::report_of<P>(run);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

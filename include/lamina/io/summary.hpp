@@ -2,6 +2,8 @@
 // lamina/io/summary.hpp - a program as a table of layers: shapes, parameters, work.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -9,22 +11,21 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/io/work_counter.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A layer: all operators under one name.
 struct layer_summary {
   std::string name;
-  std::string operators;         // "mul + elementwise_add + relu", without repetitions
-  std::string output;            // the shape of its result: "[batch, 64]"
-  std::int64_t parameters = 0;   // numbers in parameters that no layer above reads
-  std::int64_t shared = 0;       // numbers in parameters that a layer above reads too
-  double flops = 0;              // multiplications and additions of products and convolutions
+  std::string operators;        // "mul + elementwise_add + relu", without repetitions
+  std::string output;           // the shape of its result: "[batch, 64]"
+  std::int64_t parameters = 0;  // numbers in parameters that no layer above reads
+  std::int64_t shared = 0;      // numbers in parameters that a layer above reads too
+  double flops = 0;             // multiplications and additions of products and convolutions
 };
 
 /// The layers of a program, and the sums over all of it.
@@ -167,7 +168,7 @@ class summary_maker {
   const report_options run_;
   const work_counter count_;  // refers to both
   program_summary made_;
-  std::vector<int> row_of_;                   // by name
+  std::vector<int> row_of_;                  // by name
   std::vector<int> first_user_, last_user_;  // by parameter: layers that have counted it, or -1
 };
 
@@ -204,7 +205,8 @@ LAMINA_COLD inline std::string program_summary::text() const {
     line(&cells[4 * i], std::string(lamina::text().print("%12.3f", layers[i].flops / 1e6)));
   all << rule << "\n";
   all << "parameters: " << detail::with_commas(parameters) << ", trained "
-      << detail::with_commas(trainable) << ", fixed " << detail::with_commas(parameters - trainable);
+      << detail::with_commas(trainable) << ", fixed "
+      << detail::with_commas(parameters - trainable);
   all.print("; %.1f KB\n", static_cast<double>(bytes) / 1024);
   all << "Mflop for " << rows << (rows == 1 ? " row" : " rows");
   return all.print(": %.3f\n", flops / 1e6);
@@ -224,4 +226,4 @@ program_summary summary(P, const report_options& run = {}) {
   return summary(P::view(), run);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/io/work_counter.hpp - the multiplications and additions of the operators of a program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 
@@ -9,7 +11,7 @@
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The sizes of the run that a report or a summary describes.
 struct report_options {
@@ -127,4 +129,4 @@ class work_counter {
 };
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/layers/class_weights.hpp - costs that count some classes more than others.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of class_weights.
 struct class_weights_attr {
@@ -56,4 +58,4 @@ constexpr auto weighted_mean(variable<T, R, D...> x, variable<T, R, D...> weight
                          {.name = attr.name});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

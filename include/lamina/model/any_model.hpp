@@ -2,6 +2,8 @@
 // lamina/model/any_model.hpp - a model whose program is chosen while the application runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
@@ -25,7 +26,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A data layer, a layer with a name, or a parameter: its name, the type of its elements, and its
 /// shape, where -1 stands for the number of rows. `levels` counts the levels of sequences.
@@ -47,8 +48,8 @@ struct any_feed {
 
   /// `{"image", pixels}` for any contiguous container of numbers.
   template <std::ranges::contiguous_range R>
-  requires element<std::ranges::range_value_t<R>>
-  any_feed(std::string_view layer, const R& from, std::span<const int> of_samples = {})
+  requires element<std::ranges::range_value_t<R>> any_feed(std::string_view layer, const R& from,
+                                                           std::span<const int> of_samples = {})
       : any_feed(layer, std::ranges::data(from), std::ranges::size(from), of_samples) {}
   /// `{"image", pointer, count}`.
   template <element T>
@@ -189,9 +190,8 @@ class any_run_of final : public any_run {
     if (missing != 0) {
       int i = 0;
       while ((missing >> i & 1) == 0) ++i;
-      throw error(text() << "lamina: activation " << variable_name(p, v)
-                         << ": expected a feed of " << variable_name(p, p.data[i])
-                         << " in the last forward(), found none");
+      throw error(text() << "lamina: activation " << variable_name(p, v) << ": expected a feed of "
+                         << variable_name(p, p.data[i]) << " in the last forward(), found none");
     }
     const variable_desc& d = p.variables[v];
     any_values made{d.type, {}, nullptr, 1, static_cast<std::size_t>(size_of(d.type)), 0};
@@ -243,8 +243,7 @@ class any_run_of final : public any_run {
       for (const int n : f.lengths)
         if (n < 0) fail(f, text() << "expected lengths of at least 0, found " << n);
       if (ends.back() != count)
-        fail(f, text() << "expected lengths with the sum " << count << ", found "
-                       << ends.back());
+        fail(f, text() << "expected lengths with the sum " << count << ", found " << ends.back());
       samples = static_cast<int>(f.lengths.size());
       std::vector<int>& kept = ends_[static_cast<std::size_t>(l.domain)];
       if (rows.offsets[l.domain] != nullptr && kept != ends)
@@ -257,8 +256,8 @@ class any_run_of final : public any_run {
     }
     int& batch_rows = rows.count[batch::domain];
     if (batch_rows >= 0 && batch_rows != samples)
-      fail(f, text() << "expected " << batch_rows << " rows as in the other feeds, found "
-                     << samples);
+      fail(f,
+           text() << "expected " << batch_rows << " rows as in the other feeds, found " << samples);
     batch_rows = samples;
   }
 
@@ -369,4 +368,4 @@ class any_model {
   std::shared_ptr<detail::any_model_base> model_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

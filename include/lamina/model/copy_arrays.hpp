@@ -2,19 +2,20 @@
 // lamina/model/copy_arrays.hpp - copies parameters between models, at once or by degrees.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A model's parameters and their memory, for code that is compiled once for all programs.
 struct parameter_memory {
@@ -88,4 +89,4 @@ LAMINA_COLD inline void copy_arrays(const parameter_memory& to, const parameter_
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

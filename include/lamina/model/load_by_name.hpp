@@ -2,11 +2,12 @@
 // lamina/model/load_by_name.hpp - sets those parameters of a model that a file has, and says which.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
@@ -14,7 +15,7 @@
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The parameters and arrays that load_by_name found, and those that it did not.
 struct load_report {
@@ -79,8 +80,7 @@ LAMINA_COLD inline load_report load_by_name(const std::vector<tensor_entry>& fro
   for (int i = 0; i < to.parameters.size(); ++i) {
     parameter_info info = to.parameters.describe(i);
     if (!chosen(info.name, options.to)) continue;
-    const std::string wanted =
-        std::string(options.from) + info.name.substr(options.to.size());
+    const std::string wanted = std::string(options.from) + info.name.substr(options.to.size());
     std::size_t k = 0;
     while (k < from.size() && (used[k] || from[k].name != wanted)) ++k;
     if (k == from.size()) {
@@ -141,4 +141,4 @@ template <program_type Q, program_type P>
   return detail::load_by_name(from.entries(), "the other model", to.arrays(), options);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

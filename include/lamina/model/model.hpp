@@ -2,11 +2,12 @@
 // lamina/model/model.hpp - a program together with its parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/owned_array.hpp>
@@ -21,7 +22,7 @@
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 template <program_type P>
 class model;
@@ -84,8 +85,8 @@ class model {
     constexpr int wrong = first_mismatch<chosen>(all{});
     static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
                   "lamina: model: parameters that models share have one shape and type");
-    static_assert(check<is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...),
-                        detail::name_letters<Layers>...>,
+    static_assert(check < is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...),
+                  detail::name_letters<Layers>... >,
                   "lamina: share_parameters_of: expected names of layers or parameters that both "
                   "models have");
     if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
@@ -367,4 +368,4 @@ model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/program/indexed.hpp - names of repeated blocks: a prefix and a number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/program/names.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// "block_3" from "block" and 3, for layers that a loop records; with a third part
 /// "block_3.first":
@@ -44,4 +46,4 @@ class indexed {
   int length_ = 0;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

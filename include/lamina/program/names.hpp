@@ -2,11 +2,13 @@
 // lamina/program/names.hpp - spells the names of variables: Fluid's unique_name rules.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Writes names into a caller's buffer, or only counts characters when there is no buffer.
 struct name_writer {
@@ -119,4 +121,4 @@ constexpr bool parameter_belongs_to(const Program& p, int variable, std::string_
 }
 }  // namespace detail
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

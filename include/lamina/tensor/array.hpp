@@ -2,6 +2,8 @@
 // lamina/tensor/array.hpp - a dense array that is passed by value.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
@@ -13,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/tensor/array_view.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A type with a shape, whose begin() and end() give the elements row by row: an array_view,
 /// xt::xarray and expressions of xtensor.
@@ -165,8 +167,8 @@ class array {
   template <class F>
   array& each(const array& b, F&& f) {
     if (shape_ != b.shape_)
-      throw error(text() << "lamina: array: expected operands of one shape, "
-                         << text().list(shape_) << ", found " << text().list(b.shape_));
+      throw error(text() << "lamina: array: expected operands of one shape, " << text().list(shape_)
+                         << ", found " << text().list(b.shape_));
     for (std::size_t i = 0; i < values_.size(); ++i) f(values_[i], b.values_[i]);
     return *this;
   }
@@ -201,4 +203,4 @@ class array {
   std::vector<T> values_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/transform/freeze.hpp - a program that trains some of its layers only.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -84,17 +86,17 @@ namespace transform {
 /// share_parameters_of(trained)}`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, false, Names...> freeze(P) {
-  static_assert(check<is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...)>,
+  static_assert(check < is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...) >,
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }
 /// The same for all parameters but those of these layers: `freeze_except<"output">(net)`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, true, Names...> freeze_except(P) {
-  static_assert(check<is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...)>,
+  static_assert(check < is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...) >,
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }
 
 }  // namespace transform
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

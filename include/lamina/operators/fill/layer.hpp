@@ -2,6 +2,8 @@
 // lamina/operators/fill/layer.hpp - a constant whose elements the program states.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +12,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of assign_value.
 struct assign_value_attr {
@@ -25,7 +27,7 @@ template <int... Dims, element T, std::size_t N>
 constexpr auto assign_value(const block& main, const T (&values)[N],
                             const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
   constexpr bool whole = __is_same(T, std::int32_t) || __is_same(T, std::int64_t);
-  static_assert(check<whole || __is_same(T, float), gets_type<T>>,
+  static_assert(check < whole || __is_same(T, float), gets_type < T >>,
                 "lamina: assign_value: expected elements of float, int32 or int64");
   constexpr int count = static_cast<int>(N);
   constexpr int size = sizeof...(Dims) == 0 ? count : (1 * ... * Dims);
@@ -62,7 +64,8 @@ constexpr auto assign_value(const block& main, const T (&values)[N],
   else
     return made(layer.template output<variable<T, once, Dims...>>());
 }
-/// The same with the elements of a std::array, mostly a constant: `assign_value<10, 1>(main, table)`.
+/// The same with the elements of a std::array, mostly a constant: `assign_value<10, 1>(main,
+/// table)`.
 template <int... Dims, element T, std::size_t N>
 constexpr auto assign_value(const block& main, const std::array<T, N>& values,
                             const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
@@ -71,4 +74,4 @@ constexpr auto assign_value(const block& main, const std::array<T, N>& values,
   return assign_value<Dims...>(main, plain, attr, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/engine/cpu/schedule/timed_machine.hpp - a machine that takes the time of each group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <type_traits>
@@ -9,7 +11,7 @@
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A kernel of a group, from when to when, in nanoseconds after the clock was made.
 struct group_time {
@@ -83,9 +85,9 @@ class timed_machine : public machine<P> {
 
  private:
   group_clock clock_;
-  [[no_unique_address]] std::conditional_t<base::has_blocks, lamina::engine::block_runner<P, engine>,
-                                           detail::no_blocks>
+  [[no_unique_address]] std::conditional_t<
+      base::has_blocks, lamina::engine::block_runner<P, engine>, detail::no_blocks>
       blocks_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu
