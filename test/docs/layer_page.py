@@ -45,7 +45,8 @@ FAMILIES = [
      "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs",
      "Most give one number a row or an element; `mean` makes the cost of a program of them.",
-     "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/pointwise loss/row hsigmoid nce "
+     "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/pointwise loss/row "
+     "hsigmoid nce "
      "loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
