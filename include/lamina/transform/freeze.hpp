@@ -86,14 +86,16 @@ namespace transform {
 /// share_parameters_of(trained)}`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, false, Names...> freeze(P) {
-  static_assert(check < is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...) >,
+  constexpr bool known = is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...);
+  static_assert(check<known>,
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }
 /// The same for all parameters but those of these layers: `freeze_except<"output">(net)`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, true, Names...> freeze_except(P) {
-  static_assert(check < is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...) >,
+  constexpr bool known = is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...);
+  static_assert(check<known>,
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }

@@ -27,7 +27,8 @@ template <int... Dims, element T, std::size_t N>
 constexpr auto assign_value(const block& main, const T (&values)[N],
                             const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
   constexpr bool whole = __is_same(T, std::int32_t) || __is_same(T, std::int64_t);
-  static_assert(check < whole || __is_same(T, float), gets_type < T >>,
+  constexpr bool known = whole || __is_same(T, float);
+  static_assert(check<known, gets_type<T>>,
                 "lamina: assign_value: expected elements of float, int32 or int64");
   constexpr int count = static_cast<int>(N);
   constexpr int size = sizeof...(Dims) == 0 ? count : (1 * ... * Dims);
