@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <string>
 
 #include <lamina/lamina.hpp>
 
@@ -24,8 +23,6 @@ class digit_classifier {
   int classify(const std::array<float, 64>& image);
 
  private:
-  using program = std::remove_const_t<decltype(digit_net)>;
-
-  lamina::model<program> model_{digit_net};
-  lamina::evaluator<program> evaluator_{model_};  // behind the model, to which it refers
+  lamina::model_of<digit_net> model_{digit_net};
+  lamina::evaluator_of<digit_net> evaluator_{model_};  // behind the model, to which it refers
 };

@@ -2,7 +2,6 @@
 // What applications put together: named blocks, parameters of their own, copies of models, frozen
 // layers, parameters by name.
 #include <limits>
-#include <type_traits>
 
 #include "model/samples.hpp"
 
@@ -36,7 +35,7 @@ constexpr auto other_head = lamina::program([](lamina::block& main) {
       layer::fc<5>(layer::fc<4>(h, {.name = lamina::indexed("block", 1)}), {.name = "output"});
   return layer::fc<2>(logits, {.name = "last"});
 });
-using model = lamina::model<std::remove_const_t<decltype(net)>>;
+using model = lamina::model_of<net>;
 
 template <class P>
 std::vector<std::string> names_of(const lamina::model<P>& m) {

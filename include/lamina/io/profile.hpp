@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -165,7 +164,8 @@ program_profile profile(const model<P>& m, const Batch& samples,
                         const profile_options& options = {}) {
   using sample = std::ranges::range_value_t<const Batch&>;
   evaluator<P, engine::cpu::timed_machine<for_test<P>>> e{m};
-  const std::vector<std::vector<sample>> one{{std::begin(samples), std::end(samples)}};
+  std::vector<std::vector<sample>> one(1);
+  for (const auto& s : samples) one[0].push_back(s);
   return detail::timed_runs<for_test<P>>(e.machine(), options, [&] { e.test(one); });
 }
 /// The same for the cost and its gradients, without updates.

@@ -9,6 +9,7 @@
 
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/plan/image_operators.hpp>
+#include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI {

@@ -85,8 +85,8 @@ class model {
     constexpr int wrong = first_mismatch<chosen>(all{});
     static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
                   "lamina: model: parameters that models share have one shape and type");
-    static_assert(check < is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...),
-                  detail::name_letters<Layers>... >,
+    constexpr bool known = is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...);
+    static_assert(check<known, detail::name_letters<Layers>...>,
                   "lamina: share_parameters_of: expected names of layers or parameters that both "
                   "models have");
     if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
@@ -367,5 +367,9 @@ template <class... Given>
 model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
+
+/// The model of a program, as a member of a class: `lamina::model_of<net> model_{net}`.
+template <const auto& Net>
+using model_of = model<std::remove_cvref_t<decltype(Net)>>;
 
 }  // namespace lamina::inline LAMINA_ABI
