@@ -117,6 +117,7 @@ TEST_CASE("what does not fit is an error that names it") {
   fails({{"x", one}}, "feed x: expected float32, found int64");
   fails({{"x", seven}}, "feed x: expected a multiple of 6 values, found 7");
   fails({{"x", twelve}, {"label", one}}, "feed label: expected 2 rows as in the other feeds");
+  fails({{"x", six}, {"x", six}}, "feed x: expected one feed, found two");
   fails({{"x", six, std::vector<int>{1}}}, "feed x: expected no lengths, found 1");
   e.forward({{"x", six}});
   CHECK(e.activation("output").shape() == std::vector<std::size_t>{1, 3});
@@ -136,7 +137,7 @@ TEST_CASE("copies of an any_model share parameters, which go to files and come b
   source.save(folder / "net");
   const std::vector<float> x(6, 1.f);
   lamina::any_model m = open(false);
-  const lamina::any_model copy = m;
+  const lamina::any_model copy = std::move(m);
   lamina::any_evaluator e = copy.evaluator();
   m.load(folder / "net");
   e.forward({{"x", x}});

@@ -102,9 +102,26 @@ TEST_CASE("a soft copy moves parameters by tau and copies moving statistics") {
   CHECK(test::bytes_of(target) == test::bytes_of(online));
   target.copy_parameters(target, 0.5);
   CHECK(test::bytes_of(target) == test::bytes_of(online));
+  model shares{net, lamina::share_parameters_of(online)};
+  shares.copy_parameters(online, 0.5);
+  CHECK(test::bytes_of(shares) == test::bytes_of(target));
   for (const double tau : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()})
     CHECK_THAT(test::error_of([&] { target.copy_parameters(online, tau); }),
                Contains("copy_parameters: expected a tau between 0 and 1"));
+}
+
+TEST_CASE("a soft copy in double has the digits of double") {
+  constexpr auto in_double = lamina::program([](lamina::block& main) {
+    return layer::fc<3>(layer::data<"x", double, 2>(main), {.name = "output"});
+  });
+  const lamina::model online{in_double, 3};
+  lamina::model target{in_double, 4};
+  const lamina::array<double> p = target.parameter<"output.w_0">();
+  target.copy_parameters(online, 0.1);
+  const lamina::array<double> moved = target.parameter<"output.w_0">();
+  const lamina::array<double> wanted = 0.9 * p + 0.1 * online.parameter<"output.w_0">();
+  for (std::size_t i = 0; i < p.size(); ++i)
+    CHECK(moved.flat(i) == Approx(wanted.flat(i)).epsilon(1e-14));
 }
 
 TEST_CASE("parameters of another program are copied by name, all or none") {

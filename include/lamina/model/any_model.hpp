@@ -165,6 +165,7 @@ class any_run_of final : public any_run {
     const void* values[at_least_one(layers)] = {};
     for (const any_feed& f : feeds) {
       const int i = layer_of(f);
+      if ((given_ >> (i & 63) & 1) != 0) fail(f, text() << "expected one feed, found two");
       values[i] = f.values;
       count_rows(f, i, rows);
       given_ |= 1ull << (i & 63);
@@ -329,6 +330,9 @@ class any_model {
   template <program_type P>
   any_model(model<P> m)  // NOLINT: a model converts
       : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
+
+  any_model(const any_model&) = default;  // no moves, which would leave a model without a program
+  any_model& operator=(const any_model&) = default;
 
   /// The data layers, in their order.
   LAMINA_COLD std::vector<any_variable> inputs() const {
