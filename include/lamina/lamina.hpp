@@ -23,6 +23,7 @@
 #include <lamina/model/static_evaluator.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
+#include <lamina/program/indexed.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>

@@ -8,6 +8,7 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/sgd.hpp>
+#include <lamina/program/indexed.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/train.hpp>
 #include <lamina/transform/freeze.hpp>

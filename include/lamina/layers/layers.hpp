@@ -121,5 +121,4 @@
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/layers/stop_gradient.hpp>
 #include <lamina/layers/window.hpp>
-#include <lamina/program/indexed.hpp>
 // clang-format on
