@@ -61,8 +61,12 @@ inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
   std::vector<tensor_entry> made;
   for (const auto& [name, value] : all) {
     const std::size_t bytes = value.size() * static_cast<std::size_t>(size_of(value.type()));
-    tensor_entry& e = made.emplace_back(tensor_entry{
-        name, value.type(), {value.shape().begin(), value.shape().end()}, raw_bytes(bytes)});
+    const tensor_shape shape = value.shape();
+    tensor_entry& e = made.emplace_back();
+    e.name = name;
+    e.type = value.type();
+    e.dims.assign(shape.begin(), shape.end());
+    e.bytes.resize(bytes);
     if (bytes > 0) std::memcpy(e.bytes.data(), value.data(), bytes);
   }
   return made;
