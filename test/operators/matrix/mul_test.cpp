@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// mul: gradients, and the engine against the executor.
+#include <algorithm>
+#include <tuple>
+
+#include "executor/run_program.hpp"
+#include "executor/shared_executor.hpp"
+#include "laws/engine_law.hpp"
+#include <catch2/catch.hpp>
+#include <laws/compared_operators.hpp>
+#include <laws/gradient_check.hpp>
+
+#include <lamina/executor/matrix_product.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::program;
+using lamina::law::check_engine;
+
+namespace {
+
+template <int W>
+constexpr auto sequences = program([](block& main) {
+  auto x = layer::data<"x", float, 3, W>(main);
+  auto a = layer::fc<6, 2>(x, {.act = lamina::activation::tanh});
+  auto b = layer::fc<W>(x, {.act = lamina::activation::relu});
+  return std::tuple{layer::mean(a * a) + layer::mean(b * b), a, b};
+});
+
+/// Rows of several whole vectors are products with as many rows each: bias, activation, residual,
+/// a number a row, and all their gradients.
+template <int W, int Length = 5>
+constexpr auto positions = program([](block& main) {
+  auto x = layer::data<"x", float, Length, W>(main);
+  auto z = layer::data<"z", float, 1>(main);
+  auto h = layer::fc<32, 2>(x, {.act = lamina::activation::gelu});
+  auto same = layer::fc<W, 2>(h);
+  auto y = layer::tanh(x + same + same);
+  auto u = layer::elementwise_mul<0>(layer::fc<16, 2>(h), z);
+  auto v = layer::layer_norm<2>(layer::relu(same + y));
+  return std::tuple{layer::mean(y * y) + layer::mean(u) + layer::mean(v * same), y, u, v};
+});
+
+/// Products over the last of dimensions that are one, in the steps of a loop, whose weight
+/// gradients are collected, and of rows that are not the batch's.
+template <int W>
+constexpr auto single_steps = program([](block& main) {
+  auto x = layer::data<"x", float, 3, 1, W>(main);
+  auto h = layer::static_rnn(x, [&](auto& step) {
+    auto before = step.memory(lamina::dims<1, 6>);
+    auto next = layer::tanh(layer::fc<6, 2>(step.input(x)) + layer::fc<6, 2>(before));
+    step.update(before, next);
+    return layer::fc<W, 2>(next, {.act = lamina::activation::sigmoid});
+  });
+  auto scales = layer::fill_constant<float, 2, 1, W>(main, 0.3);
+  auto s = layer::fc<5, 2>(layer::scale(scales, 2));
+  return std::tuple{layer::mean(h * h) + layer::mean(s * s), h, s};
+});
+
+}  // namespace
+
+TEST_CASE("mul with several dimensions of rows on the engine is that of the executor") {
+  check_engine(sequences<5>);
+  check_engine(sequences<16>);
+}
+
+TEST_CASE("a product over the last dimension is one product, with what follows in it") {
+  check_engine(positions<16>);
+  check_engine(positions<48>);
+  check_engine(positions<20>);
+  check_engine(positions<7, 1>);
+  check_engine(single_steps<7>);
+  check_engine(single_steps<16>);
+  using plan = lamina::plan<lamina::for_test<std::remove_const_t<decltype(positions<48>)>>>;
+  bool together = false;
+  for (const lamina::group_desc& g : plan::grouped.groups)
+    together = together || (g.head == lamina::group_head::gemm && g.columns == 32 && g.count == 3 &&
+                            lamina::parts_of_rows(g.rows) == 5);
+  CHECK(together);
+}
+
+TEST_CASE("gradient: mul keeps leading dimensions") {
+  laws::check_gradients(lamina::program([](block& main) {
+    auto x = layer::data<"x", float, 2, 3>(main);
+    return layer::mean(layer::square(layer::fc<4, 2>(x)));
+  }));
+}
+
+TEST_CASE("products: every size of a tile, several depths, transposed operands") {
+  for (const std::size_t m : {1, 2, 3, 5, 6, 13})
+    for (const std::size_t k : {1, 3, 4, 7, 300})
+      for (const std::size_t n : {1, 5, 16, 37})
+        for (const bool turn_a : {false, true})
+          for (const bool turn_b : {false, true}) {
+            std::vector<double> a(m * k), b(k * n), c(m * n, 1), expected(m * n, 1);
+            for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i * 7 % 11) - 5;
+            for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<double>(i * 5 % 13) - 6;
+            for (std::size_t i = 0; i < m; ++i)
+              for (std::size_t l = 0; l < k; ++l)
+                for (std::size_t j = 0; j < n; ++j)
+                  expected[i * n + j] +=
+                      a[turn_a ? l * m + i : i * k + l] * b[turn_b ? j * k + l : l * n + j];
+            lamina::kernel::add_product(a.data(), turn_a, b.data(), turn_b, c.data(), m, k, n);
+            CAPTURE(m, k, n, turn_a, turn_b);
+            CHECK(c == expected);  // whole numbers: every order of summation gives the same
+          }
+}
