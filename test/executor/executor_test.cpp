@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter itself: startup, feed, fetch, scopes, errors, precision.
+// The reference executor: values by hand, errors that name variable and operator.
 #include <limits>
 
-#include "shared_executor.hpp"
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
@@ -27,6 +27,7 @@ tensor images(std::size_t rows = 2) {
   for (std::size_t i = 0; i < rows * 4; ++i) values.push_back(0.1f * static_cast<float>(i));
   return tensor({rows, 4}, values);
 }
+
 tensor labels(std::vector<std::int64_t> values) { return tensor({values.size(), 1}, values); }
 
 struct session {
@@ -151,15 +152,18 @@ TEST_CASE("check_nan names the operator and the variable where numbers stop bein
 }
 
 namespace {
+
 struct without_kernel : lamina::operator_definition {
   static constexpr const char* type = "without_kernel";
   static constexpr auto inputs = lamina::slots_x;
   static constexpr auto outputs = lamina::slots_out;
 };
+
 constexpr auto custom = lamina::program([](block& main) {
   return layer::mean(
       layer::detail::same_shape<without_kernel>(layer::data<"x", float, 2>(main), "own", ""));
 });
+
 }  // namespace
 
 TEST_CASE("an operator without a kernel is an error until its user adds one") {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Powers of vectors follow IEEE 754.
+#include <cmath>
+
+#include "core/vector_edges.hpp"
+#include <catch2/catch.hpp>
+
+#include <lamina/core/extremes.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/elementwise/compare/definition.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
+
+using vector_edges::check_at_edges;
+using vector_edges::edges;
+
+// PaddlePaddle/Paddle#45054, vgvassilev/clad#1383
+TEMPLATE_TEST_CASE("pow of vectors follows IEEE 754", "", float, double) {
+  using T = TestType;
+  for (const T y : edges<T>()) {
+    INFO("to the power of " << y);
+    check_at_edges<T>(
+        "pow", [y](auto x) { return lamina::math::pow(x, decltype(x)(y)); },
+        [y](T x) { return std::pow(x, y); }, 1e-5);
+  }
+}
