@@ -205,31 +205,6 @@ TEST_CASE("exp of vectors is right to 3e-7 of its value where that is a normal n
   CHECK(std::isnan(exp_of(std::numeric_limits<float>::quiet_NaN())));
 }
 
-// stan-dev/math#3031, PaddlePaddle/Paddle#45054
-TEMPLATE_TEST_CASE("vector functions agree with std at the edges", "", float, double) {
-  namespace math = lamina::math;
-  using T = TestType;
-#define LAMINA_CHECK_EDGES(name) \
-  check_at_edges<T>(             \
-      #name, [](auto x) { return math::name(x); }, [](T x) { return std::name(x); })
-  LAMINA_CHECK_EDGES(exp);
-  LAMINA_CHECK_EDGES(expm1);
-  LAMINA_CHECK_EDGES(log);
-  LAMINA_CHECK_EDGES(sqrt);
-  LAMINA_CHECK_EDGES(tanh);
-  LAMINA_CHECK_EDGES(erf);
-  LAMINA_CHECK_EDGES(sin);
-  LAMINA_CHECK_EDGES(cos);
-  LAMINA_CHECK_EDGES(asin);
-  LAMINA_CHECK_EDGES(acos);
-  LAMINA_CHECK_EDGES(atan);
-  LAMINA_CHECK_EDGES(floor);
-  LAMINA_CHECK_EDGES(ceil);
-  LAMINA_CHECK_EDGES(round);
-  LAMINA_CHECK_EDGES(abs);
-#undef LAMINA_CHECK_EDGES
-}
-
 // tenstorrent/tt-metal#9910, microsoft/onnxruntime#10576
 TEMPLATE_TEST_CASE("cancellation: functions of small numbers keep their digits", "", float,
                    double) {

@@ -19,7 +19,8 @@ std::uint64_t checksum_of(const std::string& bytes, std::uint64_t seed = 0) {
 }  // namespace
 
 TEST_CASE("a checksum changes with each byte, the order and the seed") {
-  const std::string bytes = "sixty-four bytes are one stripe, and what follows is padded: 0123456789";
+  const std::string bytes =
+      "sixty-four bytes are one stripe, and what follows is padded: 0123456789";
   std::set<std::uint64_t> sums = {checksum_of(bytes), checksum_of(bytes, 1)};
   for (std::size_t i = 0; i < bytes.size(); ++i)
     for (const char flip : {1, 16, 64}) {

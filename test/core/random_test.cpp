@@ -41,9 +41,9 @@ TEST_CASE("operators, types and iterations have streams of their own") {
   for (std::uint64_t n : {0, 1, 2, 1000})
     for (std::uint64_t iteration : {0, 1, 2, 1 << 20}) {
       streams.insert(lamina::dropout_stream(n, iteration));
-      for (const auto type : {random_type::uniform, random_type::normal,
-                              random_type::truncated_normal, random_type::uniform_like,
-                              random_type::normal_like})
+      for (const auto type :
+           {random_type::uniform, random_type::normal, random_type::truncated_normal,
+            random_type::uniform_like, random_type::normal_like})
         streams.insert(lamina::random_stream(type, n, iteration));
     }
   CHECK(streams.size() == 4 * 4 * 6);

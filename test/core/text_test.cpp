@@ -15,8 +15,7 @@ TEST_CASE("text joins words and whole numbers of every type") {
   CHECK(std::string(text("expected ") << 3 << " rows, found " << std::size_t{4}) ==
         "expected 3 rows, found 4");
   CHECK(std::string(text() << std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
-  CHECK(std::string(text() << std::numeric_limits<std::uint64_t>::max()) ==
-        "18446744073709551615");
+  CHECK(std::string(text() << std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
   CHECK(std::string(text("a") << (text("b") << -1)) == "ab-1");
   CHECK(std::string(text() << "") == "");
 }

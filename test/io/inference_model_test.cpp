@@ -43,29 +43,6 @@ struct trained {
 
 }  // namespace
 
-TEST_CASE("inference model: the targets' part, in separate files and in one, gives the same bits") {
-  trained t;
-  const auto expected =
-      t.executor.run(lamina::transform::clone_for_test(samples::perceptron).view(), t.variables,
-                     t.feed, {"p.tmp_0"});
-  for (const lamina::inference_files& files :
-       {lamina::inference_files{}, lamina::inference_files{"model.bin", "all"}}) {
-    const temporary_folder folder;
-    save_inference_model(folder.path(), samples::perceptron.view(), t.variables, {"p.tmp_0"},
-                         files);
-    const lamina::inference_model m = lamina::load_inference_model(folder.path(), files);
-    CHECK(m.program.feed_names() == std::vector<std::string>{"x"});
-    CHECK(m.program.fetch_names() == std::vector<std::string>{"p.tmp_0"});
-    CHECK(m.variables->names() ==
-          std::vector<std::string>{"fc_0.b_0", "fc_0.w_0", "logits.b_0", "logits.w_0"});
-    const auto found = t.executor.run(m.program, *m.variables, {{"x", t.feed.at("x")}});
-    CHECK(values(found.at(0)) == values(expected.at(0)));
-    for (const lamina::operator_message& op : m.program.message().blocks[0].operators)
-      CHECK(
-          (op.type != "accuracy" && op.type != "mean" && op.type != "softmax_with_cross_entropy"));
-  }
-}
-
 TEST_CASE("inference model: a loop keeps its block") {
   const temporary_folder folder;
   lamina::executor executor;

@@ -43,31 +43,6 @@ struct batch {
 
 }  // namespace
 
-TEST_CASE("loops on several threads have the bits of one thread", "[threads]") {
-  const lamina::model m{wide, 3};
-  lamina::worker_pool pool(2), larger(3), alone(1);
-  lamina::evaluator one{m}, some{m};
-  lamina::gradient_machine own{m, 4}, shared{m, 4};
-  for (const auto which : {&pool, &larger, &alone}) {
-    lamina::loops_on_threads loops(some, *which);
-    lamina::loops_on_threads more(shared, *which);
-    for (const std::size_t rows : {130, 1}) {
-      const batch b(rows);
-      one.forward(lamina::feed<"image">(b.image));
-      some.forward(lamina::feed<"image">(b.image));
-      const auto expected = one.activation<"output">(), found = some.activation<"output">();
-      CHECK(std::vector<float>(expected.begin(), expected.end()) ==
-            std::vector<float>(found.begin(), found.end()));
-      const void* arrays[] = {b.image.data(), b.label.data()};
-      const int n = static_cast<int>(rows);
-      CHECK(own.backward(n, arrays, rows, 5) == shared.backward(n, arrays, rows, 5));
-      for (int i = 0; i < m.parameter_arrays(); ++i)
-        CHECK(std::memcmp(own.gradient_memory(i), shared.gradient_memory(i),
-                          static_cast<std::size_t>(m.describe(i).rows) * 16 * sizeof(float)) == 0);
-    }
-  }
-}
-
 TEST_CASE("what one of several threads finds wrong reaches the caller", "[threads]") {
   const lamina::model m{wide, 3};
   lamina::worker_pool pool(2);

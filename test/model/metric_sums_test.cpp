@@ -114,27 +114,6 @@ TEST_CASE("metrics of a pass: test() begins with nothing and tells those of all 
     }
 }
 
-TEST_CASE("metrics of a pass: each pass of training begins with nothing, with any threads",
-          "[threads]") {
-  const auto all = some_samples(1);
-  for (const int threads : {1, 2, 3}) {
-    lamina::model m{scores};
-    set_weights(m);
-    int passes = 0;
-    lamina::optimizer::sgd{.learning_rate = 0.f}.train(
-        m, all | reader::batch(6),
-        {.passes = 2, .threads = threads, .on_event = [&](const lamina::event& e) {
-           if (!e.is_end_pass()) return;
-           ++passes;
-           for (const auto& [name, value] : values_of(all)) {
-             INFO(name << " with threads: " << threads);
-             CHECK(e.metric(name) == Approx(value).epsilon(1e-3));
-           }
-         }});
-    CHECK(passes == 2);
-  }
-}
-
 TEST_CASE("metrics of a pass: chunks and elements of sequences are counted", "[threads]") {
   const auto all = some_tags();
   double inferred = 0, labelled = 0, correct = 0, sum = 0, words = 0;

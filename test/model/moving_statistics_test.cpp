@@ -42,17 +42,6 @@ TEST_CASE("moving statistics are those of the batch and the ones before") {
   }
 }
 
-TEST_CASE("on several threads they are the mean over the parts, the same bits each time",
-          "[threads]") {
-  const model one = trained(1, 9), two = trained(2, 9), again = trained(2, 9);
-  CHECK(test::bytes_of(two) == test::bytes_of(again));
-  const auto a = one.parameter<"norm.w_1">(), b = two.parameter<"norm.w_1">();
-  for (std::size_t c = 0; c < 6; ++c) CHECK(b(c) == Approx(a(c)).margin(1e-5));
-  // The variance of a part is about another mean.
-  CHECK(two.parameter<"norm.w_2">()(0) > 0.5f);
-  CHECK(two.parameter<"norm.w_2">()(0) < one.parameter<"norm.w_2">()(0) + 1e-6f);
-}
-
 TEST_CASE("who only reads a model leaves its moving statistics alone") {
   model m = trained(1, 8);
   const auto before = test::bytes_of(m);

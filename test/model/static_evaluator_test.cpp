@@ -205,29 +205,6 @@ TEST_CASE("run after run a static evaluator has the same bits") {
   }
 }
 
-TEST_CASE("a static evaluator is its own bytes") {
-  using evaluator = lamina::static_evaluator<net_type>;
-  static_assert(std::is_trivially_copyable_v<evaluator> && !std::is_polymorphic_v<evaluator>);
-  static_assert(alignof(evaluator) == 64);
-  const lamina::model model{net, 4};
-  evaluator first;
-  first.load(model);
-  std::fill_n(first.input<"x">().begin(), 7, 0.25f);
-  const evaluator moved = [&] {
-    // Somewhere else, and the first one is gone.
-    auto copy = std::make_unique<evaluator>();
-    std::memcpy(static_cast<void*>(copy.get()), &first, sizeof first);
-    std::memset(static_cast<void*>(&first), 0, sizeof first);
-    copy->forward<"x">();
-    return *copy;
-  }();
-  const std::vector<float> x(7, 0.25f);
-  lamina::evaluator e{model};
-  e.forward(lamina::feed<"x">(x));
-  for (std::size_t j = 0; j < 5; ++j)
-    CHECK(moved.activation<"y">()[j] == Approx(e.activation<"y">()(0, j)).margin(1e-6));
-}
-
 TEST_CASE("a static evaluator takes its parameters from arrays") {
   using evaluator = lamina::static_evaluator<net_type>;
   const lamina::model model{net, 6};

@@ -28,66 +28,6 @@ lamina::tensor images() {
 
 }  // namespace
 
-TEST_CASE("roi_pool by hand: regions of several images, beyond the border, empty") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto x = layer::data<"x", float, 1, 3, 4>(main);
-    auto regions = layer::sequence<"regions", float, 4>(main);
-    return layer::roi_pool<extent2{1, 2}>(x, regions, {.spatial_scale = 0.5f});
-  });
-  lamina::executor executor;
-  lamina::scope scope;
-  // Left, top, right, bottom; halved: columns 0 to 3 of row 1; 1 to 2 of rows 0 and 1; outside.
-  const auto r =
-      executor.run(net.view(), scope,
-                   {{"x", images()},
-                    {"regions", lamina::sequences<std::array<float, 4>>(
-                                    {{{0, 2, 6, 2}}, {{2, 0, 4, 2}, {20, 20, 30, 30}}})}});
-  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
-  CHECK(values_of(r[0]) == std::vector<double>{5, 7, 10, 9, 0, 0});
-  CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{1, 2});
-}
-
-TEST_CASE("roi_align by hand: points between elements, beyond the border, far outside") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto x = layer::data<"x", float, 1, 3, 4>(main);
-    auto regions = layer::sequence<"regions", float, 4>(main);
-    return std::tuple{layer::roi_align<extent2{1, 2}>(x, regions, {.sampling_ratio = 1}),
-                      layer::roi_align<1>(x, regions)};
-  });
-  lamina::executor executor;
-  lamina::scope scope;
-  const auto r =
-      executor.run(net.view(), scope,
-                   {{"x", images()},
-                    {"regions", lamina::sequences<std::array<float, 4>>(
-                                    {{{0, 0, 2, 2}, {2, 1, 6, 2}}, {{20, 20, 30, 30}}})}});
-  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
-  // The middles of halves of columns 0 to 2 in row 1; of columns 2 to 6, of which 5 is too far.
-  CHECK(values_of(r[0]) == std::vector<double>{4.5, 5.5, 9, 0, 0, 0});
-  // Four points in quarters: a plane has its value in the middle. Of points 2.5, 3.5, 4.5, 5.5 the
-  // last two are outside, the second one is at the border.
-  CHECK(values_of(r[1]) == std::vector<double>{5, (8.5 + 9) / 4, 0});
-  CHECK(r[1].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 1});
-}
-
-TEST_CASE("psroi_pool by hand: each part looks at its channel") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto x = layer::data<"x", float, 2, 3, 4>(main);
-    auto regions = layer::sequence<"regions", float, 4>(main);
-    return layer::psroi_pool<extent2{1, 2}>(x, regions);
-  });
-  std::vector<float> v;
-  for (int i = 0; i < 24; ++i) v.push_back(static_cast<float>(i));
-  lamina::executor executor;
-  lamina::scope scope;
-  const auto r = executor.run(net.view(), scope,
-                              {{"x", lamina::tensor(lamina::tensor_shape{1, 2, 3, 4}, v)},
-                               {"regions", lamina::sequences<std::array<float, 4>>(
-                                               {{{0, 0, 3, 0}, {1, 1, 2, 2}, {9, 9, 9, 9}}})}});
-  CHECK(r[0].shape() == lamina::tensor_shape{3, 1, 1, 2});
-  CHECK(values_of(r[0]) == std::vector<double>{0.5, 14.5, 7, 20, 0, 0});
-}
-
 TEST_CASE("spp by hand: the whole image, then quarters") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 1, 3, 4>(main);
@@ -100,21 +40,6 @@ TEST_CASE("spp by hand: the whole image, then quarters") {
   // 3 rows are padded to 4 by one above and none below.
   CHECK(values_of(r[0]) == std::vector<double>{11, 1, 3, 9, 11, 11, 11, 9, 7, 5});
   CHECK(values_of(r[1]) == std::vector<double>{5.5, 0.5, 2.5, 6.5, 8.5, 5.5, 10.5, 8.5, 4.5, 2.5});
-}
-
-TEST_CASE("im2sequence by hand: windows of each image in order") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto x = layer::data<"x", float, 1, 3, 4>(main);
-    return layer::im2sequence<"patches", extent2{3, 2}, window{.stride = {1, 2}}>(x);
-  });
-  lamina::executor executor;
-  lamina::scope scope;
-  const auto r = executor.run(net.view(), scope, {{"x", images()}});
-  CHECK(r[0].shape() == lamina::tensor_shape{4, 6});
-  CHECK(r[0].lod().recursive_sequence_lengths()[0] == lamina::lod::level{2, 2});
-  const std::vector<double> found = values_of(r[0]);
-  CHECK(std::vector<double>(found.begin(), found.begin() + 12) ==
-        std::vector<double>{0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11});
 }
 
 TEST_CASE("gradients of roi_pool, spp and im2sequence are difference quotients") {
@@ -176,15 +101,6 @@ constexpr auto regions = program([](block& main) {
   return std::tuple{layer::mean(y * y), y};
 });
 
-constexpr auto averages = program([](block& main) {
-  auto x = layer::data<"x", float, 6, 6, 7>(main);
-  auto where = layer::sequence<"where", float, 4>(main);
-  auto y = layer::roi_align<extent2{2, 3}>(x, where, {.spatial_scale = 6});
-  auto z = layer::roi_align<2>(x, where, {.spatial_scale = 3, .sampling_ratio = 2});
-  auto s = layer::psroi_pool<extent2{2, 3}>(x, where, {.spatial_scale = 4});
-  return std::tuple{layer::mean(y * y) + layer::mean(z * z) + layer::mean(s * s), y, z, s};
-});
-
 constexpr auto pyramid = program([](block& main) {
   auto x = layer::data<"x", float, 3, 5, 8>(main);
   auto a = layer::spp<2>(x);
@@ -192,23 +108,6 @@ constexpr auto pyramid = program([](block& main) {
   return std::tuple{layer::mean(a * b), a, b};
 });
 
-constexpr auto patches = program([](block& main) {
-  auto x = layer::data<"x", float, 2, 5, 9>(main);
-  auto a = layer::im2sequence<"a", extent2{3, 2}, window{.stride = {2, 1}, .padding = {1, 0}}>(x);
-  auto b = layer::sequence_pool(layer::fc<3>(a), {.type = lamina::pooling_type::max});
-  return std::tuple{layer::mean(b * b), a, b};
-});
-
 }  // namespace
 
-TEST_CASE("roi_pool on the engine") { lamina::law::check_engine(regions); }
-
-TEST_CASE("roi_align and psroi_pool on the engine") {
-  lamina::law::check_engine(averages, {.low = -2, .high = 2});
-}
-
 TEST_CASE("spp on the engine") { lamina::law::check_engine(pyramid); }
-
-TEST_CASE("im2sequence on the engine: sequences that an operator makes") {
-  lamina::law::check_engine(patches);
-}

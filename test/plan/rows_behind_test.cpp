@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs that a user's operators make of rows are known as sums or means.
-#include <algorithm>
 #include <type_traits>
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cuda/schedule/host_operators.hpp>
 #include <lamina/lamina.hpp>
-#include <lamina/model/loops_on_threads.hpp>
 
 namespace layer = lamina::layer;
 using lamina::operator_definition;

@@ -106,33 +106,6 @@ TEST_CASE("a parameter is shared by the name that was made for it, too") {
   CHECK(net.view().count.startup == 3);
 }
 
-namespace {
-
-template <int Width, class V>
-constexpr auto block_of(V x, std::string_view name) {
-  return layer::fc<Width>(x, {.act = lamina::activation::tanh, .name = name});
-}
-
-constexpr auto deep(lamina::block& main) {
-  auto h = layer::data<"x", float, 16>(main);
-  for (int i = 0; i < 5; ++i) h = h + block_of<16>(h, i == 2 ? "middle" : "");
-  return layer::fc<1>(h);
-}
-
-}  // namespace
-
-TEST_CASE("functions, loops and templates record as they run") {
-  constexpr auto net = lamina::program([](lamina::block& main) { return deep(main); });
-  const auto p = net.view();
-  CHECK(p.count.parameters == 12);
-  CHECK(net.parameter_count() == 5 * (16 * 16 + 16) + 17);
-  CHECK(find(p, "fc_4.w_0") >= 0);
-  CHECK(find(p, "fc_5.w_0") < 0);
-  CHECK(find(p, "middle.w_0") >= 0);
-  CHECK(find(p, "tmp_4") >= 0);
-  CHECK(p.cost == find(p, "fc_4.tmp_1"));
-}
-
 TEST_CASE("statistics of auc are persistable and no parameters") {
   constexpr auto net = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 2>(main);

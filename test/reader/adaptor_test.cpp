@@ -14,18 +14,6 @@ namespace reader = lamina::reader;
 using test::iota;
 using test::read;
 
-namespace {
-
-struct sample {
-  float x, y;
-};
-
-lamina::generator<sample> synthetic() {
-  for (float x = 0;; ++x) co_yield {x, 2 * x + 1};
-}
-
-}  // namespace
-
 TEST_CASE("decorators move elements that cannot be copied", "[reader]") {
   auto source = []() -> lamina::generator<std::unique_ptr<int>> {
     for (int i = 0; i < 6; ++i) co_yield std::make_unique<int>(i);
@@ -75,23 +63,6 @@ TEST_CASE("flags can be read too", "[reader]") {
   const auto batches = read(std::vector<bool>{true, false, true} | reader::shuffle(1) |
                             reader::buffered(1) | reader::batch(2));
   CHECK(batches == std::vector<std::vector<bool>>{{true, false}, {true}});
-}
-
-TEST_CASE("the pipe of the design gives passes to an endless reader", "[reader]") {
-  auto pipe = synthetic | reader::shuffle(1000) | reader::batch(32) | reader::buffered(8) |
-              reader::first_n(100);
-  std::set<float> seen;
-  int batches = 0;
-  for (auto&& minibatch : reader::begin_pass(pipe)) {
-    REQUIRE(minibatch.size() == 32);
-    for (auto [x, y] : minibatch) {
-      CHECK(y == 2 * x + 1);
-      seen.insert(x);
-    }
-    ++batches;
-  }
-  CHECK(batches == 100);
-  CHECK(seen.size() == 3200);
 }
 
 TEST_CASE("adaptors join to a preparation of their own", "[reader]") {

@@ -6,7 +6,8 @@ usage: check_tests.py [--list | --self-test]
 
 The test of include/lamina/reader/shuffle.hpp is test/reader/shuffle_test.cpp (or _static.cpp, which
 only compiles). The headers of a group of operators are stages of the same operators, so they share
-one test: that of include/lamina/operators/norm/cos_sim/*.hpp is test/operators/norm/cos_sim_test.cpp.
+one test: include/lamina/operators/norm/cos_sim/*.hpp have
+test/operators/norm/cos_sim_test.cpp.
 Fails if the share of headers with a test falls below FLOOR, which may only rise. --list prints the
 headers without a test.
 """

@@ -92,16 +92,6 @@ TEST_CASE("stop() finishes the mini-batch, reports the end of the pass and retur
   CHECK(result.stopped);
 }
 
-TEST_CASE("mini-batches without samples are skipped; a reader without any trains nothing") {
-  lamina::model m{net};
-  const auto before = test::bytes_of(m);
-  using batches = std::vector<std::vector<test::sample>>;
-  CHECK(lamina::train(m, batches{}, {.passes = 3}).steps == 0);
-  CHECK(lamina::train(m, batches{{}, {}}, {.passes = 3}).steps == 0);
-  CHECK(test::bytes_of(m) == before);
-  CHECK(lamina::train(m, batches{{}, test::samples(3), {}}).steps == 1);
-}
-
 TEST_CASE("what a handler or a reader throws ends the run; bad options and data are errors") {
   lamina::model m{net};
   const auto samples = test::samples(8) | test::reader::batch(4);

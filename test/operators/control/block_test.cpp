@@ -2,7 +2,6 @@
 // Loops: values, handles as C++ variables, errors; loops inside of loops on the engine.
 
 #include "executor/shared_executor.hpp"
-#include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 #include <catch2/catch.hpp>
 
@@ -17,8 +16,6 @@ namespace layer = lamina::layer;
 using Catch::Contains;
 using lamina::block;
 using lamina::lod_tensor;
-using pieces::cost_of;
-using pieces::pooled;
 
 using integer = std::int64_t;
 
@@ -166,60 +163,6 @@ TEST_CASE("nested loops, the inner one with no, one and more iterations") {
   CHECK(all_values(triangle<5>) == numbers{10, 10, 5});
 }
 
-TEST_CASE("handles are variables of C++: copies, aliases, swaps, locals") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto a = constant(main, 1), b = constant(main, 2), i = constant(main, 0), n = constant(main, 3);
-    auto before = a;  // the same variable as a until a changes
-    auto follow = a;
-    auto untouched = b;
-    auto going = layer::less_than(i, n);
-    layer::while_loop(going, [&](block&) {
-      auto local = a;
-      local = local * 100;  // a copy that the body made: a stays
-      follow = a;
-      a = b;
-      b = follow;
-      layer::increment(i);
-      layer::less_than(i, n, going);
-    });
-    return std::tuple{a, b, follow, before, untouched};
-  });
-  CHECK(all_values(net) == numbers{2, 1, 1, 1, 2});
-}
-
-TEST_CASE("handles in arrays and structs are carried as well") {
-  constexpr auto net = lamina::program([](block& main) {
-    struct pair {
-      number of[2];
-      number sum;
-    };
-    pair p{{constant(main, 1), constant(main, 1)}, constant(main, 0)};
-    auto i = constant(main, 0), n = constant(main, 8);
-    auto going = layer::less_than(i, n);
-    layer::while_loop(going, [&](block&) {
-      auto next = p.of[0] + p.of[1];
-      p.of[0] = p.of[1];
-      p.of[1] = next;
-      p.sum = p.sum + p.of[0];
-      layer::increment(i);
-      layer::less_than(i, n, going);
-    });
-    return std::tuple{p.of[1], p.sum};
-  });
-  CHECK(all_values(net) == numbers{55, 87});
-}
-
-TEST_CASE("increment and assign leave what was read before as it was") {
-  constexpr auto net = lamina::program([](block& main) {
-    auto i = constant(main, 5), j = i, k = constant(main, 0);
-    auto same = layer::increment(i, 2);
-    layer::assign(i, k);
-    layer::increment(i);
-    return std::tuple{i, j, k, same};
-  });
-  CHECK(all_values(net) == numbers{8, 5, 7, 7});
-}
-
 TEST_CASE("a loop over rows stops by its data; parameters of a body are made once") {
   constexpr auto net = lamina::program([](block& main) {
     auto x = layer::data<"x", float, 3>(main);
@@ -289,141 +232,4 @@ TEST_CASE("arrays: slots, overwriting, length, a new one each iteration") {
     return layer::array_read(a, constant(main, 4));
   });
   CHECK_THROWS_WITH(run(behind), Contains("expected a value at index 4"));
-}
-
-namespace {
-
-// Two reads of one slot, a slot that is written twice, and one that nobody wrote.
-constexpr auto slots = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto words = layer::sequence<"words", float, 3>(main);
-  auto zero = layer::fill_constant<std::int64_t>(main, 0);
-  auto two = layer::fill_constant<std::int64_t>(main, 2);
-  auto a = layer::array_write(layer::tanh(layer::fc<3>(x)), zero);
-  layer::array_write(layer::sin(x), two, a);
-  auto first = layer::array_read(a, two);
-  layer::array_write(layer::array_read(a, zero) * layer::array_read(a, zero), two, a);
-  auto second = layer::array_read(a, two);
-  auto w = layer::array_read(layer::array_write(layer::fc<3>(words), zero), zero);
-  return std::tuple{cost_of(first * second) + cost_of(pooled(w)), first, second,
-                    layer::array_length(a), w};
-});
-
-// Slots keep sequences that an operator made.
-constexpr auto made_sequences = lamina::program([](block& main) {
-  auto x = layer::sequence<"x", float, 2>(main);
-  auto i = layer::fill_constant<std::int64_t>(main, 0);
-  auto n = layer::fill_constant<std::int64_t>(main, 3);
-  auto first = layer::sequence_concat<"part">(std::tuple{layer::fc<2>(x), x});
-  auto parts = layer::array_write(first, i);
-  auto sums = layer::create_array<decltype(pooled(first))>(main);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    auto part = layer::array_read(parts, i);
-    layer::array_write(pooled(layer::tanh(part)), i, sums);
-    layer::increment(i);
-    layer::array_write(layer::scale(part, 0.5f), i, parts);
-    layer::less_than(i, n, going);
-  });
-  auto zero = layer::fill_constant<std::int64_t>(main, 0);
-  auto two = layer::fill_constant<std::int64_t>(main, 2);
-  auto s = layer::array_read(sums, zero) * layer::array_read(sums, two);
-  return std::tuple{cost_of(s), s, layer::array_length(parts)};
-});
-
-// A slot that each iteration reads, overwrites and reads again, while what it read before is still
-// used; without a cost nothing is kept for gradients.
-template <bool Trains>
-constexpr auto overwritten = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto zero = layer::fill_constant<std::int64_t>(main, 0), i = zero;
-  auto n = layer::fill_constant<std::int64_t>(main, 4);
-  auto a = layer::array_write(layer::tanh(layer::fc<3>(x)), zero);
-  auto sum = layer::scale(x, 0.5f);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    auto old = layer::array_read(a, zero);
-    layer::array_write(layer::tanh(layer::fc<3>(old)) + x, zero, a);
-    auto newer = layer::array_read(a, zero);
-    sum = sum + layer::sin(old) * newer;
-    if (Trains) layer::array_write(layer::sin(newer), zero, a);
-    layer::increment(i);
-    layer::less_than(i, n, going);
-  });
-  auto out = sum + layer::array_read(a, zero);
-  if constexpr (Trains)
-    return std::tuple{cost_of(out), out};
-  else
-    return std::tuple{layer::array_length(a), out};
-});
-
-// An array of each iteration of a loop, which a loop inside fills, and one around both.
-constexpr auto arrays_inside = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto zero = layer::fill_constant<std::int64_t>(main, 0), i = zero;
-  auto two = layer::fill_constant<std::int64_t>(main, 2);
-  auto states = layer::array_write(x, zero);
-  auto outer = layer::less_than(i, two);
-  layer::while_loop(outer, [&](block&) {
-    auto inside = layer::array_write(layer::tanh(layer::array_read(states, i)), zero);
-    auto j = zero;
-    auto inner = layer::less_than(j, two);
-    layer::while_loop(inner, [&](block&) {
-      auto now = layer::array_read(inside, j);
-      layer::increment(j);
-      layer::array_write(layer::tanh(layer::fc<3>(now)), j, inside);
-      layer::less_than(j, two, inner);
-    });
-    layer::increment(i);
-    layer::array_write(layer::array_read(inside, two) + layer::array_read(inside, zero), i, states);
-    layer::less_than(i, two, outer);
-  });
-  auto out = layer::array_read(states, two);
-  return std::tuple{cost_of(out), out, layer::array_length(states)};
-});
-
-// A loop that counts in halves of `Halves`, in numbers of type T.
-template <class T, int Halves>
-constexpr auto counted = lamina::program([](block& main) {
-  auto x = layer::data<"x", float, 3>(main);
-  auto i = layer::fill_constant<T>(main, 0), n = layer::fill_constant<T>(main, 3);
-  auto going = layer::less_than(i, n);
-  layer::while_loop(going, [&](block&) {
-    x = layer::tanh(x);
-    layer::increment(i, Halves * 0.5f);
-    layer::less_than(i, n, going);
-  });
-  return std::tuple{cost_of(x), x, i};
-});
-
-/// How many kernels of a program know single whole numbers only.
-template <class P>
-constexpr int counting_kernels(const P&) {
-  using table = lamina::engine::cpu::schedule_table<P>;
-  int n = 0;
-  for (int k = 0; k < table::plan_type::kernels; ++k) n += table::counting.of[k] ? 1 : 0;
-  return n;
-}
-
-}  // namespace
-
-TEST_CASE("Slots that are read and written twice") { lamina::law::check_engine(slots); }
-
-TEST_CASE("Slots that hold sequences") { lamina::law::check_engine(made_sequences); }
-
-TEST_CASE("Slots that a loop overwrites while their values are used") {
-  lamina::law::check_engine(overwritten<true>);
-  lamina::law::check_engine(overwritten<false>);
-}
-
-TEST_CASE("Arrays of an iteration that a loop inside fills") {
-  lamina::law::check_engine(arrays_inside);
-}
-
-TEST_CASE("What counts in a loop has no code for arrays, unless there is something else to count") {
-  lamina::law::check_engine(counted<std::int64_t, 2>);
-  lamina::law::check_engine(counted<float, 1>);
-  // less_than, increment and two copies of what the loop carries by one kernel.
-  STATIC_REQUIRE(counting_kernels(counted<std::int64_t, 2>) == 3);
-  STATIC_REQUIRE(counting_kernels(counted<float, 2>) < 3);
 }

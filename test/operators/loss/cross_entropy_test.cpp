@@ -55,7 +55,7 @@ namespace {
 
 const lamina::feed_map three_labels{{"label", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}};
 
-laws::gradient_options probabilities() {
+laws::gradient_options between_0_and_1() {
   laws::gradient_options o;
   o.low = 0.1f;
   o.high = 0.9f;
@@ -70,8 +70,8 @@ TEST_CASE("gradient: cross entropy of probabilities, hard and soft labels") {
                           auto label = layer::data<"label", std::int64_t>(main);
                           return layer::mean(layer::cross_entropy(x, label, {.ignore_index = 0}));
                         }),
-                        three_labels, probabilities());
-  laws::gradient_options soft = probabilities();
+                        three_labels, between_0_and_1());
+  laws::gradient_options soft = between_0_and_1();
   soft.constant = {"target"};
   laws::check_gradients(lamina::program([](block& main) {
                           auto x = layer::data<"x", float, 4>(main);

@@ -17,7 +17,7 @@ namespace {
 
 const lamina::feed_map three_labels{{"label", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}};
 
-laws::gradient_options probabilities() {
+laws::gradient_options between_0_and_1() {
   laws::gradient_options o;
   o.low = 0.1f;
   o.high = 0.9f;
@@ -27,7 +27,7 @@ laws::gradient_options probabilities() {
 }  // namespace
 
 TEST_CASE("gradient: kldiv_loss, bpr_loss and label_smooth") {
-  laws::gradient_options options = probabilities();
+  laws::gradient_options options = between_0_and_1();
   options.constant = {"target"};
   laws::check_gradients(lamina::program([](block& main) {
                           auto x = layer::fc<4>(layer::data<"x", float, 3>(main));

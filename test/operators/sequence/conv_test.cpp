@@ -157,17 +157,6 @@ TEST_CASE("row_conv by hand: each column looks ahead in its sequence") {
   CHECK(y == values{31, 402, 53, 604, 5, 6, 7, 8});
 }
 
-TEST_CASE("sequence_conv_pool is the pool of a convolution") {
-  lamina::executor executor;
-  lamina::scope scope;
-  executor.run_startup(classifier.view(), scope, 3);
-  const auto r = executor.run(classifier.view(), scope, {{"x", some_pairs()}});
-  REQUIRE(r[0].shape() == lamina::tensor_shape{4, 3});
-  const auto found = r[0].cast<double>(), same = r[1].cast<double>();
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found.flat(i) == same.flat(i));
-  for (std::size_t c = 0; c < 3; ++c) CHECK(found.flat(3 + c) == -1);
-}
-
 TEST_CASE("convolutions without any row") {
   CHECK(run(defaults, lamina::sequences<pair>({{}, {}}), {}).empty());
   CHECK(run(ahead, lamina::sequences<pair>({}), {}).empty());

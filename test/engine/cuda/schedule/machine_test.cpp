@@ -102,11 +102,6 @@ TEST_CASE("a gradient machine on a device computes what one on the CPU does") {
   }
 }
 
-TEST_CASE("a label out of range on a device is an error as on the CPU") {
-  cuda::host_backend<1> backend;
-  CHECK(test::message_of_wrong_label(backend) == test::wrong_label_message);
-}
-
 namespace {
 
 /// A place at which no product of matrices can be launched.

@@ -66,7 +66,11 @@ constexpr auto windows = program([](block& main) {
 }  // namespace
 
 TEST_CASE("lstm in double") { check_engine(lstms); }
+
 TEST_CASE("lstmp in double") { check_engine(projected); }
+
 TEST_CASE("gru in double") { check_engine(grus); }
+
 TEST_CASE("single steps in double") { check_engine(units); }
+
 TEST_CASE("sequence_conv in double") { check_engine(windows); }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules with weights in bfloat16: recurrent layers and loops.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/lamina.hpp>
+#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/loops_on_threads.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+// Nearest, of two the even one; the largest numbers become infinite.
+static_assert(lamina::bfloat16_bits(1.0f) == 0x3f80);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x3f808000)) == 0x3f80);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x3f808001)) == 0x3f81);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x3f818000)) == 0x3f82);
+
+static_assert(lamina::bfloat16_bits(from_bits(0xbf817fff)) == 0xbf81);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x00008000)) == 0x0000);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x0000ffff)) == 0x0001);
+
+static_assert(lamina::bfloat16_bits(-0.0f) == 0x8000);
+
+static_assert(lamina::bfloat16_bits(from_bits(0x7f7f7fff)) == 0x7f7f);
+
+static_assert(lamina::bfloat16_bits(std::numeric_limits<float>::max()) == 0x7f80);
+
+static_assert(lamina::bfloat16_bits(from_bits(0xff800000)) == 0xff80);
+
+// A NaN whose digits lie in the lower half, and one that a carry would make a zero.
+static_assert(lamina::bfloat16_bits(from_bits(0x7f800001)) == 0x7fc0);
+
+static_assert(lamina::bfloat16_bits(from_bits(0xffffffff)) == 0xffff);
+
+static_assert(lamina::float_of_bfloat16(0x4049) == 3.140625f);
+
+constexpr auto recurrent = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"x", float, 36>(main);
+  auto [lstm, cell] = layer::dynamic_lstm<36>(x);
+  auto [lstmp, unused] = layer::dynamic_lstmp<36, 5>(x, {.is_reverse = true});
+  auto gru = layer::dynamic_gru<12>(x, {.is_reverse = true});
+  auto [next, reset, gates] = layer::gru_unit<36>(x, gru);
+  auto stepped = layer::dynamic_rnn(x, [&](auto& step) {
+    auto in = step.input(x);
+    auto before = step.memory(lamina::dims<20>);
+    auto now = layer::fc<20>(std::tuple{in, before}, {.act = lamina::activation::tanh});
+    step.update(before, now);
+    return now;
+  });
+  auto all = layer::fc<7>(std::tuple{lstm, lstmp, gru, next, stepped});
+  return layer::sequence_pool(all, {.type = lamina::pooling_type::sum, .name = "output"});
+});
+
+std::vector<float> numbers(std::size_t count) {
+  std::vector<float> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = lamina::uniform_at(11, 0, i) * 2 - 1;
+  return all;
+}
+
+// The weights of products are those that are not called biases.
+template <class P>
+void round_weights(lamina::model<P>& m) {
+  for (int i = 0; i < m.parameter_arrays(); ++i) {
+    if (m.describe(i).name.find(".b_") != std::string::npos) continue;
+    auto value = m.get(i);
+    for (float& x : value) x = lamina::rounded_to_bfloat16(x);
+    m.set(i, value);
+  }
+}
+
+template <class A, class B>
+double difference(const A& a, const B& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0;
+  auto at = b.begin();
+  for (const float x : a) {
+    const double off = std::abs(static_cast<double>(x) - *at++);
+    most = off <= most ? most : off;
+  }
+  return most;
+}
+
+// The machine's own products of pairs take each input as the sum of two bfloat16, 2^-17 beside it.
+constexpr double rounding = lamina::engine::cpu::detail::has_pair_products ? 1e-4 : 1e-5;
+
+}  // namespace
+
+TEST_CASE("an evaluator with bfloat16 weights: every recurrent layer, a loop") {
+  lamina::model m{recurrent, 5};
+  lamina::evaluator narrow{m, lamina::storage::bfloat16};
+  lamina::evaluator wide{m};
+  round_weights(m);
+  lamina::evaluator expected{m};
+  std::vector<std::vector<float>> x;
+  for (const std::size_t length : {3, 1, 9, 4}) x.push_back(numbers(36 * length));
+  for (int run = 0; run < 2; ++run) {
+    narrow.forward(lamina::feed<"x">(x));
+    expected.forward(lamina::feed<"x">(x));
+    CHECK(difference(narrow.activation<"output">(), expected.activation<"output">()) < rounding);
+    x.pop_back();
+  }
+}
