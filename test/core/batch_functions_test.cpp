@@ -9,6 +9,7 @@
 #include "core/vector_edges.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/core/batch_functions.hpp>
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>

@@ -5,6 +5,7 @@
 #include "core/vector_edges.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/core/batch_pow.hpp>
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>

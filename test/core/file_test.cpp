@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <lamina/core/file.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/persistables.hpp>

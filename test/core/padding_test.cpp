@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/gemm/panel.hpp>
+#include <lamina/core/padding.hpp>
 
 TEST_CASE("padded: the next multiple of sixteen", "[padding]") {
   STATIC_REQUIRE(lamina::padded(0) == 0);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/core/remainder.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

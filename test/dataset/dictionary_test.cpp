@@ -7,6 +7,7 @@
 #include "dataset/temporary_file.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 
 namespace reviews = lamina::dataset::movie_reviews;

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/reader/reader.hpp>
 
 namespace reviews = lamina::dataset::movie_reviews;
 using lamina::format_error;

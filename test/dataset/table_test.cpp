@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/dataset/digits.hpp>
+#include <lamina/dataset/table.hpp>
 
 namespace digits = lamina::dataset::digits;
 

@@ -5,6 +5,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/executor/domain_rows.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/transform/append_backward.hpp>

@@ -4,6 +4,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/executor/kernel_table.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/append_backward.hpp>
 

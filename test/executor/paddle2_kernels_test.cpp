@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
 
+#include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/io/loaded_program.hpp>
 
 using Catch::Contains;

@@ -5,6 +5,7 @@
 #include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/executor/run_options.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/append_backward.hpp>
 

@@ -5,6 +5,7 @@
 #include "io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/io/npy.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/safetensors.hpp>

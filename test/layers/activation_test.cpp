@@ -4,6 +4,7 @@
 #include "layers/spell.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/layers/activation.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 

@@ -8,6 +8,7 @@
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/layers/hsigmoid.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/gradient_machine.hpp>
 

@@ -5,6 +5,7 @@
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/layers/img_conv_group.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
@@ -29,20 +30,6 @@ constexpr auto vgg = program([](block& main) {
 });
 
 static_assert(vgg.parameter_count() == (27 * 4 + 4) + 4 * 4 + (36 * 5 + 5) + 4 * 5 + (45 * 6 + 6));
-
-static_assert(residual.parameter_count() == (27 * 4 + 36 * 4 + 3 * 4 + 3 * 16) +
-                                                (36 * 4 * 2 + 2 * 16) +
-                                                (8 + 36 + 16 + 32 + 2 * 8 + 2 * 32));
-
-static_assert(tested::groups == 7 && count_heads<tested>(group_head::conv) == 3);
-
-static_assert(count_heads<trained>(group_head::conv) == 2 &&
-              count_heads<trained>(group_head::conv_dx) == 1 &&
-              count_heads<trained>(group_head::pointwise) <= 3);
-
-static_assert(bare_convolutions<lamina::plan<lamina::for_test<pooled_program>>>() == 2);
-
-static_assert(bare_convolutions<lamina::plan<lamina::with_backward<pooled_program, false>>>() == 2);
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/nce.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;

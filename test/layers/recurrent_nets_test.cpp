@@ -9,6 +9,7 @@
 #include <laws/sequence_law.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/recurrent_nets.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

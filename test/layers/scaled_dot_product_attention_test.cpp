@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/scaled_dot_product_attention.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;

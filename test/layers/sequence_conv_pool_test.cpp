@@ -6,6 +6,7 @@
 #include <laws/sequence_law.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/sequence_conv_pool.hpp>
 
 namespace layer = lamina::layer;
 using lamina::activation;

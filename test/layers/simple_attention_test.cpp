@@ -7,6 +7,7 @@
 #include <laws/sequence_law.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/simple_attention.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

@@ -3,6 +3,7 @@
 
 #include "model/samples.hpp"
 
+#include <lamina/layers/stop_gradient.hpp>
 #include <lamina/model/gradient_machine.hpp>
 
 namespace layer = lamina::layer;

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/accuracy.hpp>
+
 namespace metric = lamina::metric;
 
 TEST_CASE("accuracy is the mean weighted by rows", "[metric]") {

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/auc.hpp>
+
 namespace metric = lamina::metric;
 
 TEST_CASE("auc at its ends", "[metric]") {

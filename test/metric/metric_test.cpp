@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/metric.hpp>
+
 namespace metric = lamina::metric;
 
 TEST_CASE("a metric refuses bad input whole", "[metric]") {

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/precision.hpp>
+
 namespace metric = lamina::metric;
 
 TEST_CASE("precision and recall of a few by hand", "[metric]") {

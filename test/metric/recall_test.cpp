@@ -5,6 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/metric.hpp>
+#include <lamina/metric/recall.hpp>
+
 namespace metric = lamina::metric;
 
 namespace {

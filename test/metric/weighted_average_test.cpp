@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/weighted_average.hpp>
+
 namespace metric = lamina::metric;
 
 TEST_CASE("weighted_average", "[metric]") {

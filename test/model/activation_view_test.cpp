@@ -4,6 +4,7 @@
 #include "model/classifier.hpp"
 #include "model/samples.hpp"
 
+#include <lamina/model/activation_view.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace layer = lamina::layer;

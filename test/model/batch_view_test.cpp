@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/batch_view.hpp>
 
 using sentences_of::polarity;
 using sentences_of::sentence;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An evaluator whose weights are stored as bfloat16 is a float one of a model with rounded weights.
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,8 @@
 namespace layer = lamina::layer;
 
 namespace {
+
+constexpr float from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 // Nearest, of two the even one; the largest numbers become infinite.
 static_assert(lamina::bfloat16_bits(1.0f) == 0x3f80);

@@ -8,6 +8,7 @@
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/loops_on_threads.hpp>
+#include <lamina/reader/reader.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;

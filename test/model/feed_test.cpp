@@ -10,6 +10,7 @@
 
 #include <lamina/lamina.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/feed.hpp>
 
 using classifier::net;
 using sentences_of::points;

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/feeder.hpp>
 
 using sentences_of::points;
 using sentences_of::polarity;

@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/metric_sums.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;

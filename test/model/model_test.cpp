@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <lamina/model/gradient_machine.hpp>
+#include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;

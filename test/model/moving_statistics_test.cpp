@@ -5,6 +5,8 @@
 
 #include "train/net.hpp"
 
+#include <lamina/model/moving_statistics.hpp>
+
 namespace layer = lamina::layer;
 
 namespace {

@@ -5,6 +5,8 @@
 #include "model/samples.hpp"
 
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/reader/reader.hpp>
 
 using Catch::Contains;
 using classifier::expected_of;

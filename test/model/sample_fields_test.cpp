@@ -5,6 +5,8 @@
 #include "model/samples.hpp"
 
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/sample_fields.hpp>
+#include <lamina/reader/reader.hpp>
 
 using classifier::net;
 

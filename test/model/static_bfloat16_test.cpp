@@ -12,6 +12,7 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/static_bfloat16.hpp>
 
 namespace layer = lamina::layer;
 

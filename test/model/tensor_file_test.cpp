@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <lamina/model/tensor_file.hpp>
+
 namespace layer = lamina::layer;
 using Catch::Contains;
 

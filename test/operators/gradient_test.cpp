@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/operators/gradient.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 TEST_CASE("gradient operators have Fluid's names and slots") {

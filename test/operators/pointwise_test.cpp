@@ -6,6 +6,7 @@
 #include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace layer = lamina::layer;

@@ -17,7 +17,7 @@ using lamina::block;
 using lamina::tensor;
 
 namespace golden {
-#include "golden.inc"
+#include "executor/golden.inc"
 }
 
 namespace {
@@ -111,6 +111,22 @@ TEST_CASE("proximal updates agree with their formulas") {
   check(optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.02f, .l2 = 0.03f}, adaptive);
 }
 
+namespace {
+
+// What a user would write; the same equations as momentum under another name, without a kernel.
+struct own_momentum : optimizer::rule<own_momentum> {
+  static constexpr std::array<const char*, 1> states{"speed"};
+  optimizer::learning_rate learning_rate = 0.1f;
+  std::array<float, 1> scalars(std::int64_t step) const { return {learning_rate.at(step)}; }
+  template <class T>
+  LAMINA_FN static void update(T& param, T grad, T& speed, T learning_rate) {
+    speed = T(0.9) * speed + grad;
+    param -= learning_rate * speed;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("adam with lazy_mode updates the rows that a gradient has") {
   // With one row the gradient of the row of the table is x itself.
   constexpr auto table = lamina::program([](block& main) {
@@ -146,6 +162,8 @@ TEST_CASE("adam with lazy_mode updates the rows that a gradient has") {
     }
   }
 }
+
+TEST_CASE("a user's own optimizer needs no kernel") { check(own_momentum{}, golden::momentum); }
 
 TEST_CASE("a gradient is scaled, clipped and then decayed") {
   const tensor w = three_steps(optimizer::sgd{.learning_rate = 1}, {2, -0.5f, 0.5f, 0.01f, 0.1f});

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/optimizer/event_handler.hpp>
 #include <lamina/optimizer/train_options.hpp>
 
 TEST_CASE("a handler reads metrics by name and stops the loop", "[optimizer]") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/optimizer/event.hpp>
 #include <lamina/optimizer/train_options.hpp>
 
 TEST_CASE("events are named as in v2", "[optimizer]") {

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/sgd.hpp>
 
 namespace schedule = lamina::schedule;

@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/optimizer/minimize.hpp>
 
 namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;

@@ -12,6 +12,7 @@
 #include <lamina/optimizer/adamax.hpp>
 #include <lamina/optimizer/decayed_adagrad.hpp>
 #include <lamina/optimizer/lamb.hpp>
+#include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/rmsprop.hpp>
 
 namespace optimizer = lamina::optimizer;

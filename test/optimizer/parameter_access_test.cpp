@@ -9,6 +9,7 @@
 #include <lamina/core/philox.hpp>
 #include <lamina/optimizer/exponential_moving_average.hpp>
 #include <lamina/optimizer/model_average.hpp>
+#include <lamina/optimizer/parameter_access.hpp>
 
 namespace optimizer = lamina::optimizer;
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/core/philox.hpp>
+#include <lamina/optimizer/sgd.hpp>
 
 namespace optimizer = lamina::optimizer;
 using optimizer_check::compare;

@@ -5,6 +5,8 @@
 #include "program/user_operators.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/plan/aliasing.hpp>
+
 using user_operators::in_place;
 using user_operators::on_threads;
 using user_operators::same;

@@ -12,6 +12,7 @@
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/plan/plan.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;

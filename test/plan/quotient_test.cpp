@@ -5,6 +5,8 @@
 #include "train/net.hpp"
 #include "train/trained_sentences.hpp"
 
+#include <lamina/plan/quotient.hpp>
+
 using trained_sentences::trained;
 using trained_sentences::words;
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/plan/rows_behind.hpp>
 
 namespace layer = lamina::layer;
 using lamina::operator_definition;

@@ -10,6 +10,7 @@
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/program/block.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/program/distinct_names.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

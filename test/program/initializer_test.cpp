@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/program/initializer.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace layer = lamina::layer;

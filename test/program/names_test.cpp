@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/program/names.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/schedule/host_operators.hpp>
+#include <lamina/program/operator_facts.hpp>
 
 using lamina::operator_definition;
 using user_operators::twice;

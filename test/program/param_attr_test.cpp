@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/program/param_attr.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -10,6 +10,8 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/reader/adaptor.hpp>
+
 namespace reader = lamina::reader;
 using test::iota;
 using test::read;

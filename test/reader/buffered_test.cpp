@@ -16,6 +16,8 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/worker_pool.hpp>
+#include <lamina/reader/buffered.hpp>
+#include <lamina/reader/reader.hpp>
 
 namespace reader = lamina::reader;
 using test::iota;

@@ -15,6 +15,8 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/worker_pool.hpp>
+#include <lamina/reader/random.hpp>
+#include <lamina/reader/reader.hpp>
 
 namespace reader = lamina::reader;
 using test::iota;

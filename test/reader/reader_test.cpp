@@ -5,6 +5,8 @@
 #include "reader/read.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/reader/reader.hpp>
+
 namespace reader = lamina::reader;
 
 namespace {

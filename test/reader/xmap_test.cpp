@@ -17,6 +17,8 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/worker_pool.hpp>
+#include <lamina/reader/reader.hpp>
+#include <lamina/reader/xmap.hpp>
 
 namespace reader = lamina::reader;
 using test::endless;

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/tensor/array.hpp>
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
 

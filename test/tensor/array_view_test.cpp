@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/tensor/array_view.hpp>
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
 

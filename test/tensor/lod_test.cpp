@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 using Catch::Contains;

@@ -6,6 +6,8 @@
 #include "stderr_text.hpp"
 #include "train/net.hpp"
 
+#include <lamina/train/checkpoint.hpp>
+
 namespace layer = lamina::layer;
 using Catch::Contains;
 

@@ -7,6 +7,8 @@
 #include "train/net.hpp"
 #include "train/trained_sentences.hpp"
 
+#include <lamina/train/cost_rows.hpp>
+
 using trained_sentences::sentences;
 using trained_sentences::trained;
 using trained_sentences::values;

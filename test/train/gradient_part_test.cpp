@@ -3,6 +3,8 @@
 
 #include "train/net.hpp"
 
+#include <lamina/train/gradient_part.hpp>
+
 namespace layer = lamina::layer;
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include "train/net.hpp"
 
+#include <lamina/train/joined_parts.hpp>
+
 namespace layer = lamina::layer;
 
 namespace {

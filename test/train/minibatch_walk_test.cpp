@@ -3,6 +3,8 @@
 
 #include "train/net.hpp"
 
+#include <lamina/train/minibatch_walk.hpp>
+
 namespace layer = lamina::layer;
 
 namespace {

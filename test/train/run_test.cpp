@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/train/run.hpp>
 
 namespace layer = lamina::layer;
 

@@ -3,6 +3,8 @@
 
 #include "train/net.hpp"
 
+#include <lamina/train/train.hpp>
+
 namespace layer = lamina::layer;
 using Catch::Contains;
 

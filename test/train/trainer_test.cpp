@@ -3,6 +3,8 @@
 
 #include "train/optimizer_step.hpp"
 
+#include <lamina/train/trainer.hpp>
+
 namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;
 

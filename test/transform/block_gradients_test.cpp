@@ -9,6 +9,7 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/transform/block_gradients.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

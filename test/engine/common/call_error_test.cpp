@@ -9,6 +9,7 @@
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/common/call_error.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;

@@ -6,6 +6,7 @@
 #include "model/draws.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -6,6 +6,7 @@
 #include "laws/recorded_pieces.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/common/loop_frames.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>

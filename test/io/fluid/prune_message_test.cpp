@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
 
+#include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 

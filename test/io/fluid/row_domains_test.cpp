@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
 
+#include <lamina/io/fluid/row_domains.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/optimizer/training_program.hpp>

@@ -4,6 +4,7 @@
 #include "io/program_samples.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_proto.hpp>
 

@@ -4,6 +4,7 @@
 #include "io/program_samples.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/io/json/json_reader.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_json.hpp>
 

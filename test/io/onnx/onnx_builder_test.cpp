@@ -7,6 +7,7 @@
 #include <executor/shared_executor.hpp>
 
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>

@@ -10,7 +10,6 @@
 #include <laws/compared_operators.hpp>
 #include <laws/gradient_check.hpp>
 
-#include <lamina/executor/matrix_product.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/clone_for_test.hpp>

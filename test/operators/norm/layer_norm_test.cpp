@@ -36,7 +36,7 @@ TEST_CASE("gradient: layer_norm with and without factor and offset") {
 namespace {
 
 template <int W>
-constexpr auto norms = program([](block& main) {
+constexpr auto normalised = program([](block& main) {
   auto x = layer::data<"x", float, W>(main);
   auto maps = layer::data<"maps", float, 3, W>(main);
   auto a = layer::layer_norm(x);
@@ -55,9 +55,9 @@ constexpr auto norms = program([](block& main) {
 TEST_CASE("norms on the engine are those of the executor") {
   engine_law_options o;
   o.tolerance = 1e-4;
-  check_engine(norms<5>, o);
-  check_engine(norms<16>, o);
-  check_engine(norms<33>, o);
+  check_engine(normalised<5>, o);
+  check_engine(normalised<16>, o);
+  check_engine(normalised<33>, o);
 }
 
 namespace {

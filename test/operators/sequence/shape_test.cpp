@@ -363,7 +363,7 @@ constexpr auto regrouped_twice = lamina::program([](block& main) {
                     of_second};
 });
 
-constexpr auto regrouped = lamina::program([](block& main) {
+constexpr auto regrouped_once = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 4>(main);
   auto groups = layer::lod_reset<"groups", 0, 2, 2, 5>(layer::fc<3>(x));
   auto sums = layer::sequence_pool(groups, {.type = lamina::pooling_type::sum});
@@ -386,7 +386,7 @@ TEST_CASE("sequence_slice") { lamina::law::check_engine(sliced_on_engine); }
 
 TEST_CASE("lod_reset to offsets") {
   lamina::law::check_engine(regrouped_twice, {.rows_are_alone = false, .batches = {5}});
-  lamina::law::check_engine(regrouped, {.rows_are_alone = false, .batches = {5}});
+  lamina::law::check_engine(regrouped_once, {.rows_are_alone = false, .batches = {5}});
 }
 
 TEST_CASE("lod_append") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/test/engine/cpu/channel_squares_test.cpp - channels apart and side by side.
+// Channels apart and side by side.
 #include <vector>
 
 #include <catch2/catch.hpp>

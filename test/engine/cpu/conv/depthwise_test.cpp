@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
+#include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
 namespace {

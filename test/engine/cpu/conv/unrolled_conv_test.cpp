@@ -5,6 +5,7 @@
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/conv/unrolled_conv.hpp>
 #include <lamina/layers/layers.hpp>
 
 namespace layer = lamina::layer;

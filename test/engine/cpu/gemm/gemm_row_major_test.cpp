@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/test/engine/cpu/gemm_row_major_test.cpp - products of row-major matrices against sums in
+// Products of row-major matrices against sums in
 // double.
 #include <cmath>
 #include <limits>

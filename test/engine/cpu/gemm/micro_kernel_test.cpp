@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 
 namespace cpu = lamina::engine::cpu;

@@ -7,6 +7,7 @@
 
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
+#include <lamina/engine/cpu/gemm/tile.hpp>
 
 namespace cpu = lamina::engine::cpu;
 using gemm_check::basic_buffer;

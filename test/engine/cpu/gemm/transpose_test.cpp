@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/test/engine/cpu/transpose_test.cpp - transposes of blocks and of weight panels.
+// Transposes of blocks and of weight panels.
 #include <vector>
 
 #include <catch2/catch.hpp>

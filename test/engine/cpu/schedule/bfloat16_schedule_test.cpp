@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules with weights in bfloat16: recurrent layers and loops.
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/schedule/bfloat16_schedule.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/loops_on_threads.hpp>
@@ -14,36 +14,6 @@
 namespace layer = lamina::layer;
 
 namespace {
-
-// Nearest, of two the even one; the largest numbers become infinite.
-static_assert(lamina::bfloat16_bits(1.0f) == 0x3f80);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x3f808000)) == 0x3f80);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x3f808001)) == 0x3f81);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x3f818000)) == 0x3f82);
-
-static_assert(lamina::bfloat16_bits(from_bits(0xbf817fff)) == 0xbf81);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x00008000)) == 0x0000);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x0000ffff)) == 0x0001);
-
-static_assert(lamina::bfloat16_bits(-0.0f) == 0x8000);
-
-static_assert(lamina::bfloat16_bits(from_bits(0x7f7f7fff)) == 0x7f7f);
-
-static_assert(lamina::bfloat16_bits(std::numeric_limits<float>::max()) == 0x7f80);
-
-static_assert(lamina::bfloat16_bits(from_bits(0xff800000)) == 0xff80);
-
-// A NaN whose digits lie in the lower half, and one that a carry would make a zero.
-static_assert(lamina::bfloat16_bits(from_bits(0x7f800001)) == 0x7fc0);
-
-static_assert(lamina::bfloat16_bits(from_bits(0xffffffff)) == 0xffff);
-
-static_assert(lamina::float_of_bfloat16(0x4049) == 3.140625f);
 
 constexpr auto recurrent = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 36>(main);

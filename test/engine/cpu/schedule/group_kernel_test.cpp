@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 #include <lamina/layers/layers.hpp>

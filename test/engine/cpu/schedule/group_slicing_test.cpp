@@ -5,6 +5,8 @@
 #include "program/user_operators.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/schedule/group_slicing.hpp>
+
 using user_operators::calls;
 using user_operators::most_rows;
 using user_operators::on_threads;

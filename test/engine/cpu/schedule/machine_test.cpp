@@ -5,6 +5,7 @@
 #include "laws/engine_law.hpp"
 #include "laws/recorded_pieces.hpp"
 
+#include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>

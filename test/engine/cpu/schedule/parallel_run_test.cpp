@@ -3,6 +3,7 @@
 
 #include "model/samples.hpp"
 
+#include <lamina/engine/cpu/schedule/parallel_run.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/loops_on_threads.hpp>
 

@@ -6,6 +6,7 @@
 
 #include "model/samples.hpp"
 
+#include <lamina/engine/cpu/schedule/row_tiles.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/loops_on_threads.hpp>

@@ -4,9 +4,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/static/static_kernels.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/static_evaluator.hpp>
 
 namespace layer = lamina::layer;
 

@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -7,6 +7,7 @@
 #include "engine/cuda/image_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/conv_body.cuh>
 #include <lamina/operators/conv/cuda.cuh>
 
 namespace cuda = lamina::engine::cuda;

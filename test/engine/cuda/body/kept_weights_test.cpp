@@ -9,6 +9,8 @@
 #include "engine/cuda/sequence_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/kept_weights.cuh>
+
 namespace cuda = lamina::engine::cuda;
 namespace kept = test::kept;
 namespace optimizer = lamina::optimizer;

@@ -9,6 +9,7 @@
 #include "engine/cuda/shape_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/model/device_machine.hpp>
 #include <lamina/model/evaluator.hpp>
 

@@ -8,6 +8,8 @@
 #include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/pointwise.cuh>
+
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 

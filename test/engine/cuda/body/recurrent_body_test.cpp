@@ -6,6 +6,8 @@
 #include "engine/cuda/sequence_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/recurrent_body.cuh>
+
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
 

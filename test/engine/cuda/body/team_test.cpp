@@ -15,6 +15,7 @@
 #include "engine/cuda/training_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/team.cuh>
 #include <lamina/optimizer/lamb.hpp>
 
 namespace cuda = lamina::engine::cuda;

@@ -7,6 +7,7 @@
 #include "engine/cuda/product_check.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/body/tile_product.cuh>
 #include <lamina/operators/matrix/matmul/cuda.cuh>
 
 namespace cuda = lamina::engine::cuda;

@@ -7,6 +7,7 @@
 #include "engine/cuda/selected_rows_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/memory/selected_rows.cuh>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/model/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>

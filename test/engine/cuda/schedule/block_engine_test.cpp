@@ -9,6 +9,8 @@
 #include "engine/cuda/recurrence_programs.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/schedule/block_engine.hpp>
+
 namespace cuda = lamina::engine::cuda;
 namespace layer = lamina::layer;
 namespace optimizer = lamina::optimizer;

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/model/evaluator.hpp>
 
 namespace cuda = lamina::engine::cuda;

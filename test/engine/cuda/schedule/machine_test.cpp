@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/place.hpp>
+#include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_machine.hpp>
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/lamb.hpp>
