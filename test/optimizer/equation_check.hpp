@@ -11,6 +11,7 @@
 
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/core/philox.hpp>
+#include <lamina/optimizer/rule.hpp>
 
 namespace optimizer_check {
 

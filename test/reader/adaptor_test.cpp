@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TODO
+// Decorators in a pipe: elements that are moved, aggregates, flags, passes that are reproduced.
 #include <cstdint>
 #include <memory>
 #include <set>
