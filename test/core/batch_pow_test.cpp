@@ -8,11 +8,6 @@
 #include <lamina/core/batch_pow.hpp>
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
-#include <lamina/operators/activation/simple/definition.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
-#include <lamina/operators/elementwise/clip/definition.hpp>
-#include <lamina/operators/elementwise/compare/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
 
 using vector_edges::check_at_edges;
 using vector_edges::edges;

@@ -13,11 +13,7 @@
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/lamina.hpp>
-#include <lamina/operators/activation/simple/definition.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
-#include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
 
 namespace layer = lamina::layer;
 using lamina::engine::cpu::vector;

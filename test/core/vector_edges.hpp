@@ -12,11 +12,6 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
-#include <lamina/operators/activation/simple/definition.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
-#include <lamina/operators/elementwise/clip/definition.hpp>
-#include <lamina/operators/elementwise/compare/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
 
 namespace vector_edges {
 

@@ -8,9 +8,6 @@
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
-#include <lamina/operators/control/array/layer.hpp>
-#include <lamina/operators/control/rnn/layer_dynamic.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 #include <lamina/transform/prune.hpp>
 

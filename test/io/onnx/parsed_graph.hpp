@@ -11,8 +11,6 @@
 #include "io/temporary_folder.hpp"
 
 #include <lamina/io/export_onnx.hpp>
-#include <lamina/operators/control/block/layer_conditional.hpp>
-#include <lamina/operators/control/rnn/layer_static.hpp>
 
 namespace parsed_graph {
 
