@@ -15,6 +15,7 @@ using lamina::block;
 using lamina::program;
 using lamina::law::check_engine;
 using lamina::law::engine_law_options;
+using namespace test::edges;
 
 namespace {
 
@@ -32,12 +33,6 @@ TEST_CASE("clip_by_norm on the engine is that of the executor") {
   check_engine(whole_norm<5>, o);
   check_engine(whole_norm<33>, o);
 }
-
-namespace {
-
-using namespace test::edges;
-
-}  // namespace
 
 TEST_CASE("norms: clip_by_norm of zeros, large and small numbers") {
   for (const double size : {0., 1., 1e20, 1e-30, 1e38}) {

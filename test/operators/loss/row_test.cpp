@@ -12,6 +12,8 @@
 namespace layer = lamina::layer;
 using lamina::block;
 using lamina::tensor;
+using lamina::law::check_finite;
+using namespace test::edges;
 
 namespace {
 
@@ -41,14 +43,6 @@ TEST_CASE("gradient: kldiv_loss, bpr_loss and label_smooth") {
                         }),
                         three_labels, options);
 }
-
-namespace {
-
-using lamina::law::check_finite;
-
-using namespace test::edges;
-
-}  // namespace
 
 TEST_CASE("bpr_loss of scores far apart") {
   check_finite(lamina::law::check_edges(ranked, {{1000, 0, -1000, -1000, 0, 1000}, {0, 0}}, 2));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// group_norm, instance_norm and lrn: values by hand, gradients, edge values, the engine.
+// group_norm, instance_norm and lrn: values by hand, edge values, and the laws of all
+// operators.
 #include <cmath>
 #include <tuple>
 #include <vector>
@@ -8,17 +9,19 @@
 #include "executor/run_program.hpp"
 #include "laws/edge_law.hpp"
 #include "laws/engine_law.hpp"
+#include "laws/operator_laws.hpp"
+#include "operators/norm/group_norm_rows.hpp"
 #include <catch2/catch.hpp>
-#include <laws/gradient_check.hpp>
 
 #include <lamina/layers/layers.hpp>
-#include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;
 using executed::values_of;
 using lamina::block;
 using lamina::program;
 using lamina::law::check_engine;
+using lamina::law::check_finite;
+using namespace test::edges;
 
 namespace {
 
@@ -27,16 +30,6 @@ void check_close(const lamina::tensor& t, const std::vector<double>& expected) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i)
     CHECK(found[i] == Approx(expected[i]).margin(1e-6));
-}
-
-// Weighted by fed numbers, so that gradients of normalised values do not vanish.
-template <class Layer>
-constexpr auto weighed(Layer) {
-  return lamina::program([](block& main) {
-    const auto y = Layer{}(main);
-    auto w = layer::data<"w", float, 4, 3, 2>(main);
-    return layer::mean(y * w);
-  });
 }
 
 }  // namespace
@@ -63,18 +56,6 @@ TEST_CASE("group_norm, instance_norm and lrn by hand") {
   check_close(r[2], {1 / 6.0, 3 / 8.0, -2 / 7.5, 0});
 }
 
-TEST_CASE("gradients of group_norm, instance_norm and lrn are difference quotients") {
-  laws::check_gradients(weighed(
-      [](block& main) { return layer::group_norm<2>(layer::data<"x", float, 4, 3, 2>(main)); }));
-  laws::check_gradients(weighed(
-      [](block& main) { return layer::instance_norm(layer::data<"x", float, 4, 3, 2>(main)); }));
-  laws::check_gradients(weighed([](block& main) {
-    auto x = layer::data<"x", float, 4, 3, 2>(main);
-    return layer::lrn(x, {.n = 4, .alpha = 0.3f}) +
-           layer::group_norm<4>(x, {.scale = false, .shift = false});
-  }));
-}
-
 namespace {
 
 template <int C, int H, int W, int Groups>
@@ -91,18 +72,15 @@ constexpr auto alone = program([](block& main) {
 
 }  // namespace
 
-TEST_CASE("group_norm, instance_norm and lrn on the engine") {
+TEST_CASE("group_norm, instance_norm and lrn of other groups and sizes on the engine") {
   check_engine(alone<6, 3, 5, 2>);
   check_engine(alone<4, 4, 10, 4>);
 }
 
-namespace {
-
-using lamina::law::check_finite;
-
-using namespace test::edges;
-
-}  // namespace
+TEST_CASE("group_norm, instance_norm and lrn obey the laws of all operators") {
+  const laws::operator_laws laws;
+  rows::group_norm(laws);
+}
 
 // tracel-ai/burn#5607, pytorch/pytorch#61521
 TEST_CASE("norms of groups: zeros, large numbers, means far from 0") {
