@@ -14,7 +14,7 @@ using optimizer_check::compare;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("adagrad", "[optimizer]") {
+TEST_CASE("steps of adagrad are its equation", "[optimizer]") {
   for (const float start : {0.f, 0.1f})
     compare(
         optimizer::adagrad{

@@ -14,7 +14,7 @@ using optimizer_check::compare;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("adam", "[optimizer]") {
+TEST_CASE("steps of adam are its equation", "[optimizer]") {
   const double lr = 0.01f, b1 = 0.9f, b2 = 0.999f, epsilon = 0.01f;
   compare(
       optimizer::adam{.learning_rate = 0.01f, .epsilon = 0.01f},

@@ -14,7 +14,7 @@ using optimizer_check::compare;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("decayed_adagrad", "[optimizer]") {
+TEST_CASE("steps of decayed_adagrad are its equation", "[optimizer]") {
   compare(optimizer::decayed_adagrad{.learning_rate = 0.01f, .epsilon = 0.01f},
           [](numbers& p, const numbers& g, std::vector<numbers>& s, int) {
             for (std::size_t i = 0; i < size; ++i) {

@@ -15,7 +15,7 @@ using optimizer_check::numbers;
 using optimizer_check::sign;
 using optimizer_check::size;
 
-TEST_CASE("ftrl, with the root and with another power", "[optimizer]") {
+TEST_CASE("steps of ftrl are its equation: with the root and with another power", "[optimizer]") {
   const double lr = 0.1f, l1 = 0.05f, l2 = 0.02f;
   for (const float power : {-0.5f, -0.75f})
     compare(

@@ -15,7 +15,7 @@ using optimizer_check::length;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("lamb", "[optimizer]") {
+TEST_CASE("steps of lamb are its equation", "[optimizer]") {
   const double lr = 0.01f, decay = 0.01f, b1 = 0.9f, b2 = 0.999f, epsilon = 0.01f;
   compare(optimizer::lamb{.learning_rate = 0.01f, .epsilon = 0.01f},
           [=](numbers& p, const numbers& g, std::vector<numbers>& s, int) {

@@ -14,7 +14,7 @@ using optimizer_check::length;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("lars_momentum", "[optimizer]") {
+TEST_CASE("steps of lars_momentum are its equation", "[optimizer]") {
   const double mu = 0.8f, lr = 2.f, coeff = 0.01f, decay = 0.05f;
   compare(
       optimizer::lars_momentum{

@@ -13,7 +13,7 @@ using optimizer_check::compare;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("momentum, plain and with Nesterov's rule", "[optimizer]") {
+TEST_CASE("steps of momentum are its equation: plain and with Nesterov's rule", "[optimizer]") {
   const double mu = 0.9f, lr = 0.05f;
   for (const bool nesterov : {false, true})
     compare(optimizer::momentum{.learning_rate = 0.05f, .momentum = 0.9f, .use_nesterov = nesterov},

@@ -15,7 +15,7 @@ using optimizer_check::numbers;
 using optimizer_check::sign;
 using optimizer_check::size;
 
-TEST_CASE("proximal_adagrad", "[optimizer]") {
+TEST_CASE("steps of proximal_adagrad are its equation", "[optimizer]") {
   const double lr = 0.1f, l1 = 0.02f, l2 = 0.03f;
   compare(optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 0.02f, .l2 = 0.03f},
           [=](numbers& p, const numbers& g, std::vector<numbers>& s, int) {

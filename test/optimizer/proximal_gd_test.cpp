@@ -15,7 +15,7 @@ using optimizer_check::numbers;
 using optimizer_check::sign;
 using optimizer_check::size;
 
-TEST_CASE("proximal_gd", "[optimizer]") {
+TEST_CASE("steps of proximal_gd are its equation", "[optimizer]") {
   const double lr = 0.1f, l1 = 0.2f, l2 = 0.3f;
   compare(optimizer::proximal_gd{.learning_rate = 0.1f, .l1 = 0.2f, .l2 = 0.3f},
           [=](numbers& p, const numbers& g, std::vector<numbers>&, int) {

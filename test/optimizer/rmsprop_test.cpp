@@ -21,7 +21,7 @@ using optimizer_check::compare;
 using optimizer_check::numbers;
 using optimizer_check::size;
 
-TEST_CASE("rmsprop, plain, with momentum and centered", "[optimizer]") {
+TEST_CASE("steps of rmsprop are its equation: plain, with momentum and centered", "[optimizer]") {
   const double lr = 0.01f, rho = 0.95f, epsilon = 0.01f;
   for (const bool centered : {false, true})
     for (const float mu : {0.f, 0.5f})

@@ -40,7 +40,7 @@ struct three_sequences : law::kernel_bench {
 
 }  // namespace
 
-TEST_CASE("Padding") {
+TEST_CASE("bad input: padding") {
   three_sequences b;
   const int wide = b.add<float>(batch::domain, {1, 2}),
             length = b.add<std::int64_t>(batch::domain, {1});
@@ -56,7 +56,7 @@ TEST_CASE("Padding") {
                     Contains("sequence_unpad: length in row 1: expected 0 to 2, found 3"));
 }
 
-TEST_CASE("Parts and rows of another width") {
+TEST_CASE("bad input: parts, and rows of another width") {
   three_sequences b;
   const int offset = b.add<std::int64_t>(batch::domain, {1}),
             length = b.add<std::int32_t>(batch::domain, {1});
@@ -77,7 +77,7 @@ TEST_CASE("Parts and rows of another width") {
                              "found 1 rows of 2 in sequence 2"));
 }
 
-TEST_CASE("Numbers that say where") {
+TEST_CASE("bad input: positions out of range") {
   three_sequences b;
   const int x = b.add<float>(batch::domain, {2}), out = b.add<float>(batch::domain, {2});
   const int update = b.add<float>(b.words, {1});
@@ -87,7 +87,7 @@ TEST_CASE("Numbers that say where") {
                     Contains("sequence_scatter: id in row 2: expected 0 to 1, found 2"));
 }
 
-TEST_CASE("Sequences by offsets") {
+TEST_CASE("bad input: offsets of sequences") {
   three_sequences b;
   const int groups = b.add_domain(domain_kind::subset, batch::domain);
   const int group = b.add_domain(domain_kind::sequence, groups);
@@ -109,7 +109,7 @@ TEST_CASE("Sequences by offsets") {
   CHECK_THROWS_WITH(reset({0, 2, 2, 2}), Contains("found 2 at position 3"));
 }
 
-TEST_CASE("Distances and chunks") {
+TEST_CASE("bad input: distances and chunks") {
   three_sequences b;
   const int count = b.add<std::int64_t>(0, {1}), distance = b.add<float>(batch::domain, {1});
   CHECK_THROWS_WITH((b.call<edit_distance>({b.id, b.id}, {count, distance}, {true})),
@@ -122,7 +122,7 @@ TEST_CASE("Distances and chunks") {
                     Contains("tag in row 2: expected 0 to 1, found 2"));
 }
 
-TEST_CASE("Labels without positions") {
+TEST_CASE("bad input: labels without positions") {
   three_sequences b;
   const int loss = b.add<float>(batch::domain, {1}), label = b.add<std::int64_t>(b.made, {1});
   const auto cost = [&](const std::vector<int>& lengths, const numbers& labels, int blank) {

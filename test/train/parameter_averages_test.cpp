@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Averages of the parameters of a model are applied and taken back.
 #include <tuple>
 #include <vector>
 
