@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/metric/metric.hpp>
 #include <lamina/metric/precision.hpp>
 
 namespace metric = lamina::metric;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/operators/gradient.hpp>
+#include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 TEST_CASE("gradient operators have Fluid's names and slots") {

@@ -9,6 +9,7 @@
 #include <laws/compared_operators.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
 namespace layer = lamina::layer;

@@ -8,6 +8,7 @@
 
 #include <lamina/core/philox.hpp>
 #include <lamina/optimizer/lamb.hpp>
+#include <lamina/optimizer/lars_momentum.hpp>
 
 namespace optimizer = lamina::optimizer;
 using optimizer_check::compare;

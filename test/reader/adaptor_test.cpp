@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/reader.hpp>
 
 namespace reader = lamina::reader;
 using test::iota;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
+#include <lamina/operators/operators.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
 namespace cpu = lamina::engine::cpu;

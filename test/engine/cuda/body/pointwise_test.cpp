@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/engine/cuda/body/pointwise.cuh>
+#include <lamina/optimizer/optimizers.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
