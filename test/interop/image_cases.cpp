@@ -2,13 +2,16 @@
 // Cases of operators over images beside the plain ones in row_cases.cpp.
 #include <interop/case_writer.hpp>
 #include <operators/norm/group_norm_rows.hpp>
+#include <operators/norm/lrn_rows.hpp>
 #include <operators/pool/pool3d_rows.hpp>
 #include <operators/resize_rows.hpp>
 
 #include <lamina/operators/conv/layer_conv2d_transpose.hpp>
 #include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
-#include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
+#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/roi_pool/layer.hpp>
 
 namespace interop {
 
@@ -34,6 +37,7 @@ void write_image_cases(case_writer& to) {
     return layer::conv2d<8, 3, window{.padding = 1, .groups = 4}>(x, {.bias = false});
   });
   rows::group_norm(to);
+  rows::lrn(to);
   rows::pool3d(to);
   rows::resize(to);
   of_images(to, "pool2d_ceil", [](auto x) {

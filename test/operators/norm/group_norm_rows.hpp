@@ -16,7 +16,6 @@ void group_norm(To& to) {
   using laws::of_images;
   of_images(to, "group_norm", [](auto x) { return layer::group_norm<2>(x); });
   of_images(to, "instance_norm", [](auto x) { return layer::instance_norm(x); });
-  of_images(to, "lrn", [](auto x) { return layer::lrn(x, {.n = 3, .alpha = 0.1f}); });
 }
 
 }  // namespace rows

@@ -77,7 +77,7 @@ TEST_CASE("group_norm, instance_norm and lrn of other groups and sizes on the en
   check_engine(alone<4, 4, 10, 4>);
 }
 
-TEST_CASE("group_norm, instance_norm and lrn obey the laws of all operators") {
+TEST_CASE("group_norm and instance_norm obey the laws of all operators") {
   const laws::operator_laws laws;
   rows::group_norm(laws);
 }
