@@ -10,6 +10,7 @@
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/model/load_by_name.hpp>
 #include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;
