@@ -34,6 +34,8 @@ lamina_source_test(structure.facts structure/check_facts.py)
 lamina_source_test(structure.facts_self_test structure/check_facts.py --self-test)
 lamina_source_test(structure.headers structure/check_headers.py)
 lamina_source_test(structure.headers_self_test structure/check_headers.py --self-test)
+lamina_source_test(structure.tests structure/check_tests.py)
+lamina_source_test(structure.tests_self_test structure/check_tests.py --self-test)
 lamina_source_test(structure.operator_lists structure/operator_lists.py)
 lamina_source_test(structure.operator_lists_self_test structure/operator_lists.py --self-test)
 lamina_source_test(structure.format structure/check_format.py

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions of numbers that the other type cannot hold, and sums of integers that wrap around.
+// Numbers that an integer cannot hold, and integers that are too large.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,15 +10,20 @@
 
 #include <lamina/core/number_cast.hpp>
 #include <lamina/core/wrapping.hpp>
+#include <lamina/lamina.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
+
+namespace layer = lamina::layer;
 
 namespace {
 
 template <class To>
 using limits = std::numeric_limits<To>;
+
 constexpr auto most = limits<std::int64_t>::max();
+
 constexpr auto least = limits<std::int64_t>::min();
 
 constexpr auto casts = lamina::program([](lamina::block& main) {
@@ -89,4 +94,60 @@ TEST_CASE("integers that are too large wrap around") {
   CHECK(e.activation<"times">().data()[2] == least);
   CHECK(e.activation<"times">().data()[3] == 1);
   CHECK(e.activation<"tripled">().data()[3] == most - 2);
+}
+
+namespace {
+
+constexpr float none = std::numeric_limits<float>::quiet_NaN();
+
+constexpr std::int64_t least_integer = std::numeric_limits<std::int64_t>::min();
+
+constexpr int width = 16;
+
+constexpr auto conversions = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, width>(main);
+  auto ids = layer::data<"ids", std::int64_t>(main);
+  layer::cast<std::int64_t>(x, {.name = "int64"});
+  layer::cast<std::int32_t>(x, {.name = "int32"});
+  layer::cast<std::int8_t>(x, {.name = "int8"});
+  layer::cast<std::uint8_t>(x, {.name = "uint8"});
+  layer::cast<bool>(x, {.name = "bool"});
+  layer::cast<std::int32_t>(ids, {.name = "low"});
+  return layer::clip(ids, 0, 1e30, {.name = "clip"});
+});
+
+}  // namespace
+
+// A limit beyond the range of the type is the end of that range.
+// Source: triton-lang/triton#10658, pytorch/pytorch#162273, tenstorrent/tt-metal#51498
+TEST_CASE("numbers that no whole number holds become the nearest one, NaN becomes 0") {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x{none,   infinity,     -infinity, 1e30f,       -1e30f, 3e9f,
+                             -3e9f,  2147483648.f, 300,       -300,        -1,     -128.75f,
+                             255.9f, 0.9f,         -0.9f,     9.223372e18f};
+  lamina::model m{conversions};
+  lamina::evaluator e{m};
+  e.forward(lamina::feed<"x">(x),
+            lamina::feed<"ids">(std::vector<std::int64_t>{least_integer + 5}));
+  const auto check = [&]<class T>(const auto& found, T) {
+    for (int i = 0; i < width; ++i) {
+      const long double value = std::trunc(x[static_cast<std::size_t>(i)]);
+      const long double most = std::numeric_limits<T>::max(), low = std::numeric_limits<T>::min();
+      const T wanted = std::isnan(value) ? T(0)
+                       : value >= most   ? std::numeric_limits<T>::max()
+                       : value <= low    ? std::numeric_limits<T>::min()
+                                         : static_cast<T>(value);
+      INFO("element " << i);
+      CHECK(found(0, i) == wanted);
+    }
+  };
+  check(e.activation<"int64">(), std::int64_t{});
+  check(e.activation<"int32">(), std::int32_t{});
+  check(e.activation<"int8">(), std::int8_t{});
+  check(e.activation<"uint8">(), std::uint8_t{});
+  CHECK(e.activation<"bool">()(0, 0) == true);
+  CHECK(e.activation<"low">()(0, 0) == 5);
+  CHECK(e.activation<"clip">()(0, 0) == 0);
+  e.forward(lamina::feed<"x">(x), lamina::feed<"ids">(std::vector<std::int64_t>{7}));
+  CHECK(e.activation<"clip">()(0, 0) == 7);
 }

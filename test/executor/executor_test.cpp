@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter itself: startup, feed, fetch, scopes, errors, precision.
-#include <limits>
+// The reference executor: values by hand, errors that name variable and operator.
 
-#include "shared_executor.hpp"
+#include "executor/shared_executor.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/executor/executor.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/transform/append_backward.hpp>
 
@@ -27,6 +27,7 @@ tensor images(std::size_t rows = 2) {
   for (std::size_t i = 0; i < rows * 4; ++i) values.push_back(0.1f * static_cast<float>(i));
   return tensor({rows, 4}, values);
 }
+
 tensor labels(std::vector<std::int64_t> values) { return tensor({values.size(), 1}, values); }
 
 struct session {
@@ -39,26 +40,6 @@ struct session {
 };
 
 }  // namespace
-
-TEST_CASE(
-    "startup fills parameters by their initialisers and the same seed gives the same values") {
-  session a, b;
-  const auto& w = a.scope.get("out.w_0").as<float>();
-  REQUIRE(lamina::kernel::shape_of(w) == lamina::tensor_shape{4, 3});
-  const float limit = std::sqrt(6.0f / 7);
-  bool differs = false;
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    CHECK(std::abs(w.flat(i)) <= limit);
-    CHECK(w.flat(i) == b.scope.get("out.w_0").as<float>().flat(i));
-    differs = differs || w.flat(i) != w.flat(0);
-  }
-  CHECK(differs);
-  CHECK(w.flat(5) == lamina::random_uniform_at(7, 0, 5, -limit, limit));
-  lamina::scope other;
-  a.executor.run_startup(classifier.view(), other, 8);
-  CHECK(other.get("out.w_0").as<float>().flat(0) != w.flat(0));
-  for (const float x : a.scope.get("out.b_0").as<float>()) CHECK(x == 0);
-}
 
 TEST_CASE("a cost with known weights is what one computes by hand") {
   session s;
@@ -123,68 +104,4 @@ TEST_CASE("a label out of range is an error that names variable, value and range
                     "0 to 2 in variable 'label', found 3");
   CHECK_THROWS_WITH(s.cost({{"image", images()}, {"label", labels({-1, 0})}}),
                     Contains("'label', found -1"));
-}
-
-TEST_CASE("a parameter without a value or of another shape is an error") {
-  lamina::executor executor;
-  lamina::scope scope;
-  const lamina::feed_map feed{{"image", images()}, {"label", labels({0, 1})}};
-  CHECK_THROWS_WITH(executor.run(classifier.view(), scope, feed),
-                    Contains("'mul'") && Contains("'out.w_0'") && Contains("startup"));
-  executor.run_startup(classifier.view(), scope);
-  scope.var("out.w_0") = tensor({3, 4}, std::vector<float>(12));
-  CHECK_THROWS_WITH(
-      executor.run(classifier.view(), scope, feed),
-      Contains("float32 [4, 3]") && Contains("'out.w_0'") && Contains("found float32 [3, 4]"));
-}
-
-TEST_CASE("check_nan names the operator and the variable where numbers stop being finite") {
-  session s;
-  s.scope.var("out.b_0") =
-      tensor({3}, std::vector<float>{0, std::numeric_limits<float>::infinity(), 0});
-  const lamina::feed_map feed{{"image", images()}, {"label", labels({0, 1})}};
-  CHECK_NOTHROW(s.cost(feed));
-  lamina::run_options options;
-  options.check_nan = true;
-  CHECK_THROWS_WITH(s.cost(feed, options),
-                    Contains("'elementwise_add'") && Contains("'out.tmp_1'") && Contains("inf"));
-}
-
-namespace {
-struct without_kernel : lamina::operator_definition {
-  static constexpr const char* type = "without_kernel";
-  static constexpr auto inputs = lamina::slots_x;
-  static constexpr auto outputs = lamina::slots_out;
-};
-constexpr auto custom = lamina::program([](block& main) {
-  return layer::mean(
-      layer::detail::same_shape<without_kernel>(layer::data<"x", float, 2>(main), "own", ""));
-});
-}  // namespace
-
-TEST_CASE("an operator without a kernel is an error until its user adds one") {
-  lamina::executor executor;
-  lamina::scope scope;
-  const lamina::feed_map feed{{"x", tensor({2, 2}, std::vector<float>{1, 2, 3, 4})}};
-  CHECK_FALSE(executor.can_run(lamina::schema_of<without_kernel>()));
-  CHECK_THROWS_WITH(executor.run(custom.view(), scope, feed),
-                    Contains("'without_kernel'") && Contains("kernel"));
-  executor.add_kernel("without_kernel", [](lamina::call_context<float>& ctx) {
-    auto x = ctx.real("X");
-    x *= 2;
-    ctx.give("Out", std::move(x));
-  });
-  CHECK(executor.can_run(lamina::schema_of<without_kernel>()));
-  CHECK(executor.run(custom.view(), scope, feed).at(0).as<float>().flat(0) == 5);
-}
-
-TEST_CASE("a kernel that gives another shape than was recorded is caught") {
-  lamina::executor executor;
-  lamina::scope scope;
-  executor.add_kernel("without_kernel", [](lamina::call_context<float>& ctx) {
-    ctx.give("Out", tensor({3}, std::vector<float>{1, 2, 3}));
-  });
-  CHECK_THROWS_WITH(
-      executor.run(custom.view(), scope, {{"x", tensor({1, 2}, std::vector<float>{1, 2})}}),
-      Contains("expected the shape [-1, 2] for variable 'own_0.tmp_0', found [3]"));
 }

@@ -10,13 +10,15 @@
 
 namespace executed {
 
-/// What a program returns for a feed, with the parameters that it begins with.
+/// What a program returns for a feed, with the parameters that it begins with, drawn by the seed of
+/// the options.
 template <class Real = float, class P>
-std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed = {}) {
+std::vector<lamina::lod_tensor> returned_by(P, const lamina::feed_map& feed = {},
+                                            const lamina::run_options& options = {}) {
   lamina::basic_executor<Real> executor;
   lamina::scope scope;
-  executor.run_startup(P::view(), scope);
-  return executor.run(P::view(), scope, feed);
+  executor.run_startup(P::view(), scope, options.seed);
+  return executor.run(P::view(), scope, feed, options);
 }
 
 /// All elements of a tensor.

@@ -20,6 +20,7 @@
 
 #include "executor/shared_executor.hpp"
 #include <interop/edge_feed.hpp>
+#include <laws/operator_row.hpp>
 
 #include <lamina/io/fluid_training.hpp>
 #include <lamina/layers/layers.hpp>
@@ -34,25 +35,10 @@ using lamina::lod_tensor;
 using lamina::tensor;
 using integer = std::int64_t;
 
-/// How the inputs of a case are made.
-struct case_options {
-  float low = -1, high = 1;  // of floating inputs and parameters
-  int integers = 4;          // integer inputs are 0 ... integers - 1
-  lamina::feed_map feed{};   // inputs that are given
-  bool gradients = true;
-  std::size_t rows = 3;
-  bool any_rows = true;          // not only as many as `rows`, or as there are in `feed`
-  bool edges = true;             // also with edge values, where the family has them
-  lamina::feed_map edge_feed{};  // edge values that are given
-  bool late = false;             // after so many steps of training that powers of beta are 0
-  integer step = 0;              // of training, where a learning rate depends on it
-};
-
-/// What record function F makes for real numbers T.
-template <class T, class F>
-constexpr auto program_of() {
-  return lamina::program([](block& main) { return F{}.template operator()<T>(main); });
-}
+using case_options = laws::row_options;
+using laws::cost_of;
+using laws::program_of;
+using laws::squared;
 
 class case_writer {
  public:
@@ -133,35 +119,5 @@ void write_sequence_cases(case_writer& to);
 void write_net_cases(case_writer& to);
 void write_training_cases(case_writer& to);
 void write_array_cases(case_writer& to);
-
-/// The mean of w (y + 1/2)^2 with a parameter w, random like all of them: its gradient is another
-/// one for every element of y, also where y is 0, or has a mean or a norm that is always the same.
-template <class T, class R, int... D>
-constexpr auto cost_of(lamina::variable<T, R, D...> y) {
-  auto square = layer::square(layer::scale(y, 1, {.bias = 0.5f}));
-  if constexpr (sizeof...(D) == 0) {
-    return layer::mean(square);
-  } else {
-    layer::layer_helper helper(*y.builder, "cost");
-    const int w = helper.parameter({}, ".w_", {D...}, lamina::dtype_of<T>,
-                                   lamina::init::constant(1), __builtin_LINE());
-    using weights = lamina::variable<T, lamina::once, D...>;
-    return layer::mean(layer::elementwise_mul(square, weights{y.builder, w}));
-  }
-}
-/// A cost of one result, and the result: gradients of order 1.
-template <class V>
-constexpr auto squared(V y) {
-  return std::tuple{cost_of(y), y};
-}
-/// A cost of several results, and the results.
-template <class... V>
-constexpr auto squared(std::tuple<V...> y) {
-  return std::apply(
-      [](auto... each) {
-        return std::tuple{layer::sum({cost_of(each)...}), each...};
-      },
-      y);
-}
 
 }  // namespace interop

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that were read: the executor runs them to the same bits, and what is wrong in one is
-// said.
+// Programs that were read at run time.
 #include <sstream>
 
-#include "program_samples.hpp"
+#include "io/program_samples.hpp"
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
 
@@ -54,6 +53,7 @@ program_message one_operator() {
   op.outputs.push_back({"Out", {"y"}});
   return p;
 }
+
 void check_refused(const program_message& p, const std::string& message) {
   INFO(message);
   CHECK_THROWS_WITH(loaded_program(p, "file"), Contains(message));
@@ -127,31 +127,6 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
                     Contains("expected feeds for the data variables 'words', found 'word'"));
 }
 
-TEST_CASE("loaded program: gradients have the sequences of their variables behind others' rows") {
-  namespace layer = lamina::layer;
-  constexpr auto net = lamina::program([](lamina::block& main) {
-    auto x = layer::sequence<"x", float, 2>(main);
-    auto twice = layer::sequence_concat<"twice">(std::tuple{x, x});
-    auto h = layer::tanh(x);
-    return layer::mean(layer::tanh(twice)) + layer::mean(h);
-  });
-  constexpr auto backward = decltype(lamina::transform::append_backward_to_data(net)){};
-  const lod_tensor x = lamina::create_lod_tensor(
-      tensor({3, 2}, std::vector<float>{1, -2, 0.5f, 3, -1, 2}), {{2, 0, 1}});
-  lamina::executor executor;
-  lamina::scope scope;
-  const std::vector<std::string> names{"x@GRAD", "tanh_0.tmp_0@GRAD", "tanh_1.tmp_0@GRAD"};
-  const auto expected = executor.run(backward.view(), scope, {{"x", x}}, names);
-  const auto found = executor.run(reread(backward), scope, {{"x", x}}, names);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    INFO(names[i]);
-    CHECK(values(found[i]) == values(expected[i]));
-    CHECK(!expected[i].lod().empty());
-    CHECK(found[i].lod() == expected[i].lod());
-  }
-}
-
-// Each lies where the one before it lay, so that it has operators at the same places in memory.
 TEST_CASE("loaded program: lod_reset gives the rows of its second operand, or new ones") {
   constexpr auto reset = lamina::program([](lamina::block& main) {
     auto x = lamina::layer::sequence<"x", float, 2>(main);
@@ -180,6 +155,7 @@ TEST_CASE("loaded program: lod_reset gives the rows of its second operand, or ne
     for (const int other : {x, y, rows_of("offsets"), rows[5 - i]}) CHECK(rows[i] != other);
 }
 
+// Each lies where the one before it lay, so that it has operators at the same places in memory.
 TEST_CASE("loaded program: an executor takes none for another that is gone") {
   namespace layer = lamina::layer;
   constexpr auto draws_thrice = lamina::program([](lamina::block& main) {

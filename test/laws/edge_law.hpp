@@ -40,6 +40,15 @@ inline std::string edge_difference(const std::vector<double>& found, const tenso
   return "";
 }
 
+/// Checks that every element of what check_edges returned is finite.
+inline void check_finite(const std::vector<std::vector<double>>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < all[i].size(); ++j) {
+      INFO("variable " << i << ", element " << j);
+      CHECK(std::isfinite(all[i][j]));
+    }
+}
+
 /// The largest finite number.
 inline double largest_finite(const tensor& t) {
   const xt::xarray<double> e = t.cast<double>();

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
+#include <lamina/layers/sequence.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace layer = lamina::layer;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // An evaluator whose weights are stored as bfloat16 is a float one of a model with rounded weights.
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -22,19 +21,32 @@ constexpr float from_bits(std::uint32_t bits) { return std::bit_cast<float>(bits
 
 // Nearest, of two the even one; the largest numbers become infinite.
 static_assert(lamina::bfloat16_bits(1.0f) == 0x3f80);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x3f808000)) == 0x3f80);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x3f808001)) == 0x3f81);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x3f818000)) == 0x3f82);
+
 static_assert(lamina::bfloat16_bits(from_bits(0xbf817fff)) == 0xbf81);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x00008000)) == 0x0000);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x0000ffff)) == 0x0001);
+
 static_assert(lamina::bfloat16_bits(-0.0f) == 0x8000);
+
 static_assert(lamina::bfloat16_bits(from_bits(0x7f7f7fff)) == 0x7f7f);
+
 static_assert(lamina::bfloat16_bits(std::numeric_limits<float>::max()) == 0x7f80);
+
 static_assert(lamina::bfloat16_bits(from_bits(0xff800000)) == 0xff80);
+
 // A NaN whose digits lie in the lower half, and one that a carry would make a zero.
 static_assert(lamina::bfloat16_bits(from_bits(0x7f800001)) == 0x7fc0);
+
 static_assert(lamina::bfloat16_bits(from_bits(0xffffffff)) == 0xffff);
+
 static_assert(lamina::float_of_bfloat16(0x4049) == 3.140625f);
 
 // "shared" is a table for a lookup too, which reads it as it is.
@@ -47,23 +59,6 @@ constexpr auto perceptron = lamina::program([](lamina::block& main) {
   auto table = layer::embedding<33, 24>(word, {.param = {.name = "shared"}});
   return std::tuple{layer::fc<5>(to_shared, {.name = "output"}),
                     layer::scale(table, 1.0f, {.name = "looked_up"})};
-});
-
-constexpr auto recurrent = lamina::program([](lamina::block& main) {
-  auto x = layer::sequence<"x", float, 36>(main);
-  auto [lstm, cell] = layer::dynamic_lstm<36>(x);
-  auto [lstmp, unused] = layer::dynamic_lstmp<36, 5>(x, {.is_reverse = true});
-  auto gru = layer::dynamic_gru<12>(x, {.is_reverse = true});
-  auto [next, reset, gates] = layer::gru_unit<36>(x, gru);
-  auto stepped = layer::dynamic_rnn(x, [&](auto& step) {
-    auto in = step.input(x);
-    auto before = step.memory(lamina::dims<20>);
-    auto now = layer::fc<20>(std::tuple{in, before}, {.act = lamina::activation::tanh});
-    step.update(before, now);
-    return now;
-  });
-  auto all = layer::fc<7>(std::tuple{lstm, lstmp, gru, next, stepped});
-  return layer::sequence_pool(all, {.type = lamina::pooling_type::sum, .name = "output"});
 });
 
 std::vector<float> numbers(std::size_t count) {
@@ -124,22 +119,6 @@ TEST_CASE("an evaluator with bfloat16 weights: fc, a parameter that others read,
     CHECK(off < 1e-2);
     CHECK(difference(found, run(sliced)) == 0);
     CHECK(difference(narrow.activation<"looked_up">(), wide.activation<"looked_up">()) == 0);
-  }
-}
-
-TEST_CASE("an evaluator with bfloat16 weights: every recurrent layer, a loop") {
-  lamina::model m{recurrent, 5};
-  lamina::evaluator narrow{m, lamina::storage::bfloat16};
-  lamina::evaluator wide{m};
-  round_weights(m);
-  lamina::evaluator expected{m};
-  std::vector<std::vector<float>> x;
-  for (const std::size_t length : {3, 1, 9, 4}) x.push_back(numbers(36 * length));
-  for (int run = 0; run < 2; ++run) {
-    narrow.forward(lamina::feed<"x">(x));
-    expected.forward(lamina::feed<"x">(x));
-    CHECK(difference(narrow.activation<"output">(), expected.activation<"output">()) < rounding);
-    x.pop_back();
   }
 }
 

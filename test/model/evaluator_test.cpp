@@ -1,64 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluators: partial feeds, activations as views, tests over readers, errors at run time.
+// evaluator: forward passes, repeated and failed ones.
+#include <thread>
+
+#include "model/classifier.hpp"
 #include "model/samples.hpp"
 
 #include <lamina/model/evaluator.hpp>
+#include <lamina/model/gradient_machine.hpp>
+#include <lamina/model/loops_on_threads.hpp>
 #include <lamina/reader/reader.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;
-
-namespace {
-
-constexpr auto net = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 6>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto hidden = layer::fc<17>(x, {.act = lamina::activation::relu, .name = "hidden"});
-  auto logits = layer::fc<3>(hidden, {.name = "output"});
-  layer::softmax(logits, {.name = "probability"});
-  layer::accuracy(logits, label, {.name = "accuracy"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
-});
-
-// x w + b with ordinary loops.
-std::vector<double> affine(const std::vector<double>& x, const lamina::array<float>& w,
-                           const lamina::array<float>& b) {
-  std::vector<double> y(b.size());
-  for (std::size_t j = 0; j < y.size(); ++j) {
-    y[j] = static_cast<double>(b(j));
-    for (std::size_t i = 0; i < x.size(); ++i) y[j] += x[i] * static_cast<double>(w(i, j));
-  }
-  return y;
-}
-struct expected_values {
-  std::vector<double> hidden, output, probability;
-};
-template <class M>
-expected_values expected_of(const M& m, const test::sample& s) {
-  expected_values v;
-  v.hidden = affine({s.x.begin(), s.x.end()}, m.template parameter<"hidden.w_0">(),
-                    m.template parameter<"hidden.b_0">());
-  for (double& h : v.hidden) h = std::max(h, 0.0);
-  v.output =
-      affine(v.hidden, m.template parameter<"output.w_0">(), m.template parameter<"output.b_0">());
-  double sum = 0;
-  for (const double o : v.output) sum += std::exp(o);
-  for (const double o : v.output) v.probability.push_back(std::exp(o) / sum);
-  return v;
-}
-
-std::vector<std::array<float, 6>> images(const std::vector<test::sample>& samples) {
-  std::vector<std::array<float, 6>> all;
-  for (const auto& s : samples) all.push_back(s.x);
-  return all;
-}
-std::vector<std::int64_t> labels(const std::vector<test::sample>& samples) {
-  std::vector<std::int64_t> all;
-  for (const auto& s : samples) all.push_back(s.label);
-  return all;
-}
-
-}  // namespace
+using classifier::expected_of;
+using classifier::expected_values;
+using classifier::images;
+using classifier::labels;
+using classifier::net;
 
 TEST_CASE("forward without the label computes what depends on the input alone") {
   lamina::model m{net, 3};
@@ -149,121 +107,43 @@ TEST_CASE("run after run an evaluator has the same bits") {
   }
 }
 
-TEST_CASE("numbers in braces and single numbers are fed as containers are") {
-  lamina::model m{net, 3};
-  lamina::evaluator e{m};
-  const std::vector<float> x{0.5f, 1, -1, 0.25f, 0, 2};
-  const std::vector<std::int64_t> label{2};
-  e.forward(lamina::feed<"x">(x), lamina::feed<"label">(label));
-  const float cost = e.cost();
-  e.forward(lamina::feed<"x">({0.5f, 1.f, -1.f, 0.25f, 0.f, 2.f}),
-            lamina::feed<"label">(std::int64_t{2}));
-  CHECK(e.cost() == cost);
-  CHECK(e.activation<"output">().shape(0) == 1);
-  const float rows[2][6] = {{0.5f, 1, -1, 0.25f, 0, 2}, {1, 1, 1, 1, 1, 1}};
-  e.forward(lamina::feed<"x">(rows[0], 12), lamina::feed<"label">({2L, 2L}));
-  CHECK(e.activation<"output">().shape(0) == 2);
-}
-
 namespace {
-struct numbered {};
-struct derived_sample : numbered {
-  std::array<float, 6> x;
-  std::int64_t label;
-};
-struct constructed_sample {
-  explicit constructed_sample(const test::sample& s) : x(s.x), label(s.label) {}
-  std::array<float, 6> x;
-  std::int64_t label;
-};
-template <class S>
-std::vector<S> samples_as(const std::vector<test::sample>& from) {
-  std::vector<S> all;
-  for (const test::sample& s : from)
-    if constexpr (std::is_aggregate_v<S>)
-      all.push_back({{}, s.x, s.label});
-    else
-      all.push_back(S(s));
-  return all;
-}
+
 static_assert(lamina::detail::fields_of<2, test::sample>() == 2);
+
 static_assert(lamina::detail::fields_of<1, test::sample>() == 2);
+
 static_assert(lamina::detail::fields_of<3, test::sample>() == 2);
+
 static_assert(lamina::detail::fields_of<2, std::array<float, 2>>() == 2);
+
 static_assert(lamina::detail::fields_of<1, std::array<float, 2>>() == 1);
+
 static_assert(lamina::detail::fields_of<3, std::vector<float>>() == 1);
 
 template <class... Field>
 constexpr bool fed_by = lamina::detail::field_check<std::remove_const_t<decltype(net)>,
                                                     std::vector<std::tuple<Field...>>, true>::ok;
+
 static_assert(fed_by<std::array<float, 6>, std::int64_t>);
+
 static_assert(fed_by<std::array<unsigned char, 6>, unsigned char>);
+
 static_assert(fed_by<std::vector<double>, std::array<int, 1>>);
+
 static_assert(fed_by<std::span<const float>, bool>);
+
 static_assert(!fed_by<std::array<float, 7>, std::int64_t>);
+
 static_assert(!fed_by<float, std::int64_t>);
+
 static_assert(!fed_by<std::vector<float>, float>);
+
 static_assert(!fed_by<std::vector<float>, std::vector<double>>);
+
 static_assert(!fed_by<std::int64_t, std::array<float, 6>>);
+
 }  // namespace
-
-TEST_CASE("samples with a base or a constructor are taken apart too") {
-  lamina::model m{net, 3};
-  lamina::evaluator e{m};
-  const auto samples = test::samples(5);
-  const double cost = e.test(samples | lamina::reader::batch(5)).cost;
-  CHECK(e.test(samples_as<derived_sample>(samples) | lamina::reader::batch(5)).cost == cost);
-  CHECK(e.test(samples_as<constructed_sample>(samples) | lamina::reader::batch(5)).cost == cost);
-}
-
-TEST_CASE("with all data the cost and the metrics are there, and test() is their mean") {
-  lamina::model m{net, 3};
-  lamina::evaluator e{m};
-  const auto samples = test::samples(50);
-  const auto x = images(samples);
-  const auto y = labels(samples);
-  double cost = 0, right = 0;
-  for (const test::sample& s : samples) {
-    const expected_values want = expected_of(m, s);
-    cost -= std::log(want.probability[static_cast<std::size_t>(s.label)]) / 50;
-    const auto best = std::max_element(want.output.begin(), want.output.end());
-    right += (best - want.output.begin() == s.label) / 50.0;
-  }
-  e.forward(lamina::feed<"x">(x), lamina::feed<"label">(y));
-  CHECK(e.cost() == Approx(cost).epsilon(1e-5));
-  CHECK(e.activation<"accuracy">()(0) == Approx(right));
-
-  // 50 = 16 + 16 + 16 + 2: the mean is over samples, not over mini-batches.
-  const auto result = e.test(samples | lamina::reader::batch(16));
-  CHECK(result.samples == 50);
-  CHECK(result.cost == Approx(cost).epsilon(1e-5));
-  CHECK(result.metric("accuracy") == Approx(right));
-  CHECK(result.metrics.size() == 1);
-  CHECK_THAT(test::error_of([&] { result.metric("recall"); }),
-             Contains("found 'recall'; the program has: accuracy"));
-}
-
-TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or numbers") {
-  lamina::model m{net, 3};
-  lamina::evaluator e{m};
-  const auto samples = test::samples(10);
-  std::vector<std::tuple<std::vector<double>, int>> tuples;
-  for (const auto& s : samples)
-    tuples.emplace_back(std::vector<double>(s.x.begin(), s.x.end()), static_cast<int>(s.label));
-  struct plain {
-    float x[6];
-    std::int64_t label;
-  };
-  std::vector<plain> arrays(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    std::copy(samples[i].x.begin(), samples[i].x.end(), arrays[i].x);
-    arrays[i].label = samples[i].label;
-  }
-  const double cost = e.test(samples | lamina::reader::batch(4)).cost;
-  CHECK(cost == e.test(tuples | lamina::reader::batch(4)).cost);
-  CHECK(cost == e.test(arrays | lamina::reader::batch(4)).cost);
-  CHECK(e.test(std::vector<std::vector<test::sample>>{}).samples == 0);
-}
 
 TEST_CASE("data that do not fit are errors that name the layer, and leave the evaluator usable") {
   lamina::model m{net, 3};
@@ -291,11 +171,6 @@ TEST_CASE("data that do not fit are errors that name the layer, and leave the ev
 }
 
 namespace {
-constexpr auto shapes = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 2, 3>(main);
-  auto y = layer::scale(x, 2.f, {.name = "twice"});
-  return layer::fc<4>(y, {.name = "last"});
-});
 
 // What nobody reads any more after the second layer: others take its memory.
 constexpr auto deep = lamina::program([](lamina::block& main) {
@@ -303,26 +178,51 @@ constexpr auto deep = lamina::program([](lamina::block& main) {
   for (int i = 0; i < 3; ++i) x = layer::fc<8>(x, {.act = lamina::activation::tanh});
   return layer::fc<8>(x, {.name = "last"});
 });
+
 template <lamina::fixed_string Name>
 constexpr bool keeps = lamina::keeps_value<lamina::for_test<std::remove_const_t<decltype(deep)>>,
                                            lamina::variable_named<decltype(deep)>(Name.view())>;
+
 static_assert(keeps<"last.tmp_1"> && keeps<"last"> && keeps<"x">);
+
 static_assert(!keeps<"fc_0.tmp_2"> && !keeps<"fc_1.tmp_2"> && !keeps<"fc_1.tmp_0">);
+
 }  // namespace
 
-TEST_CASE("an activation has the shape of its variable; a program needs no cost") {
-  lamina::model m{shapes};
-  lamina::evaluator e{m};
-  std::vector<float> x(5 * 6);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
-  e.forward(lamina::feed<"x">(x));
-  const auto twice = e.activation<"twice">();
-  REQUIRE(twice.dimension() == 3);
-  REQUIRE(twice.shape()[0] == 5);
-  REQUIRE(twice.shape()[1] == 2);
-  REQUIRE(twice.shape()[2] == 3);
-  for (std::size_t i = 0; i < 5; ++i)
-    for (std::size_t j = 0; j < 2; ++j)
-      for (std::size_t k = 0; k < 3; ++k) CHECK(twice(i, j, k) == 2 * x[6 * i + 3 * j + k]);
-  CHECK(e.activation<"last">().shape()[1] == 4);
+namespace {
+
+constexpr auto served_net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 6>(main);
+  auto hidden = layer::fc<33>(x, {.act = lamina::activation::tanh});
+  return layer::fc<3>(hidden, {.name = "output"});
+});
+
+}  // namespace
+
+TEST_CASE("four evaluators on four threads give the answers of one", "[threads]") {
+  const lamina::model m{served_net, 3};
+  const auto samples = test::samples(64);
+  const auto answers = [&] {
+    std::vector<float> all;
+    lamina::evaluator e{m};
+    for (std::size_t first = 0; first < samples.size();) {
+      std::vector<std::array<float, 6>> rows;
+      for (std::size_t n = first % 5 + 1; n > 0 && first < samples.size(); --n)
+        rows.push_back(samples[first++].x);
+      e.forward(lamina::feed<"x">(rows));
+      const auto output = e.activation<"output">();
+      all.insert(all.end(), output.begin(), output.end());
+    }
+    return all;
+  };
+  const std::vector<float> expected = answers();
+  REQUIRE(expected.size() == 3 * samples.size());
+  std::array<std::vector<float>, 4> found;
+  std::vector<std::thread> threads;
+  for (auto& mine : found)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 10; ++round) mine = answers();
+    });
+  for (std::thread& t : threads) t.join();
+  for (const auto& mine : found) CHECK(mine == expected);
 }

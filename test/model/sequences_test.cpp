@@ -1,44 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences through feeder, evaluator, gradient machine and training, on several threads too.
-#include <algorithm>
-#include <array>
-#include <cstdlib>
+// Models of sequences.
 #include <initializer_list>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "model/draws.hpp"
 #include "model/samples.hpp"
+#include "model/sentences.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
+using sentences_of::polarity;
+using sentences_of::sentence;
+using sentences_of::sentences;
+using sentences_of::tagged;
+using sentences_of::tagging;
 
 namespace {
-
-constexpr auto tagging = lamina::program([](lamina::block& main) {
-  auto word = layer::sequence<"word", std::int64_t>(main);
-  auto next = layer::sequence<"next", std::int64_t>(word);
-  auto e = layer::embedding<12, 8>(word);
-  auto logits = layer::fc<12>(e, {.name = "logits"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, next));
-});
-constexpr auto polarity = lamina::program([](lamina::block& main) {
-  auto word = layer::sequence<"word", std::int64_t>(main);
-  auto label = layer::data<"label", std::int64_t>(main);
-  auto h = layer::fc<16>(layer::embedding<12, 8>(word), {.act = lamina::activation::tanh});
-  auto logits = layer::fc<2>(layer::sequence_pool(h, {.type = lamina::pooling_type::max}),
-                             {.name = "logits"});
-  layer::accuracy(logits, label, {.name = "accuracy"});
-  return layer::mean(layer::softmax_with_cross_entropy(logits, label));
-});
-constexpr auto points = lamina::program([](lamina::block& main) {
-  auto x = layer::nested_sequence<"x", float, 2>(main);
-  auto sums = layer::sequence_pool(x, {.type = lamina::pooling_type::sum});
-  return layer::mean(layer::sequence_pool(sums, {.type = lamina::pooling_type::max, .name = "y"}));
-});
 
 constexpr auto highest = lamina::program([](lamina::block& main) {
   auto x = layer::sequence<"x", float, 2>(main);
@@ -46,31 +26,9 @@ constexpr auto highest = lamina::program([](lamina::block& main) {
   return layer::mean(layer::sequence_pool(h, {.type = lamina::pooling_type::max, .name = "y"}));
 });
 
-struct tagged {
-  std::vector<std::int64_t> word, next;
-};
 struct point_list {
   std::vector<float> x;
 };
-struct sentence {
-  std::vector<std::int64_t> word;
-  std::int64_t label;
-};
-
-std::vector<sentence> sentences(int n) {
-  std::vector<sentence> all;
-  test::draws draw(7);
-  for (int i = 0; i < n; ++i) {
-    sentence s{{}, 0};
-    const auto length = draw(9);  // 0 too
-    for (std::int64_t k = 0; k < length; ++k) {
-      s.word.push_back(draw(12));
-      if (s.word.back() < 2) s.label = 1;
-    }
-    all.push_back(s);
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -95,57 +53,6 @@ TEST_CASE("each sequence alone equals its row in the batch") {
     REQUIRE(row.shape(0) == 1);
     for (std::size_t j = 0; j < 2; ++j) CHECK(row(0, j) == Approx(all(i, j)).margin(1e-6));
   }
-}
-
-TEST_CASE("sequences in braces are fed as those in containers") {
-  lamina::model model{polarity};
-  lamina::evaluator e{model}, braces{model};
-  e.forward(lamina::feed<"word">(std::vector<std::vector<std::int64_t>>{{3, 1, 4}, {}, {1}}));
-  braces.forward(lamina::feed<"word">({{3, 1, 4}, {}, {1}}));
-  const auto expected = e.activation<"logits">(), found = braces.activation<"logits">();
-  REQUIRE(found.shape(0) == 3);
-  CHECK(std::vector<float>(found.begin(), found.end()) ==
-        std::vector<float>(expected.begin(), expected.end()));
-  braces.forward(lamina::feed<"word">({3, 1, 4}));  // one sequence
-  REQUIRE(braces.activation<"logits">().shape(0) == 1);
-  CHECK(braces.activation<"logits">()(0, 0) == Approx(expected(0, 0)));
-}
-
-TEST_CASE("nested sequences are fed as containers of containers") {
-  lamina::model model{points};
-  lamina::evaluator e{model};
-  using point = std::array<float, 2>;
-  const std::vector<std::vector<std::vector<point>>> x = {
-      {{{1, 2}, {3, 4}}, {{10, -1}}}, {}, {{{5, 5}}, {}}};
-  e.forward(lamina::feed<"x">(x));
-  auto y = e.activation<"y">();
-  REQUIRE(y.shape(0) == 3);
-  CHECK(y(0, 0) == 10);
-  CHECK(y(0, 1) == 6);
-  CHECK(y(1, 0) == 0);
-  CHECK(y(2, 0) == 5);
-  const auto of_samples = e.sequences<"x", 0>(), of_sequences = e.sequences<"x">();
-  REQUIRE(of_samples.count == 3);
-  CHECK(of_samples.length(0) == 2);
-  CHECK(of_samples.length(1) == 0);
-  CHECK(of_samples.begin(2) == 2);
-  REQUIRE(of_sequences.count == 4);
-  CHECK(of_sequences.end(0) == 2);
-  CHECK(of_sequences.length(2) == 1);
-  CHECK(of_sequences.length(3) == 0);
-}
-
-TEST_CASE("threads see whole sequences", "[threads]") {
-  const auto data = sentences(64);
-  const auto after = [&](int threads) {
-    lamina::model model{polarity, 3};
-    lamina::optimizer::sgd sgd{.learning_rate = 0.1f};
-    sgd.train(model, data | lamina::reader::batch(16), {.passes = 2, .threads = threads});
-    return model.parameter<"logits.w_0">();
-  };
-  const auto one = after(1), three = after(3);
-  for (std::size_t i = 0; i < one.size(); ++i)
-    CHECK(three.flat(i) == Approx(one.flat(i)).margin(2e-6));
 }
 
 TEST_CASE("parts count by the rows of the cost", "[threads]") {
@@ -177,6 +84,7 @@ constexpr auto two_tags = lamina::program([](lamina::block& main) {
   layer::mean(size, {.name = "of samples"});
   return cost_of(logits) + layer::scale(cost_of(layer::fc<12>(layer::tanh(e))), 0.5f);
 });
+
 constexpr auto mean_of_mean = lamina::program([](lamina::block& main) {
   auto word = layer::sequence<"word", std::int64_t>(main);
   auto label = layer::data<"label", std::int64_t>(main);
@@ -263,58 +171,4 @@ TEST_CASE("the first of equal maxima has the gradient, in long sequences too") {
   CHECK(picked({4096, 9000}, 10000) == 4096);
   CHECK(picked({8191, 8192, 9999}, 10000) == 8191);
   CHECK(picked({9999}, 10000) == 9999);
-}
-
-TEST_CASE("parts of a mini-batch have equally many elements, but for a sample") {
-  using program = std::remove_const_t<decltype(polarity)>;
-  const auto check = [](const std::vector<int>& lengths, int parts) {
-    std::vector<sentence> data;
-    int all = 0, longest = 0;
-    for (const int n : lengths) {
-      data.push_back({std::vector<std::int64_t>(static_cast<std::size_t>(n), 3), 0});
-      all += n + 1, longest = std::max(longest, n + 1);
-    }
-    lamina::feeder<program> feeder;
-    feeder.fill(data);
-    const auto batch = feeder.view();
-    int first = 0;
-    for (int t = 0; t < parts; ++t) {
-      CHECK(lamina::first_of_part(batch, t, parts) == first);
-      const int end = lamina::first_of_part(batch, t + 1, parts);
-      REQUIRE(first <= end);
-      const int count = static_cast<int>(batch.count_before(end) - batch.count_before(first));
-      CHECK(std::abs(count - all / parts) <= longest);
-      first = end;
-    }
-    CHECK(first == batch.size());
-  };
-  check({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2);
-  check({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 3);
-  check({100, 0, 0, 0}, 4);
-  check({0, 0, 0, 100}, 3);
-  check({0, 0, 0}, 3);
-  check({4, 4}, 5);
-  check({7}, 2);
-}
-
-TEST_CASE("what does not fit is named") {
-  lamina::model model{tagging};
-  lamina::gradient_machine g{model};
-  CHECK(test::error_of([&] {
-          g.backward(std::vector<tagged>{{{1, 2, 3}, {1, 2}}});
-        }) ==
-        "lamina: data layer next, row 0: expected 3 elements as in another sequence of that name, "
-        "found 2");
-  lamina::model nested{points};
-  lamina::evaluator e{nested};
-  const std::vector<std::vector<std::vector<float>>> odd = {{{1, 2, 3}}};
-  CHECK(test::error_of([&] { e.forward(lamina::feed<"x">(odd)); }) ==
-        "lamina: data layer x, row 0: expected 2 values (or a multiple), found 3");
-  lamina::model two{polarity};
-  lamina::evaluator f{two};
-  const std::vector<std::vector<std::int64_t>> words = {{1}, {2}};
-  const std::vector<std::int64_t> labels = {0};
-  CHECK(test::error_of([&] {
-          f.forward(lamina::feed<"word">(words), lamina::feed<"label">(labels));
-        }) == "lamina: feed label: expected 2 rows as in the other feeds, found 1");
 }

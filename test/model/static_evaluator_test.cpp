@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// static_evaluator: the numbers of an evaluator, from its own memory alone.
+// static_evaluator: what an evaluator computes, in its own memory only.
 #include <cstring>
 #include <memory>
 #include <random>
@@ -13,7 +13,7 @@
 #include <lamina/layers/layers.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/evaluator.hpp>
-#include <lamina/model/static_bfloat16.hpp>
+#include <lamina/model/static_evaluator.hpp>
 
 namespace layer = lamina::layer;
 
@@ -28,6 +28,7 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto y = layer::softmax(layer::fc<5>(both + layer::fc<33>(h)), {.name = "y"});
   return layer::mean(layer::cross_entropy(y, label));
 });
+
 using net_type = std::remove_const_t<decltype(net)>;
 
 std::vector<float> numbers(std::size_t count, unsigned seed) {
@@ -57,21 +58,6 @@ void compare_rows() {
       CHECK(s.template activation<"y">(r)[j] == Approx(e.activation<"y">()(row, j)).margin(1e-6));
   }
 }
-
-// Groups, dilation, a stride, paddings, a batch_norm, a residual, both kinds of pools.
-constexpr auto image_net = lamina::program([](lamina::block& main) {
-  auto image = layer::data<"image", float, 3, 13, 11>(main);
-  auto c1 = layer::conv_bn<8, 3, lamina::window{.padding = 1}>(image);
-  auto c2 =
-      layer::conv2d<12, 3, lamina::window{.stride = 2, .padding = 2, .dilation = 2, .groups = 4}>(
-          c1, {.act = lamina::activation::relu});
-  auto p1 = layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(c1);
-  auto c3 = layer::conv2d<12, 1>(p1, {.bias = false});
-  auto p2 = layer::pool2d<2, lamina::window{.stride = 1}>(layer::relu(c2 + c3),
-                                                          {.type = lamina::pooling_type::average});
-  auto p3 = layer::global_pool2d(p2, {.type = lamina::pooling_type::average});
-  return layer::fc<4>(layer::fc<9>(p2, {.name = "whole"}) + layer::fc<9>(p3), {.name = "y"});
-});
 
 template <int Hidden>
 constexpr auto step = lamina::program([](lamina::block& main) {
@@ -112,63 +98,6 @@ void compare_steps() {
     CHECK(s.template input<"hidden">()[i] == Approx(hidden[i]).margin(1e-5));
     CHECK(s.template input<"cell">()[i] == Approx(cell[i]).margin(1e-5));
   }
-}
-
-// Products with whole panels, narrow ones and both, an odd depth, a depth of one, one weight in
-// two.
-constexpr auto wide_net = lamina::program([](lamina::block& main) {
-  auto x = layer::data<"x", float, 33>(main);
-  auto s = layer::data<"s", float, 1>(main);
-  auto h = layer::fc<160>(std::tuple{x, s}, {.act = lamina::activation::relu, .name = "h"});
-  auto shared = layer::fc<40>(s, {.param = {.name = "shared"}});
-  auto scaled = layer::fc<40>(layer::scale(s, 0.3f), {.param = {.name = "shared"}});
-  auto both = layer::fc<40>(h) + shared + scaled;
-  return layer::fc<5>(layer::fc<300>(both, {.act = lamina::activation::tanh}), {.name = "y"});
-});
-
-template <int Rows>
-void compare_bfloat16() {
-  INFO(Rows << " rows");
-  using program = std::remove_const_t<decltype(wide_net)>;
-  const lamina::model model{wide_net, 3};
-  const auto x = numbers(Rows * 33, Rows), s = numbers(Rows, 2);
-  lamina::evaluator narrow{model, lamina::storage::bfloat16};
-  narrow.forward(lamina::feed<"x">(x), lamina::feed<"s">(s));
-  lamina::evaluator wide{model};
-  wide.forward(lamina::feed<"x">(x), lamina::feed<"s">(s));
-
-  using evaluator = lamina::static_evaluator<program, Rows, lamina::storage::bfloat16>;
-  static_assert(std::is_trivially_copyable_v<evaluator>);
-  // Half of the weights is gone: 33 x 160, 160 x 40, 40 x 300 and less.
-  static_assert(sizeof(evaluator) + 2 * 24000 < sizeof(lamina::static_evaluator<program, Rows>));
-  evaluator of_model, of_array;
-  of_model.load(model);
-  std::vector<float> all;
-  for (int i = 0; i < decltype(model)::parameter_arrays(); ++i) {
-    const auto value = model.get(i);
-    all.insert(all.end(), value.begin(), value.end());
-  }
-  of_array.load(std::span<const float, evaluator::parameter_elements>(all));
-  CHECK(std::memcmp(&of_model, &of_array, sizeof of_model) == 0);
-
-  std::copy(x.begin(), x.end(), of_model.template input<"x">().begin());
-  std::copy(s.begin(), s.end(), of_model.template input<"s">().begin());
-  of_model.forward();
-  bool rounded = false;
-  for (int r = 0; r < Rows; ++r) {
-    const auto row = static_cast<std::size_t>(r);
-    const auto equal = [&](const auto& found, const auto& expected) {
-      return std::memcmp(found.data(), &expected(row, 0), found.size_bytes()) == 0;
-    };
-    const auto h = of_model.template activation<"h">(r);
-    const auto y = of_model.template activation<"y">(r);
-    CHECK(equal(h, narrow.activation<"h">()));
-    CHECK(equal(y, narrow.activation<"y">()));
-    rounded = rounded || !equal(y, wide.activation<"y">());
-    for (std::size_t j = 0; j < 5; ++j)
-      CHECK(y[j] == Approx(wide.activation<"y">()(row, j)).epsilon(0).margin(0.05));
-  }
-  CHECK(rounded);
 }
 
 // Products over the last of two dimensions, whose parts are rows of a group each, and what follows
@@ -223,11 +152,6 @@ void compare_cut(const Model& model, Evaluator& e) {
   }
 }
 
-constexpr auto joined = lamina::program([](lamina::block& main) {
-  auto a = layer::data<"a", bool, 3>(main), b = layer::data<"b", bool, 3>(main);
-  return layer::concat({a, b}, {.name = "both"});
-});
-
 }  // namespace
 
 TEST_CASE("a static evaluator computes products over the last of several dimensions") {
@@ -243,23 +167,6 @@ TEST_CASE("a static evaluator computes products over the last of several dimensi
 TEST_CASE("a static evaluator computes products over the last of dimensions that are one") {
   compare_single<1>();
   compare_single<6>();
-}
-
-TEST_CASE("a static evaluator joins elements of one byte") {
-  lamina::static_evaluator<std::remove_const_t<decltype(joined)>, 2> s;
-  s.input<"a">()[4] = s.input<"b">()[2] = s.input<"b">()[3] = true;
-  s.forward();
-  const bool expected[2][6] = {{false, false, false, false, false, true},
-                               {false, true, false, true, false, false}};
-  for (int r = 0; r < 2; ++r)
-    for (std::size_t j = 0; j < 6; ++j) CHECK(s.activation<"both">(r)[j] == expected[r][j]);
-}
-
-TEST_CASE("a static evaluator with bfloat16 weights has the bits of an evaluator with such") {
-  compare_bfloat16<1>();
-  compare_bfloat16<2>();
-  compare_bfloat16<3>();
-  compare_bfloat16<17>();
 }
 
 TEST_CASE("a static evaluator computes what an evaluator does, few rows and many") {
@@ -297,54 +204,6 @@ TEST_CASE("run after run a static evaluator has the same bits") {
     for (std::size_t j = 0; j < first.size(); ++j)
       CHECK(first[j] == Approx(whole(0, j)).margin(1e-5));
   }
-}
-
-TEST_CASE("a static evaluator computes images") {
-  using program = std::remove_const_t<decltype(image_net)>;
-  lamina::model model{image_net, 7};
-  auto numbers_of_norm = model.get(3);  // no zeros and ones
-  for (float& x : numbers_of_norm) x = std::abs(x) + 0.5f;
-  model.set(3, numbers_of_norm);
-  for (float& x : numbers_of_norm) x *= 2;
-  model.set(4, numbers_of_norm);
-  const auto x = numbers(2 * 3 * 13 * 11, 8);
-  lamina::evaluator e{model};
-  e.forward(lamina::feed<"image">(x));
-  lamina::static_evaluator<program, 2> s;
-  s.load(model);
-  std::copy(x.begin(), x.end(), s.input<"image">().begin());
-  s.forward();
-  for (std::size_t r = 0; r < 2; ++r) {
-    for (std::size_t j = 0; j < 9; ++j)
-      CHECK(s.activation<"whole">(static_cast<int>(r))[j] ==
-            Approx(e.activation<"whole">()(r, j)).margin(1e-5));
-    for (std::size_t j = 0; j < 4; ++j)
-      CHECK(s.activation<"y">(static_cast<int>(r))[j] ==
-            Approx(e.activation<"y">()(r, j)).margin(1e-5));
-  }
-}
-
-TEST_CASE("a static evaluator is its own bytes") {
-  using evaluator = lamina::static_evaluator<net_type>;
-  static_assert(std::is_trivially_copyable_v<evaluator> && !std::is_polymorphic_v<evaluator>);
-  static_assert(alignof(evaluator) == 64);
-  const lamina::model model{net, 4};
-  evaluator first;
-  first.load(model);
-  std::fill_n(first.input<"x">().begin(), 7, 0.25f);
-  const evaluator moved = [&] {
-    // Somewhere else, and the first one is gone.
-    auto copy = std::make_unique<evaluator>();
-    std::memcpy(static_cast<void*>(copy.get()), &first, sizeof first);
-    std::memset(static_cast<void*>(&first), 0, sizeof first);
-    copy->forward<"x">();
-    return *copy;
-  }();
-  const std::vector<float> x(7, 0.25f);
-  lamina::evaluator e{model};
-  e.forward(lamina::feed<"x">(x));
-  for (std::size_t j = 0; j < 5; ++j)
-    CHECK(moved.activation<"y">()[j] == Approx(e.activation<"y">()(0, j)).margin(1e-6));
 }
 
 TEST_CASE("a static evaluator takes its parameters from arrays") {

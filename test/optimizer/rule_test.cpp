@@ -6,6 +6,7 @@
 
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/optimizer/optimizers.hpp>
+#include <lamina/optimizer/rule.hpp>
 
 namespace user {
 

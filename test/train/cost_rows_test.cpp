@@ -5,47 +5,14 @@
 
 #include "train/costs_of_rows.hpp"
 #include "train/net.hpp"
+#include "train/trained_sentences.hpp"
 
-namespace {
+#include <lamina/train/cost_rows.hpp>
 
-using words = std::vector<std::int64_t>;
-
-/// Sentences that become longer, so that the parts differ in their words and in their number.
-template <class Sample>
-std::vector<Sample> sentences(int count) {
-  std::vector<Sample> all;
-  for (int i = 0; i < count; ++i) {
-    words word, tag;
-    for (int k = 0; k <= i % 7 * 2; ++k) {
-      word.push_back((i * 5 + k * 3) % 9);
-      tag.push_back((i + k * 2) % 5);
-    }
-    if constexpr (std::tuple_size_v<Sample> == 3)
-      all.push_back({word, tag, i % 5});
-    else
-      all.push_back({word, tag});
-  }
-  return all;
-}
-
-/// What a run was told after each mini-batch: the cost, then the metrics.
-using values = std::vector<double>;
-
-template <class Sample, class P>
-lamina::model<P> trained(P program, int threads, values* told = nullptr,
-                         const std::vector<Sample>& samples = sentences<Sample>(29)) {
-  lamina::model m{program, 3};
-  test::optimizer::sgd{.learning_rate = 0.5f}.train(
-      m, samples | test::reader::batch(7),
-      {.passes = 3, .threads = threads, .on_event = [&](const lamina::event& e) {
-         if (told == nullptr || !e.is_end_iteration()) return;
-         told->push_back(e.cost);
-         for (const auto& metric : e.metrics) told->push_back(metric.value);
-       }});
-  return m;
-}
-
-}  // namespace
+using trained_sentences::sentences;
+using trained_sentences::trained;
+using trained_sentences::values;
+using trained_sentences::words;
 
 TEST_CASE("means over rows of two kinds train on several threads as on one", "[threads]") {
   using sample = std::tuple<words, words, std::int64_t>;
@@ -70,13 +37,6 @@ TEST_CASE("a cost that is a sum over rows trains on several threads as on one", 
   }
 }
 
-TEST_CASE("a quotient of sums over rows is no sum over rows", "[threads]") {
-  using sample = std::tuple<words, words>;
-  const auto one = trained<sample>(test::cost_that_is_a_quotient, 1);
-  for (const int threads : {2, 3})
-    CHECK(test::distance(one, trained<sample>(test::cost_that_is_a_quotient, threads)) < 1e-5);
-}
-
 template <test::guard Guard>
 void check_masked() {
   using sample = std::tuple<words, words>;
@@ -98,6 +58,7 @@ void check_masked() {
     for (std::size_t i = 0; i < told.size(); ++i) CHECK(of_parts[i] == Approx(told[i]));
   }
 }
+
 TEST_CASE("masked means train on several threads as on one", "[threads]") {
   check_masked<test::guard::none>();
   check_masked<test::guard::sum>();
@@ -116,6 +77,7 @@ values numbers_of(const lamina::model<P>& m) {
   }
   return all;
 }
+
 /// NaN at the same places, and the same numbers elsewhere.
 void check_same(const values& found, const values& expected) {
   REQUIRE(found.size() == expected.size());
@@ -124,6 +86,7 @@ void check_same(const values& found, const values& expected) {
     if (!std::isnan(expected[i])) CHECK(found[i] == Approx(expected[i]).margin(1e-5));
   }
 }
+
 /// The second mini-batch has no word that counts, or none at all.
 template <test::guard Guard>
 void check_wholly_masked(bool has_words) {
@@ -152,6 +115,7 @@ void check_wholly_masked(bool has_words) {
     check_same(run(threads), one);
   }
 }
+
 // A masked mean of nothing is 0 / 0, as in other libraries: NaN, however many threads there are.
 TEST_CASE("a wholly masked mini-batch is the same for any number of threads", "[threads]") {
   for (const bool has_words : {true, false}) {
@@ -163,6 +127,7 @@ TEST_CASE("a wholly masked mini-batch is the same for any number of threads", "[
     check_wholly_masked<test::guard::clip>(has_words);
   }
 }
+
 template <int Kind>
 void check_refused() {
   using sample = std::tuple<std::vector<float>>;
@@ -172,6 +137,7 @@ void check_refused() {
       trained<sample>(test::cost_of_all_rows<Kind>, 2, nullptr, samples),
       Catch::Contains("train: expected 1 thread for a cost") && Catch::Contains("found 2"));
 }
+
 TEST_CASE("costs that are not what those of parts add up to take one thread", "[threads]") {
   check_refused<0>();
   check_refused<1>();

@@ -34,32 +34,44 @@ struct heavy_sign : optimizer::rule<heavy_sign> {
 
 }  // namespace
 
-TEST_CASE("sgd", "[threads]") { check(optimizer::sgd{.learning_rate = 0.3f}); }
-TEST_CASE("momentum", "[threads]") {
+TEST_CASE("training with sgd learns", "[threads]") { check(optimizer::sgd{.learning_rate = 0.3f}); }
+TEST_CASE("training with momentum learns", "[threads]") {
   check(optimizer::momentum{.learning_rate = 0.05f});
   check(optimizer::momentum{.learning_rate = 0.05f, .use_nesterov = true});
 }
-TEST_CASE("lars_momentum", "[threads]") {
+TEST_CASE("training with lars_momentum learns", "[threads]") {
   check(optimizer::lars_momentum{.learning_rate = 1.f, .lars_coeff = 0.02f});
 }
-TEST_CASE("adagrad", "[threads]") { check(optimizer::adagrad{.learning_rate = 0.1f}); }
-TEST_CASE("decayed_adagrad", "[threads]") {
+TEST_CASE("training with adagrad learns", "[threads]") {
+  check(optimizer::adagrad{.learning_rate = 0.1f});
+}
+TEST_CASE("training with decayed_adagrad learns", "[threads]") {
   check(optimizer::decayed_adagrad{.learning_rate = 0.01f, .epsilon = 1e-3f});
 }
-TEST_CASE("adam", "[threads]") { check(optimizer::adam{.learning_rate = 0.01f}); }
-TEST_CASE("adamax", "[threads]") { check(optimizer::adamax{.learning_rate = 0.01f}); }
-TEST_CASE("adadelta", "[threads]") { check(optimizer::adadelta{.epsilon = 1e-3f}); }
-TEST_CASE("rmsprop", "[threads]") {
+TEST_CASE("training with adam learns", "[threads]") {
+  check(optimizer::adam{.learning_rate = 0.01f});
+}
+TEST_CASE("training with adamax learns", "[threads]") {
+  check(optimizer::adamax{.learning_rate = 0.01f});
+}
+TEST_CASE("training with adadelta learns", "[threads]") {
+  check(optimizer::adadelta{.epsilon = 1e-3f});
+}
+TEST_CASE("training with rmsprop learns", "[threads]") {
   check(optimizer::rmsprop{.learning_rate = 0.005f, .epsilon = 1e-3f});
   check(optimizer::rmsprop{
       .learning_rate = 0.002f, .epsilon = 1e-3f, .momentum = 0.5f, .centered = true});
 }
-TEST_CASE("ftrl", "[threads]") { check(optimizer::ftrl{.learning_rate = 0.3f}, 0.9); }
-TEST_CASE("lamb", "[threads]") { check(optimizer::lamb{.learning_rate = 0.02f}); }
-TEST_CASE("proximal_gd", "[threads]") {
+TEST_CASE("training with ftrl learns", "[threads]") {
+  check(optimizer::ftrl{.learning_rate = 0.3f}, 0.9);
+}
+TEST_CASE("training with lamb learns", "[threads]") {
+  check(optimizer::lamb{.learning_rate = 0.02f});
+}
+TEST_CASE("training with proximal_gd learns", "[threads]") {
   check(optimizer::proximal_gd{.learning_rate = 0.3f, .l1 = 1e-4f, .l2 = 1e-4f});
 }
-TEST_CASE("proximal_adagrad", "[threads]") {
+TEST_CASE("training with proximal_adagrad learns", "[threads]") {
   check(optimizer::proximal_adagrad{.learning_rate = 0.1f, .l1 = 1e-4f});
 }
 TEST_CASE("an optimizer of a user's own", "[threads]") { check(heavy_sign{}); }

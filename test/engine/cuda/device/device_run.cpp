@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What host_run_test.cpp tests on the host, on the device itself: exit code 0 when all agrees, 1
-// when not, 77 where there is no device. `test/engine/cuda/device/check.py` builds and runs it;
+// What schedule/machine_test.cpp tests on the host, on the device itself: exit code 0 when all
+// agrees, 1 when not, 77 where there is no device. `test/engine/cuda/device/check.py` builds and
+// runs it;
 // `--small` leaves out large products, `--from=N` the first N checks.
 // clang-format off
 #include <lamina/lamina.cuh>  // before all others

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain numbers and SIMD batches are told apart.
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/batch_calls.hpp>
+#include <lamina/engine/cpu/vector/simd.hpp>
+
+TEST_CASE("numbers, batches of floats and batches of doubles are told apart") {
+  using floats = lamina::engine::cpu::vector;
+  using doubles = lamina::engine::cpu::vector_in<double>;
+  STATIC_REQUIRE(lamina::math::is_plain<float>);
+  STATIC_REQUIRE(!lamina::math::is_plain<floats>);
+  STATIC_REQUIRE(!lamina::math::is_batch_of_doubles<double>);
+  STATIC_REQUIRE(!lamina::math::is_batch_of_doubles<floats>);
+  STATIC_REQUIRE(lamina::math::is_batch_of_doubles<doubles>);
+}
+
+TEST_CASE("rounding a batch keeps the sign of zero") {
+  using floats = lamina::engine::cpu::vector;
+  for (const float x : {-0.f, -0.25f, 0.25f, -1.5f, 2.5f}) {
+    float down[16], up[16];
+    lamina::math::detail::call_floor(floats(x)).store_unaligned(down);
+    lamina::math::detail::call_ceil(floats(x)).store_unaligned(up);
+    CHECK(down[0] == std::floor(x));
+    CHECK(up[0] == std::ceil(x));
+    CHECK(std::signbit(down[0]) == std::signbit(std::floor(x)));
+    CHECK(std::signbit(up[0]) == std::signbit(std::ceil(x)));
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of constant size.
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/engine/cpu/static/static_image_kernels.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/static_evaluator.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+std::vector<float> numbers(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> all(count);
+  for (float& x : all) x = normal(random);
+  return all;
+}
+
+// Groups, dilation, a stride, paddings, a batch_norm, a residual, both kinds of pools.
+constexpr auto image_net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 3, 13, 11>(main);
+  auto c1 = layer::conv_bn<8, 3, lamina::window{.padding = 1}>(image);
+  auto c2 =
+      layer::conv2d<12, 3, lamina::window{.stride = 2, .padding = 2, .dilation = 2, .groups = 4}>(
+          c1, {.act = lamina::activation::relu});
+  auto p1 = layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(c1);
+  auto c3 = layer::conv2d<12, 1>(p1, {.bias = false});
+  auto p2 = layer::pool2d<2, lamina::window{.stride = 1}>(layer::relu(c2 + c3),
+                                                          {.type = lamina::pooling_type::average});
+  auto p3 = layer::global_pool2d(p2, {.type = lamina::pooling_type::average});
+  return layer::fc<4>(layer::fc<9>(p2, {.name = "whole"}) + layer::fc<9>(p3), {.name = "y"});
+});
+
+}  // namespace
+
+TEST_CASE("a static evaluator computes images") {
+  using program = std::remove_const_t<decltype(image_net)>;
+  lamina::model model{image_net, 7};
+  auto numbers_of_norm = model.get(3);  // no zeros and ones
+  for (float& x : numbers_of_norm) x = std::abs(x) + 0.5f;
+  model.set(3, numbers_of_norm);
+  for (float& x : numbers_of_norm) x *= 2;
+  model.set(4, numbers_of_norm);
+  const auto x = numbers(2 * 3 * 13 * 11, 8);
+  lamina::evaluator e{model};
+  e.forward(lamina::feed<"image">(x));
+  lamina::static_evaluator<program, 2> s;
+  s.load(model);
+  std::copy(x.begin(), x.end(), s.input<"image">().begin());
+  s.forward();
+  for (std::size_t r = 0; r < 2; ++r) {
+    for (std::size_t j = 0; j < 9; ++j)
+      CHECK(s.activation<"whole">(static_cast<int>(r))[j] ==
+            Approx(e.activation<"whole">()(r, j)).margin(1e-5));
+    for (std::size_t j = 0; j < 4; ++j)
+      CHECK(s.activation<"y">(static_cast<int>(r))[j] ==
+            Approx(e.activation<"y">()(r, j)).margin(1e-5));
+  }
+}

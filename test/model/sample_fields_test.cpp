@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields of a sample: aggregates, tuples, bases and constructors.
+
+#include "model/classifier.hpp"
+#include "model/samples.hpp"
+
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/sample_fields.hpp>
+#include <lamina/reader/reader.hpp>
+
+using classifier::net;
+
+namespace {
+
+struct numbered {};
+
+struct derived_sample : numbered {
+  std::array<float, 6> x;
+  std::int64_t label;
+};
+
+struct constructed_sample {
+  explicit constructed_sample(const test::sample& s) : x(s.x), label(s.label) {}
+  std::array<float, 6> x;
+  std::int64_t label;
+};
+
+template <class S>
+std::vector<S> samples_as(const std::vector<test::sample>& from) {
+  std::vector<S> all;
+  for (const test::sample& s : from)
+    if constexpr (std::is_aggregate_v<S>)
+      all.push_back({{}, s.x, s.label});
+    else
+      all.push_back(S(s));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("samples with a base or a constructor are taken apart too") {
+  lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  const auto samples = test::samples(5);
+  const double cost = e.test(samples | lamina::reader::batch(5)).cost;
+  CHECK(e.test(samples_as<derived_sample>(samples) | lamina::reader::batch(5)).cost == cost);
+  CHECK(e.test(samples_as<constructed_sample>(samples) | lamina::reader::batch(5)).cost == cost);
+}
+
+TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or numbers") {
+  lamina::model m{net, 3};
+  lamina::evaluator e{m};
+  const auto samples = test::samples(10);
+  std::vector<std::tuple<std::vector<double>, int>> tuples;
+  for (const auto& s : samples)
+    tuples.emplace_back(std::vector<double>(s.x.begin(), s.x.end()), static_cast<int>(s.label));
+  struct plain {
+    float x[6];
+    std::int64_t label;
+  };
+  std::vector<plain> arrays(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    std::copy(samples[i].x.begin(), samples[i].x.end(), arrays[i].x);
+    arrays[i].label = samples[i].label;
+  }
+  const double cost = e.test(samples | lamina::reader::batch(4)).cost;
+  CHECK(cost == e.test(tuples | lamina::reader::batch(4)).cost);
+  CHECK(cost == e.test(arrays | lamina::reader::batch(4)).cost);
+  CHECK(e.test(std::vector<std::vector<test::sample>>{}).samples == 0);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions, loops and templates record as they run.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+namespace {
+
+std::string name_in(const lamina::program_view& p, int variable) {
+  std::string text(static_cast<std::size_t>(lamina::name_length(p, variable)), ' ');
+  lamina::name_writer w{text.data()};
+  lamina::write_name(p, variable, w);
+  return text;
+}
+
+int find(const lamina::program_view& p, const std::string& name) {
+  for (int i = 0; i < p.count.variables; ++i)
+    if (name_in(p, i) == name) return i;
+  return -1;
+}
+
+template <int Width, class V>
+constexpr auto block_of(V x, std::string_view name) {
+  return layer::fc<Width>(x, {.act = lamina::activation::tanh, .name = name});
+}
+
+constexpr auto deep(lamina::block& main) {
+  auto h = layer::data<"x", float, 16>(main);
+  for (int i = 0; i < 5; ++i) h = h + block_of<16>(h, i == 2 ? "middle" : "");
+  return layer::fc<1>(h);
+}
+
+}  // namespace
+
+TEST_CASE("functions, loops and templates record as they run") {
+  constexpr auto net = lamina::program([](lamina::block& main) { return deep(main); });
+  const auto p = net.view();
+  CHECK(p.count.parameters == 12);
+  CHECK(net.parameter_count() == 5 * (16 * 16 + 16) + 17);
+  CHECK(find(p, "fc_4.w_0") >= 0);
+  CHECK(find(p, "fc_5.w_0") < 0);
+  CHECK(find(p, "middle.w_0") >= 0);
+  CHECK(find(p, "tmp_4") >= 0);
+  CHECK(p.cost == find(p, "fc_4.tmp_1"));
+}

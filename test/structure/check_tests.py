@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests lie where their headers lie, and most headers have one.
+
+usage: check_tests.py [--list | --self-test]
+
+The test of include/lamina/reader/shuffle.hpp is test/reader/shuffle_test.cpp (or _static.cpp, which
+only compiles). The headers of a group of operators are stages of the same operators, so they share
+one test: include/lamina/operators/norm/cos_sim/*.hpp have
+test/operators/norm/cos_sim_test.cpp.
+Fails if the share of headers with a test falls below FLOOR, which may only rise. --list prints the
+headers without a test.
+"""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLOOR = 0.76  # of all headers; raise it when the share has grown
+ENDINGS = ("_test.cpp", "_static.cpp")
+
+
+def tests_of(header):
+    """The tests that may be the one of a header, as paths without their ending, below test/."""
+    header = pathlib.PurePosixPath(header)
+    names = [header.with_suffix("")]
+    if header.parts[0] == "operators" and len(header.parts) > 2:
+        names.append(header.parent)  # of its group
+    return [str(name) for name in names]
+
+
+def without_test(headers, tests):
+    """The headers, relative to include/lamina, that have no test among those below test/."""
+    return [
+        header for header in headers
+        if not any(name + ending in tests for name in tests_of(header) for ending in ENDINGS)
+    ]
+
+
+def files_below(folder, *endings):
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*")
+        if path.is_file() and path.name.endswith(endings)
+    )
+
+
+def self_test():
+    headers = [
+        "lamina.hpp", "reader/shuffle.hpp", "operators/norm/cos_sim/cuda.cuh",
+        "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp", "tensor/lod.hpp"
+    ]
+    tests = {
+        "reader/shuffle_test.cpp", "operators/norm/cos_sim_test.cpp", "io/npy.cpp",
+        "tensor/lod_static.cpp", "norm/onnx_test.cpp"
+    }
+    found = without_test(headers, tests)
+    expected = ["lamina.hpp", "operators/norm/onnx.hpp", "operators/gradient.hpp", "io/npy.hpp"]
+    if found != expected:
+        sys.exit(f"check_tests.py: self test: expected {expected}, found {found}")
+    print("self test passed")
+
+
+def main():
+    if "--self-test" in sys.argv[1:]:
+        return self_test()
+    headers = files_below(ROOT / "include" / "lamina", ".hpp", ".cuh")
+    lacking = without_test(headers, set(files_below(ROOT / "test", *ENDINGS)))
+    if "--list" in sys.argv[1:]:
+        print("\n".join(lacking))
+    share = 1 - len(lacking) / len(headers)
+    print(f"{len(headers) - len(lacking)} of {len(headers)} headers ({share:.1%}) have a test of "
+          f"their name or of their group of operators; at least {FLOOR:.0%} must")
+    if share < FLOOR:
+        sys.exit("Add tests, or move them: check_tests.py --list prints the headers without one.")
+
+
+if __name__ == "__main__":
+    main()
