@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
@@ -217,14 +218,15 @@ constexpr conv_methods make_conv_methods() {
   conv_methods needed{};
   for (int k = 0; k < p.count.operators; ++k) {
     const operator_schema* const of = p.operators[k].schema;
-    if (of == &schema_of<conv2d>() || of == &schema_of<depthwise_conv2d>())
+    if (same_address(of, &schema_of<conv2d>()) || same_address(of, &schema_of<depthwise_conv2d>()))
       needed.add_forward(kind_of(shape_of_conv2d(p, p.operators[k])));
-    else if (of == &schema_of<gradient_of<conv2d>>() ||
-             of == &schema_of<gradient_of<depthwise_conv2d>>())
+    else if (same_address(of, &schema_of<gradient_of<conv2d>>()) ||
+             same_address(of, &schema_of<gradient_of<depthwise_conv2d>>()))
       needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
-    else if (of == &schema_of<conv3d>() || of == &schema_of<gradient_of<conv3d>>() ||
-             of == &schema_of<conv2d_transpose>() ||
-             of == &schema_of<gradient_of<conv2d_transpose>>())
+    else if (same_address(of, &schema_of<conv3d>()) ||
+             same_address(of, &schema_of<gradient_of<conv3d>>()) ||
+             same_address(of, &schema_of<conv2d_transpose>()) ||
+             same_address(of, &schema_of<gradient_of<conv2d_transpose>>()))
       return make_all_conv_methods();
   }
   return needed;
