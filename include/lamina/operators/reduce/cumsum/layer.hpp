@@ -6,6 +6,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
@@ -23,7 +24,7 @@ constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& att
   using in = variable<T, R, D...>;
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,
-                "lamina: cumsum: the axis is a dimension of the input");
+                "lamina: layer: the axis is a dimension of the input");
   return detail::same_shape<lamina::cumsum>(
       x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
 }

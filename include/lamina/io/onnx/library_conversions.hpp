@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/onnx/library_conversions.hpp - the conversions of all operators to ONNX.
+// Generated: test/structure/operator_lists.py --update writes this list.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/activation/prelu_maxout/onnx.hpp>
+#include <lamina/operators/activation/simple/onnx.hpp>
+#include <lamina/operators/activation/softmax/onnx.hpp>
+#include <lamina/operators/activation/tunable/onnx.hpp>
+#include <lamina/operators/control/array/onnx.hpp>
+#include <lamina/operators/control/block/onnx.hpp>
+#include <lamina/operators/control/onnx.hpp>
+#include <lamina/operators/control/print/onnx.hpp>
+#include <lamina/operators/control/rank_table/onnx.hpp>
+#include <lamina/operators/control/split_merge/onnx.hpp>
+#include <lamina/operators/conv/onnx.hpp>
+#include <lamina/operators/elementwise/assign/onnx.hpp>
+#include <lamina/operators/elementwise/binary/onnx.hpp>
+#include <lamina/operators/elementwise/clip/onnx.hpp>
+#include <lamina/operators/elementwise/compare/onnx.hpp>
+#include <lamina/operators/elementwise/sum/onnx.hpp>
+#include <lamina/operators/elementwise/unary/onnx.hpp>
+#include <lamina/operators/embedding/gather/onnx.hpp>
+#include <lamina/operators/embedding/lookup_table/onnx.hpp>
+#include <lamina/operators/fill/onnx.hpp>
+#include <lamina/operators/loss/cross_entropy/onnx.hpp>
+#include <lamina/operators/loss/ctc/onnx.hpp>
+#include <lamina/operators/loss/onnx.hpp>
+#include <lamina/operators/loss/pointwise/onnx.hpp>
+#include <lamina/operators/loss/row/onnx.hpp>
+#include <lamina/operators/matrix/matmul/onnx.hpp>
+#include <lamina/operators/matrix/mul/onnx.hpp>
+#include <lamina/operators/metric/classification/onnx.hpp>
+#include <lamina/operators/norm/batch_norm/onnx.hpp>
+#include <lamina/operators/norm/cos_sim/onnx.hpp>
+#include <lamina/operators/norm/group_norm/onnx.hpp>
+#include <lamina/operators/norm/layer_norm/onnx.hpp>
+#include <lamina/operators/norm/lrn/onnx.hpp>
+#include <lamina/operators/norm/norm/onnx.hpp>
+#include <lamina/operators/norm/onnx.hpp>
+#include <lamina/operators/order/argsort/onnx.hpp>
+#include <lamina/operators/pool/onnx.hpp>
+#include <lamina/operators/pool/pool2d/onnx.hpp>
+#include <lamina/operators/pool/pool3d/onnx.hpp>
+#include <lamina/operators/random/dropout/onnx.hpp>
+#include <lamina/operators/recurrent/gru/onnx.hpp>
+#include <lamina/operators/recurrent/gru_unit/onnx.hpp>
+#include <lamina/operators/recurrent/lstm/onnx.hpp>
+#include <lamina/operators/recurrent/lstm_unit/onnx.hpp>
+#include <lamina/operators/recurrent/onnx.hpp>
+#include <lamina/operators/reduce/cumsum/onnx.hpp>
+#include <lamina/operators/reduce/dimensions/onnx.hpp>
+#include <lamina/operators/reduce/mean/onnx.hpp>
+#include <lamina/operators/reduce/onnx.hpp>
+#include <lamina/operators/reduce/squared_l2/onnx.hpp>
+#include <lamina/operators/region/patch/onnx.hpp>
+#include <lamina/operators/region/roi_align/onnx.hpp>
+#include <lamina/operators/region/roi_pool/onnx.hpp>
+#include <lamina/operators/resize/onnx.hpp>
+#include <lamina/operators/sequence/conv/onnx.hpp>
+#include <lamina/operators/sequence/expand/onnx.hpp>
+#include <lamina/operators/sequence/ids/onnx.hpp>
+#include <lamina/operators/sequence/onnx.hpp>
+#include <lamina/operators/sequence/pad/onnx.hpp>
+#include <lamina/operators/sequence/pool/onnx.hpp>
+#include <lamina/operators/sequence/shape/onnx.hpp>
+#include <lamina/operators/sequence/softmax/onnx.hpp>
+#include <lamina/operators/shape/join/onnx.hpp>
+#include <lamina/operators/shape/onnx.hpp>
+#include <lamina/operators/shape/query/onnx.hpp>
+#include <lamina/operators/shape/reshape/onnx.hpp>
+
+namespace lamina::inline LAMINA_ABI::onnx {
+
+/// Adds the conversions of all operators of the library that ONNX can express.
+inline void add_library_conversions(onnx_operators& to) {
+  add_activation_prelu_maxout(to);
+  add_activation_simple(to);
+  add_activation_softmax(to);
+  add_activation_tunable(to);
+  add_control_array(to);
+  add_control_block(to);
+  add_control_print(to);
+  add_control_rank_table(to);
+  add_control_split_merge(to);
+  add_image(to);
+  add_elementwise_assign(to);
+  add_elementwise_binary(to);
+  add_elementwise_clip(to);
+  add_elementwise_compare(to);
+  add_elementwise_sum(to);
+  add_elementwise_unary(to);
+  add_embedding_gather(to);
+  add_embedding_lookup_table(to);
+  add_fill(to);
+  add_loss_cross_entropy(to);
+  add_loss_ctc(to);
+  add_loss_pointwise(to);
+  add_loss_row(to);
+  add_matrix_matmul(to);
+  add_matrix_mul(to);
+  add_metric_classification(to);
+  add_norm_batch_norm(to);
+  add_norm_cos_sim(to);
+  add_norm_group_norm(to);
+  add_norm_layer_norm(to);
+  add_norm_lrn(to);
+  add_norm_norm(to);
+  add_order_argsort(to);
+  add_pool_pool2d(to);
+  add_pool_pool3d(to);
+  add_random_dropout(to);
+  add_recurrent_gru(to);
+  add_recurrent_gru_unit(to);
+  add_recurrent_lstm(to);
+  add_recurrent_lstm_unit(to);
+  add_reduce_cumsum(to);
+  add_reduce_dimensions(to);
+  add_reduce_mean(to);
+  add_reduce_squared_l2(to);
+  add_region_patch(to);
+  add_region_roi_align(to);
+  add_region_roi_pool(to);
+  add_resize(to);
+  add_sequence_conv(to);
+  add_sequence_expand(to);
+  add_sequence_ids(to);
+  add_sequence_pad(to);
+  add_sequence_pool(to);
+  add_sequence_shape(to);
+  add_sequence_softmax(to);
+  add_shape_join(to);
+  add_shape_query(to);
+  add_shape_reshape(to);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::onnx
