@@ -4,8 +4,8 @@
 
 exported: a library adds lamina as a subdirectory, links it PUBLIC and installs an export set; a
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
-the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM, and
-the project asks for more warnings than lamina's own. unity: a unity build. make: by make in place
+the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
+and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in place
 of ninja. pkg_config: without CMake. vcpkg, conan: the overlay port and the recipe, against
 stand-ins for vcpkg and Conan, because a test downloads nothing.
 
@@ -122,7 +122,8 @@ class ways:
     def system(self):
         self.build("system", ADDED.format("SYSTEM") + PROGRAM.format("lamina::lamina") +
                    "target_compile_options(main PRIVATE -Wall -Wextra -Wconversion -Wuseless-cast\n"
-                   "                       -Wno-unknown-warning-option -Weffc++ -Wpadded -Werror)\n")
+                   "                       -Wno-unknown-warning-option -Weffc++ -Wpadded\n"
+                   "                       -Werror)\n")
 
     def unity(self):
         build = self.build("unity", ADDED.format("") + PROGRAM.format("lamina::lamina"),

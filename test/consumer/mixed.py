@@ -146,7 +146,8 @@ def main():
     options = parser.parse_args()
     if options.self_test:
         return self_test()
-    known = pathlib.Path("/proc/cpuinfo").read_text() if pathlib.Path("/proc/cpuinfo").exists() else ""
+    machine = pathlib.Path("/proc/cpuinfo")
+    known = machine.read_text() if machine.exists() else ""
     if not all(re.search(rf"\b{flag}\b", known) for flag in ("avx2", "fma", "bmi2", "movbe")):
         print("SKIPPED: this machine does not run x86-64-v3")
         return SKIPPED
