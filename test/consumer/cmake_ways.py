@@ -5,8 +5,8 @@
 exported: a library adds lamina as a subdirectory, links it PUBLIC and installs an export set; a
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
-and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in place
-of ninja. pkg_config: without CMake. vcpkg, conan: the overlay port and the recipe, against
+and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
+place of ninja. pkg_config: without CMake. vcpkg, conan: the overlay port and the recipe, against
 stand-ins for vcpkg and Conan, because a test downloads nothing.
 
 usage: cmake_ways.py --compiler CXX [WAY]...
