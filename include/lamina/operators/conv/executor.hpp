@@ -25,25 +25,25 @@ struct convolution {
   int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
 
   template <class Real>
-  convolution(const call_context<Real>& ctx, const tensor_shape& larger,
-              const tensor_shape& smaller, const tensor_shape& filters)
-      : samples(larger[0]),
+  convolution(const call_context<Real>& ctx, const tensor_shape& large_shape,
+              const tensor_shape& small_shape, const tensor_shape& filters)
+      : samples(large_shape[0]),
         groups(static_cast<std::size_t>(ctx.integer("groups", 1))),
-        large_channels(larger[1] / groups),
-        small_channels(smaller[1] / groups) {
-    const std::size_t sides = larger.size() - 2, first = 3 - sides;
+        large_channels(large_shape[1] / groups),
+        small_channels(small_shape[1] / groups) {
+    const std::size_t sides = large_shape.size() - 2, first = 3 - sides;
     const auto strides = ctx.integer_list("strides"), paddings = ctx.integer_list("paddings"),
                dilations = ctx.integer_list("dilations");
     if (strides.size() != sides || paddings.size() != sides || dilations.size() != sides)
       ctx.fail("expected " + std::to_string(sides) + " strides, paddings and dilations, found " +
                std::to_string(strides.size()) + ", " + std::to_string(paddings.size()) + " and " +
                std::to_string(dilations.size()));
-    if (filters[0] != smaller[1] || filters[1] != large_channels)
-      ctx.fail("expected filters of " + std::to_string(smaller[1]) + " by " +
+    if (filters[0] != small_shape[1] || filters[1] != large_channels)
+      ctx.fail("expected filters of " + std::to_string(small_shape[1]) + " by " +
                std::to_string(large_channels) + " channels, found " + to_string(filters));
     for (std::size_t d = 0; d < sides; ++d) {
-      large[first + d] = static_cast<int>(larger[2 + d]);
-      smaller[first + d] = static_cast<int>(smaller[2 + d]);
+      large[first + d] = static_cast<int>(large_shape[2 + d]);
+      smaller[first + d] = static_cast<int>(small_shape[2 + d]);
       filter[first + d] = static_cast<int>(filters[2 + d]);
       stride[first + d] = strides[d];
       padding[first + d] = paddings[d];
