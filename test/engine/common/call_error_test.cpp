@@ -22,6 +22,16 @@ namespace {
 
 std::atomic<int> allocations{0};
 
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  if (size == 0) size = 1;
+  void* p = alignment <= alignof(std::max_align_t)
+                ? std::malloc(size)
+                : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
 }  // namespace
 
 LAMINA_NOINLINE void* operator new(std::size_t size) { return counted(size, 1); }
