@@ -9,6 +9,10 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numbers>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "reader/read.hpp"
@@ -171,9 +175,9 @@ TEST_CASE("affine maps move pixels where they say", "[image]") {
       for (int x = -2; x <= 2; ++x) dot[static_cast<std::size_t>((9 + y) * n + 18 + x)] = 1;
     reader::random random(2, 1, i), again(2, 1, i);
     image::augment<1, n, n>(step)(image::view{dot.data(), 1, n, n}, random);
-    const double a = again.uniform(-20, 20) * M_PI / 180, tx = again.uniform(-0.1f, 0.1f) * n,
-                 ty = again.uniform(-0.1f, 0.1f) * n, s = again.uniform(0.8f, 1.2f),
-                 b = again.uniform(-10, 10) * M_PI / 180;
+    const double a = again.uniform(-20, 20) * std::numbers::pi / 180,
+                 tx = again.uniform(-0.1f, 0.1f) * n, ty = again.uniform(-0.1f, 0.1f) * n,
+                 s = again.uniform(0.8f, 1.2f), b = again.uniform(-10, 10) * std::numbers::pi / 180;
     const double px = 18 - 15, py = 9 - 15, qx = px + std::tan(b) * py, qy = py;
     const double expected_x = s * (std::cos(a) * qx - std::sin(a) * qy) + tx + 15,
                  expected_y = s * (std::sin(a) * qx + std::cos(a) * qy) + ty + 15;
