@@ -14,8 +14,12 @@
 #include <tuple>
 #include <vector>
 
+#include <lamina/dataset/cifar.hpp>
+#include <lamina/dataset/column_encoding.hpp>
+#include <lamina/dataset/csv_rows.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/executor/executor.hpp>
+#include <lamina/image/image.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
@@ -304,6 +308,11 @@ void random() {
 }  // namespace numbers
 }  // namespace readers
 #pragma GCC diagnostic pop
+
+namespace data {
+#include "data_1.inc"
+#include "data_2.inc"
+}  // namespace data
 
 namespace sequences {
 void polarity() {
