@@ -73,8 +73,8 @@ struct crop_and_stretch {
     const float slope = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
     const float whole_height = static_cast<float>(image.height),
                 whole_width = static_cast<float>(image.width);
-    const float height = whole_height * std::min(1.f, std::sqrt(share / slope)),
-                width = whole_width * std::min(1.f, std::sqrt(share * slope));
+    const float height = whole_height * (std::min)(1.f, std::sqrt(share / slope)),
+                width = whole_width * (std::min)(1.f, std::sqrt(share * slope));
     const float top = random.uniform(0, whole_height - height),
                 left = random.uniform(0, whole_width - width);
     const float down = height / whole_height, right = width / whole_width;
@@ -82,7 +82,7 @@ struct crop_and_stretch {
     // Pixel i covers [i, i + 1], so its centre is i + 1/2; edges are repeated.
     const auto source = [](int i, float step, float first, int size) {
       const float at = first + (static_cast<float>(i) + 0.5f) * step - 0.5f;
-      return std::min(std::max(at, 0.f), static_cast<float>(size - 1));
+      return (std::min)((std::max)(at, 0.f), static_cast<float>(size - 1));
     };
     for (int c = 0; c < image.channels; ++c)
       for (int y = 0; y < image.height; ++y)
