@@ -20,6 +20,9 @@
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include <lamina/image/folder.hpp>
+#endif
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
@@ -312,6 +315,9 @@ void random() {
 namespace data {
 #include "data_1.inc"
 #include "data_2.inc"
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include "data_3.inc"
+#endif
 }  // namespace data
 
 namespace sequences {
