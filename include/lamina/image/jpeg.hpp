@@ -158,8 +158,9 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path) {
   if (!decoder.begin()) fail();
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), 1);
+  const int orientation = decoder.orientation();  // libjpeg forgets markers at the end of a file
   if (!decoder.rows(to.data.data())) fail();
-  return detail::upright(std::move(to), decoder.orientation());
+  return detail::upright(std::move(to), orientation);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::image
