@@ -36,6 +36,11 @@ struct train_result {
 template <program_type P, class Opt, class Machine>
 class training_run {
  public:
+  /// Whether the machine joins the gradients of several mini-batches for one update.
+  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
+    m.backward(batch);
+  };
+
   /// `kept` is null, or the training that a model remembers: the run goes on from there, and leaves
   /// its own state there at the end. The other arguments make the machine. A directory for
   /// checkpoints is read here, if the options say so.
@@ -75,6 +80,8 @@ class training_run {
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
   bool stopped() const { return stopping_; }
+  /// Whether any mini-batch has run.
+  bool has_run() const { return has_run_; }
   /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
   std::int64_t samples() const { return means_.samples(); }
   double cost() const { return means_.cost(); }
@@ -146,6 +153,7 @@ class training_run {
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       const double cost = static_cast<double>(run(now.view(), group));
       means_.add(machine_, cost, rows);
+      has_run_ = true;
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
               .batch = batch,
@@ -181,10 +189,6 @@ class training_run {
   }
 
  private:
-  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
-    m.backward(batch);
-  };
-
   /// Whether the cost needs the rows of all mini-batches of an update.
   static constexpr bool needs_all_rows = [] {
     if constexpr (accumulates)
@@ -230,6 +234,7 @@ class training_run {
     if constexpr (accumulates) machine_.update();
   }
   real_of<P> noted(real_of<P> cost, int samples) {
+    has_run_ = true;
     means_.add(machine_, static_cast<double>(cost), samples);
     return cost;
   }
@@ -280,7 +285,7 @@ class training_run {
   samples_of_pass seen_;  // of the pass that runs
   std::string source_;    // the directory or the file that the position came from
   std::optional<std::int64_t> known_batches_;
-  bool stopping_ = false, in_pass_ = false;
+  bool stopping_ = false, in_pass_ = false, has_run_ = false;
 };
 
 }  // namespace lamina::inline LAMINA_ABI
