@@ -8,6 +8,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -107,7 +108,6 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 
 template <>
 struct call_kernel<roi_align> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::sum_regions<Real>(c, detail::aligned);
@@ -115,7 +115,6 @@ struct call_kernel<roi_align> {
 };
 template <>
 struct call_kernel<gradient_of<roi_align>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::spread_regions<Real>(c, detail::aligned);
@@ -123,7 +122,6 @@ struct call_kernel<gradient_of<roi_align>> {
 };
 template <>
 struct call_kernel<psroi_pool> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::sum_regions<Real>(c, detail::scored);
@@ -131,7 +129,6 @@ struct call_kernel<psroi_pool> {
 };
 template <>
 struct call_kernel<gradient_of<psroi_pool>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::spread_regions<Real>(c, detail::scored);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/random/distribution/cuda.cuh - random numbers of a distribution.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/random.hpp>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/operators/random/distribution/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cuda {
+
+namespace detail {
+
+/// Number i of a stream: uniform between the two, or normal with mean and deviation.
+template <random_type Type>
+struct random_body {
+  struct arguments {
+    void* to;
+    std::ptrdiff_t stride;
+    divider columns;
+    dtype type;
+    float first, second;
+    random_source random;
+    std::uint64_t position;
+    int count;
+  };
+  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
+    const std::uint64_t seed = a.random.seed(), stream = a.random.stream;
+    const std::uint64_t at = a.position + static_cast<std::uint64_t>(i);
+    float x;
+    if constexpr (Type == random_type::uniform)
+      x = random_uniform_at(seed, stream, at, a.first, a.second);
+    else if constexpr (Type == random_type::normal)
+      x = a.first + a.second * random_normal_at(seed, stream, at);
+    else
+      x = a.first + a.second * random_truncated_normal_at(seed, stream, at);
+    int column = i;
+    const int row = a.columns.divide(column);
+    store_number(a.to, a.type, row * a.stride + column, static_cast<double>(x));
+  }
+};
+
+/// `Type`: how numbers are drawn; `Stream`: which operator's they are.
+template <random_type Type, random_type Stream>
+struct random_kernel {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    const operand out = c.output(0);
+    const std::uint64_t own = static_cast<std::uint64_t>(c.number(4));
+    const std::uint64_t first_row =
+        out.domain == 0 ? 0 : static_cast<std::uint64_t>(c.run.first_row[out.domain]);
+    b.template elements<random_body<Type>>(
+        {out.data, out.stride, divider(out.columns), out.type, static_cast<float>(c.number(2)),
+         static_cast<float>(c.number(3)),
+         c.random(random_stream(Stream, static_cast<std::uint64_t>(c.ordinal())), own, own != 0),
+         first_row * static_cast<std::uint64_t>(out.columns), out.rows * out.columns});
+  }
+};
+
+}  // namespace detail
+
+template <>
+struct call_kernel<uniform_random>
+    : detail::random_kernel<random_type::uniform, random_type::uniform> {};
+template <>
+struct call_kernel<uniform_random_batch_size_like>
+    : detail::random_kernel<random_type::uniform, random_type::uniform_like> {};
+template <>
+struct call_kernel<gaussian_random>
+    : detail::random_kernel<random_type::normal, random_type::normal> {};
+template <>
+struct call_kernel<gaussian_random_batch_size_like>
+    : detail::random_kernel<random_type::normal, random_type::normal_like> {};
+template <>
+struct call_kernel<truncated_gaussian_random>
+    : detail::random_kernel<random_type::truncated_normal, random_type::truncated_normal> {};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/patch/onnx.hpp - windows of images, as ONNX nodes.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/io/onnx/onnx_windows.hpp>
+#include <lamina/operators/pool/onnx.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
+#include <lamina/operators/sequence/onnx.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace onnx {
+
+inline void lower_spp(onnx_operator& op) {
+  const bool is_average = op.string("pooling_type", "max") == "avg";
+  const int height = static_cast<int>(op.integer("pyramid_height", 1));
+  std::vector<std::string> levels;
+  for (int level = 0; level < height; ++level) {
+    std::string x = op.in("X");
+    for (int d = 2; d < 4; ++d) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> windows;
+      for (int k = 0; k < 1 << level; ++k) {
+        const image_range r = pyramid_window(k, 1 << level, static_cast<int>(op.extent("X", d)));
+        windows.emplace_back(r.begin, r.end);
+      }
+      x = reduced_windows(op, x, is_average, d, windows);
+    }
+    levels.push_back(op.node("Flatten", {x}, {{"axis", 1}}));
+  }
+  op.out("Out", "Concat", levels, {{"axis", 1}});
+}
+
+/// Concatenates windows of the padded image.
+inline void lower_im2sequence(onnx_operator& op) {
+  if (op.has("Y")) op.fail("expected images of one size, found sizes in slot 'Y'");
+  const std::vector<std::int64_t> kernel = each_side(op, "kernels", 2, 1);
+  const std::vector<std::int64_t> stride = each_side(op, "strides", 2, 1);
+  const std::vector<std::int64_t> pads = each_side(op, "paddings", 4, 0);
+  const std::int64_t channels = op.extent("X", 1), elements = channels * kernel[0] * kernel[1];
+  std::int64_t extent[2], windows[2];  // of the padded image
+  for (int side = 0; side < 2; ++side) {
+    const auto i = static_cast<std::size_t>(side);
+    extent[side] = op.extent("X", 2 + side) + pads[i] + pads[i + 2];
+    windows[side] = (extent[side] - kernel[i]) / stride[i] + 1;
+  }
+  // Elements are copied; a convolution by ones and zeros would spread NaN.
+  std::vector<std::int64_t> positions;
+  for (std::int64_t i = 0; i < windows[0]; ++i)
+    for (std::int64_t j = 0; j < windows[1]; ++j)
+      for (std::int64_t k = 0; k < kernel[0]; ++k)
+        for (std::int64_t l = 0; l < kernel[1]; ++l)
+          positions.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
+  const std::int64_t count = windows[0] * windows[1];
+  const std::string padded =
+      op.node("Pad", {op.in("X"), op.list({0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
+                      op.number(0, op.type_of("X"))});
+  const std::string flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
+  const std::string copied = op.node("Gather", {flat, op.list(positions)}, {{"axis", 2}});
+  const std::string each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
+  const std::vector<std::int64_t> windows_first{0, 2, 1, 3};
+  const std::string rows = op.node("Transpose", {each}, {{"perm", windows_first}});
+  op.out("Out", "Reshape", {rows, op.list({-1, elements})});
+  op.program().set_lengths(
+      op.name_of_output("Out"),
+      filled(op, static_cast<double>(count), dtype::int64, dimension_of(op, op.in("X"), 0)));
+}
+
+inline void add_region_patch(onnx_operators& to) {
+  to.add("spp", lower_spp);
+  to.add("im2sequence", lower_im2sequence);
+}
+
+}  // namespace onnx
+
+}  // namespace lamina::inline LAMINA_ABI
