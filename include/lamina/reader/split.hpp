@@ -8,10 +8,10 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
@@ -97,26 +97,32 @@ class split_reader {
   }
 
  private:
-  struct source {
+  class source {
+   public:
     using value_type = split_reader::value_type;
 
     source(cursor<R> elements, const Rule& rule, bool first)
-        : elements(std::move(elements)), rule(rule), first(first) {}
+        : elements_(std::move(elements)), rule_(rule), first_(first) {}
 
     bool next() {
-      while (elements.next()) {
-        element.emplace(elements.take());
-        if (rule.is_first(position++, *element) == first) return true;
+      while (elements_.next()) {
+        kept_.clear();
+        kept_.push_back({elements_.take()});
+        if (rule_.is_first(position_++, current()) == first_) return true;
       }
       return false;
     }
-    value_type& current() { return *element; }
+    value_type& current() { return kept_.front().element; }
 
-    cursor<R> elements;
-    Rule rule;
-    bool first;
-    std::uint64_t position = 0;
-    std::optional<value_type> element;
+   private:
+    struct kept {
+      value_type element;
+    };
+    cursor<R> elements_;
+    Rule rule_;
+    bool first_;
+    std::uint64_t position_ = 0;
+    std::vector<kept> kept_;  // one element; a vector of bool would return no references
   };
 
   std::shared_ptr<R> reader_;

@@ -151,7 +151,7 @@ class gradient_parts {
                          << " threads has a value of its own");
     } else {
       using value = typename decltype(view)::value_type;
-      gathered_.resize(Training::desc.count.variables);
+      gathered_.resize(static_cast<std::size_t>(Training::desc.count.variables));
       std::vector<std::byte>& to = gathered_[V];
       to.clear();
       auto shape = view.shape();
