@@ -98,11 +98,13 @@ class training_run {
   /// Runs a mini-batch outside of any pass, without events. Returns the cost before the update.
   real_of<P> step(const batch_view<P>& batch) {
     optimizer::require_options(opt_);
-    if (options_.accumulate == 1 && pending() == 0)
-      return noted(machine_.step(batch), batch.size());
-    const real_of<P> cost = backward(batch);
-    if (pending() >= options_.accumulate) update();
-    return cost;
+    if constexpr (accumulates)
+      if (options_.accumulate > 1 || pending() > 0) {
+        const real_of<P> cost = backward(batch);
+        if (pending() >= options_.accumulate) update();
+        return cost;
+      }
+    return noted(machine_.step(batch), batch.size());
   }
   /// Joins the gradients of a mini-batch with those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
