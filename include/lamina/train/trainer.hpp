@@ -48,7 +48,7 @@ class trainer {
  public:
   using real = real_of<P>;
   /// Whether gradients and updates are apart: on the CPU.
-  static constexpr bool joins_gradients = training_run<P, Opt, Machine>::accumulates;
+  static constexpr bool joins_gradients = training_run<P, Opt, Machine, true>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
@@ -315,7 +315,7 @@ class trainer {
   std::optional<Opt> own_;
   train_options options_;
   Opt& used_;
-  training_run<P, Opt, Machine> run_;
+  training_run<P, Opt, Machine, true> run_;
   std::vector<kept_object> kept_;
   feeder<P> feeder_;
   double cost_ = 0;

@@ -33,11 +33,13 @@ struct train_result {
 /// The training of a model by an optimizer, from pass to pass; `train` and `trainer` are made of
 /// it. `Machine` computes the steps. Reads the options and the optimizer in each step, because a
 /// handler may change them; both must outlive the run.
-template <program_type P, class Opt, class Machine>
+template <program_type P, class Opt, class Machine, bool Accumulates>
 class training_run {
  public:
-  /// Whether the machine joins the gradients of several mini-batches for one update.
-  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
+  /// Whether the machine joins the gradients of several mini-batches for one update. `train` never
+  /// does: a program that does not accumulate is spared the code.
+  static constexpr bool accumulates =
+      Accumulates && requires(Machine & m, const batch_view<P>& batch) {
     m.backward(batch);
   };
 
@@ -56,8 +58,10 @@ class training_run {
         seed_(options.seed) {
     if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
       throw error(text() << "lamina: train: expected accumulate to be 1"
-                         << (accumulates ? " or more" : " on a device") << ", found "
-                         << options.accumulate);
+                         << (accumulates   ? " or more"
+                             : Accumulates ? " on a device"
+                                           : ", as trainers accumulate and train does not")
+                         << ", found " << options.accumulate);
     machine_.follow(opt);
     const checkpoint_options& saving = options.checkpoint;
     if (saving.directory.empty()) return;
