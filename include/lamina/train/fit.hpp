@@ -4,7 +4,6 @@
 
 #include <lamina/core/config.hpp>
 
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
