@@ -47,12 +47,11 @@ fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& valid
     throw error(text() << "lamina: fit: expected 1 pass or more and a patience of 0 or more, found "
                        << options.passes << " and " << options.patience);
   evaluator<P> tests(t.trained());
-  early_stopping<P> early(
-      t.trained(),
-      {.patience = options.patience > 0 ? options.patience : std::numeric_limits<int>::max(),
-       .min_delta = options.min_delta,
-       .metric = options.metric,
-       .is = options.is});
+  early_stopping<P> early(t.trained(),
+                          {.patience = options.patience > 0 ? options.patience : options.passes + 1,
+                           .min_delta = options.min_delta,
+                           .metric = options.metric,
+                           .is = options.is});
   fit_result result;
   while (result.passes < options.passes && !result.stopped && !result.stopped_early) {
     const int pass = t.passes();
