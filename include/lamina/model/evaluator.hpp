@@ -2,12 +2,16 @@
 // lamina/model/evaluator.hpp - computes activations of a model: forward and test.
 #pragma once
 
+#include <initializer_list>
+#include <string_view>
+
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/metric_sums.hpp>
+#include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
@@ -34,6 +38,14 @@ LAMINA_COLD void initialise_state(Machine& m) {
     // A machine on a device returns a copy, which must be stored.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
+}
+
+/// Whether no name occurs twice.
+constexpr bool all_differ(std::initializer_list<std::string_view> names) {
+  for (const std::string_view* a = names.begin(); a != names.end(); ++a)
+    for (const std::string_view* b = names.begin(); b != a; ++b)
+      if (*a == *b) return false;
+  return true;
 }
 
 /// The rows of level `level` of the sequences that rows `domain` form, counted from 0, the
@@ -114,6 +126,10 @@ class evaluator {
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
     // Here and not in a separate function: an error about a feed shows each function above it.
     if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
+      constexpr bool once = detail::all_differ({Feed::name.view()...});
+      static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
+                    "lamina: forward: expected one feed for each data layer, found two of one "
+                    "name");
       constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
       using all = detail::known_data<P, !known>;
       static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
@@ -201,6 +217,7 @@ class evaluator {
 
   /// Runs a whole pass of a reader of mini-batches. Returns the mean cost over all samples and the
   /// metrics of the pass: accuracy, auc, chunk_eval and quotients of sums add up their counts.
+  /// Throws lamina::error for a reader without samples and for data that do not fit.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -226,6 +243,17 @@ class evaluator {
       return {};
   }
 
+  /// From now on, forward() and test() throw lamina::error at the first NaN, with `infinity` also
+  /// at the first infinity, among the data and all that is computed from them. The message names
+  /// the layer, the operator, the row, and in test() the mini-batch and the sample. Slower than
+  /// without; on the CPU only.
+  void check_nan(bool infinity = false) {
+    constexpr const program_view& names = run_time_program<P>::view;
+    constexpr bool can = requires { machine_.check_numbers(names, infinity); };
+    static_assert(check<can>, "lamina: check_nan: expected an evaluator on the CPU");
+    if constexpr (can) machine_.check_numbers(names, infinity);
+  }
+
   /// The machine itself, for callers that run it in another way.
   Machine& machine() { return machine_; }
 
@@ -239,13 +267,23 @@ class evaluator {
     test_result r;
     metric_sum sums[at_least_one(metrics::count)] = {};
     metrics::begin_pass(machine_);
+    minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
-      feeder_.fill(batch);
+      position.first_sample = r.samples;
+      try {
+        feeder_.fill(batch);
+      } catch (const row_error& e) {
+        position.fail(e, e.row());
+      }
       const int n = feeder_.rows();
       if (n == 0) continue;
       given_ = 0;
-      feeder_.view().feed_to(machine_);
-      machine_.run(~0ull, seed_, 0);
+      const batch_view<P> view = feeder_.view();
+      detail::at_minibatch(position, view, [&] {
+        view.feed_to(machine_);
+        machine_.run(~0ull, seed_, 0);
+      });
+      ++position.batch;
       given_ = ~0ull;
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
@@ -255,8 +293,11 @@ class evaluator {
         metrics::extend(sums[i], one, n, i);
       }
     }
-    const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
-    r.cost /= total;
+    if (r.samples == 0)
+      throw error(
+          "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
+          "drop_last left nothing of it");
+    r.cost /= static_cast<double>(r.samples);
     r.metrics = std::vector<test_result::metric_value>(metrics::count);
     for (int i = 0; i < metrics::count; ++i)
       r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
@@ -356,6 +397,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
   void refresh() {}
+  void check_nan(bool = false) {}
   template <class... Feed>
   void forward(Feed...) {}
   template <fixed_string Name>

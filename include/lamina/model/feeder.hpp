@@ -176,11 +176,12 @@ class feeder {
   }
   [[noreturn]] LAMINA_COLD void fail(int layer, long long expected, const char* what,
                                      long long found) const {
-    throw error(
+    throw row_error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
                << ", row " << rows_ << ": expected " << expected << " " << what << ", found "
-               << found);
+               << found,
+        batch::domain, rows_);
   }
   template <class To, class From>
   static void convert(const From* from, std::size_t count, std::byte* to) {

@@ -28,6 +28,14 @@ struct train_result {
 
 namespace detail {
 
+/// Throws lamina::error: a pass has no samples.
+[[noreturn]] LAMINA_COLD inline void fail_empty_pass(int pass) {
+  throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
+                     << ", found none"
+                     << (pass == 0 ? ": the reader is empty, or drop_last left nothing of it"
+                                   : ": the reader ended for good, but each pass reads it again"));
+}
+
 /// Trains with an optimizer and reads the options in each step: a handler may change, for example,
 /// the learning rate or the number of passes.
 template <class P, class Trainer, class Opt, class Reader>
@@ -76,7 +84,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
     report({.kind = event_kind::begin_pass, .pass = pass});
     means.begin(t);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
-    minibatch_walk<P, decltype(elements)> walk(elements, feeder);
+    minibatch_walk<P, decltype(elements)> walk(elements, feeder, pass);
     samples_of_pass seen;
     const auto note = [&] {  // for the comparison in a resumed run
       if (saving.directory.empty()) return;
@@ -93,7 +101,8 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
       note();
       const int rows = feeder.rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double cost = static_cast<double>(t.step(feeder.view()));
+      const double cost =
+          static_cast<double>(walk.compute([&] { return t.step(feeder.view()); }));
       means.add(t, cost, rows);
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
@@ -110,6 +119,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
         save(seen.position(pass));
       if (stopping) break;
     }
+    if (batch == 0 && !stopping) fail_empty_pass(pass);
     const bool whole_pass = !stopping;
     if (whole_pass) known_batches = batch;
     result.samples += means.samples();
@@ -147,7 +157,8 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
   if (options.threads < 1 || options.threads > 256)
     throw error("lamina: train: expected 1 to 256 threads, found " +
                 std::to_string(options.threads));
-  trainer<P, Opt> t(opt, m, options.threads, options.seed);
+  trainer<P, Opt> t(opt, m, options.threads, options.seed,
+                    {options.check_nan, options.check_infinity});
   return detail::train_loop<P>(t, opt, batches, options);
 }
 
@@ -155,7 +166,8 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
 /// each pass with the number of the pass. Events are reported in the order of Paddle's v2 trainer:
 /// begin_pass, then for each mini-batch begin_iteration, end_forward_backward, end_iteration, then
 /// end_pass. Called as `adam.train(m, reader, options)`.
-/// Skips mini-batches without samples. Throws lamina::error for data that do not fit.
+/// Skips mini-batches without samples. Throws lamina::error for a pass without samples and for data
+/// that do not fit; the message of the latter names the mini-batch and the sample.
 /// Returns a train_result; the declared type is `auto`, because only then does clang show the
 /// user's line in an error.
 template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>

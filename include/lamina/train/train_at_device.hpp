@@ -13,7 +13,9 @@ namespace lamina {
 
 namespace detail {
 
-LAMINA_COLD inline void check_threads(const train_options& options) {
+LAMINA_COLD inline void check_options(const train_options& options) {
+  if (options.check_nan || options.check_infinity)
+    throw error("lamina: check_nan: expected the CPU as place, found a device");
   if (options.threads != 1)
     throw error("lamina: train: expected 1 thread with a device as place, found " +
                 std::to_string(options.threads));
@@ -27,7 +29,7 @@ template <class Arithmetic, class Opt, class P, class Reader>
 train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P>& m,
                       Reader& batches, const train_options& options) {
   using backend = engine::cuda::place_backend<Arithmetic>;
-  detail::check_threads(options);
+  detail::check_options(options);
   backend device(at.number);
   device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
   return detail::train_loop<P>(t, opt, batches, options);

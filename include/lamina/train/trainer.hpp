@@ -23,6 +23,7 @@
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
 #include <lamina/train/joined_parts.hpp>
+#include <lamina/train/number_check.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina {
@@ -52,8 +53,10 @@ class trainer {
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
 
-  LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0)
-      : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
+  /// `check` stops each step at the first NaN, before the model changes.
+  LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0,
+                      number_check check = {})
+      : opt_(opt), model_(m), seed_(seed), check_(check), pool_(threads < 1 ? 1 : threads) {
     optimizer::require_options(opt);
     if (threads > 1 && !part_weight::fits)
       throw error(
@@ -63,7 +66,7 @@ class trainer {
                  << threads);
     create_accumulators();
     const bool limited = limits_norms();
-    if (threads <= 1 && !limited) {
+    if (threads <= 1 && !limited && !check.nan) {
       fused_.emplace(external());
       detail::initialise_state<P>(*fused_);
       return;
@@ -77,6 +80,10 @@ class trainer {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
+#ifndef NO_CHECK
+    if (check.nan)
+      for (auto& part : machines_) part->machine().check_numbers(run_time_program<P>::view, check.infinity);
+#endif
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     samples_.resize(machines_.size());
@@ -96,7 +103,11 @@ class trainer {
   /// Runs one mini-batch. Returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
-    return fused_ ? fused_step(batch) : split_step(batch);
+    if (fused_) return fused_step(batch);
+    const real cost = split_step(batch);
+    if (check_.nan)
+      detail::require_numbers(parameters_in<P>(), model_.memory(), check_.infinity);
+    return cost;
   }
 
   /// Begins a pass: metrics that count over mini-batches start from zero.
@@ -379,6 +390,7 @@ class trainer {
   const Opt* used_ = &opt_;
   model<P>& model_;
   std::uint64_t seed_;
+  number_check check_;
   std::int64_t steps_ = 0;
   bool torn_ = false;  // some parameters are already updated
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};

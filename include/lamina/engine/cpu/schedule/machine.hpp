@@ -9,6 +9,7 @@
 #include <lamina/engine/common/first_update.hpp>
 #include <lamina/engine/cpu/memory/machine_memory.hpp>
 #include <lamina/engine/cpu/schedule/block_runner.hpp>
+#include <lamina/engine/cpu/schedule/nan_check.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
 namespace lamina::engine::cpu {
@@ -64,6 +65,9 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
+      if (const nan_check& check = memory_.check())
+        return check.run(schedule::program, given, memory_.arguments(),
+                         memory_.context(seed, step, nullptr));
       if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       if constexpr (tiles_type::found)
@@ -73,6 +77,13 @@ class machine {
           e.run(schedule::program, memory_.arguments() + e.first_argument,
                 schedule::table.info + e.first_argument, e.group, c);
     }
+  }
+
+  /// From now on, run() throws lamina::error at the first array with NaN, and if asked at the first
+  /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
+  /// is the recorded program.
+  LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
+    memory_.check_by({nan_check_table<P>::view, names, infinity, memory_.leaves_updates()});
   }
 
   /// Whether the last run may have updated a parameter before it threw. Runs without blocks
