@@ -26,8 +26,8 @@ class error : public std::runtime_error {
   }
 };
 
-/// An error in one row of a mini-batch, such as a label that is no class. Training and testing catch
-/// it, add the mini-batch and the sample to the message, and throw an `error`.
+/// An error in one row of a mini-batch, such as a label that is no class. Training and testing
+/// catch it, add the mini-batch and the sample to the message, and throw an `error`.
 class row_error : public error {
  public:
   /// `domain` is the kind of the rows (samples, or the elements of sequences), `row` their number

@@ -158,7 +158,8 @@ class evaluator {
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
-    static_assert(check<found >= 0, detail::name_letters<Name>>,
+    using known_names = detail::known_layers<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = layout_of_variable<program, v>.slot.space;
@@ -191,7 +192,8 @@ class evaluator {
   template <fixed_string Name, int Level = -1>
   engine::cpu::sequence_rows sequences() {
     constexpr int found = variable_named<P>(Name.view());
-    static_assert(check<found >= 0, detail::name_letters<Name>>,
+    using known_names = detail::known_layers<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int rows = program::desc.variables[found < 0 ? 0 : found].rows;
     constexpr int domain = detail::domain_of_level(program::desc, rows, Level);

@@ -103,9 +103,7 @@ constexpr int depth_of_field() {
   } else if constexpr (std::ranges::range<const Field&>) {
     constexpr int inner =
         depth_of_field<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>>();
-    constexpr bool in_place = requires(const Field& f) {
-      std::data(f), std::size(f);
-    };
+    constexpr bool in_place = requires(const Field& f) { std::data(f), std::size(f); };
     return inner < 0 || (inner == 0 && !in_place) ? -1 : inner + 1;
   } else {
     return -1;
@@ -171,8 +169,7 @@ constexpr int layer_without_field() {
     const int depth = Fields::depths[i];
     const int least = layer.grandparent >= 0 ? 1 : 0;
     const int most = layer.grandparent >= 0 ? 3 : layer.parent >= 0 ? 2 : 1;
-    if (rounds || depth < least || depth > most ||
-        (fixed && Fields::sizes[i] != layer.columns))
+    if (rounds || depth < least || depth > most || (fixed && Fields::sizes[i] != layer.columns))
       return i;
   }
   return -1;

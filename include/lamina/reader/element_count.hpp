@@ -19,8 +19,8 @@ class element_count {
  public:
   template <std::integral T>
   constexpr element_count(T count)  // NOLINT: a number converts
-      : value_(sizeof(T) >= sizeof(largest) && count > 0 && static_cast<std::uint64_t>(count) >
-                                                                static_cast<std::uint64_t>(largest)
+      : value_(sizeof(T) >= sizeof(largest) && count > 0 &&
+                       static_cast<std::uint64_t>(count) > static_cast<std::uint64_t>(largest)
                    ? largest
                    : static_cast<std::int64_t>(count)) {}
 

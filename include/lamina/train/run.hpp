@@ -28,7 +28,7 @@ struct run_program_options {
   std::uint64_t iterations = 1000000;
   bool check_nan = false;       // stop at the first NaN; slower
   bool check_infinity = false;  // at the first NaN or infinity
-  lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
+  lamina::place place{};        // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
 /// The mini-batches that a run has read, and the cost that it has computed.

@@ -101,8 +101,7 @@ LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
       note();
       const int rows = feeder.rows();
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double cost =
-          static_cast<double>(walk.compute([&] { return t.step(feeder.view()); }));
+      const double cost = static_cast<double>(walk.compute([&] { return t.step(feeder.view()); }));
       means.add(t, cost, rows);
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,

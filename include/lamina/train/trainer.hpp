@@ -80,10 +80,9 @@ class trainer {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
-#ifndef NO_CHECK
     if (check.nan)
-      for (auto& part : machines_) part->machine().check_numbers(run_time_program<P>::view, check.infinity);
-#endif
+      for (auto& part : machines_)
+        part->machine().check_numbers(run_time_program<P>::view, check.infinity);
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     samples_.resize(machines_.size());
@@ -105,8 +104,7 @@ class trainer {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     if (fused_) return fused_step(batch);
     const real cost = split_step(batch);
-    if (check_.nan)
-      detail::require_numbers(parameters_in<P>(), model_.memory(), check_.infinity);
+    if (check_.nan) detail::require_numbers(parameters_in<P>(), model_.memory(), check_.infinity);
     return cost;
   }
 

@@ -29,9 +29,9 @@ struct nan_check_view {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
-  const checked_argument* of;   // by argument
-  const int* first_operator;    // by group, and the end behind the last
-  const char* const* type;      // by operator: Fluid's name
+  const checked_argument* of;  // by argument
+  const int* first_operator;   // by group, and the end behind the last
+  const char* const* type;     // by operator: Fluid's name
   int groups;
 };
 
@@ -78,9 +78,13 @@ struct nan_check_table {
     return t;
   }
   static constexpr table_type table = make();
-  static constexpr nan_check_view view = {
-      schedule::table.entries, schedule::table.info, schedule::table.slot_of, table.of,
-      table.first_operator,    table.type,           groups};
+  static constexpr nan_check_view view = {schedule::table.entries,
+                                          schedule::table.info,
+                                          schedule::table.slot_of,
+                                          table.of,
+                                          table.first_operator,
+                                          table.type,
+                                          groups};
 };
 
 /// Compares the arrays that a group has written with NaN, and if asked with infinity; before that,
