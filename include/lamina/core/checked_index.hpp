@@ -2,13 +2,14 @@
 // lamina/core/checked_index.hpp - the check of an index by arrays that users read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Whether arrays check their indices. A program that is compiled with NDEBUG, as CMake's Release
 /// is, does not check: an index then costs an address.
@@ -46,4 +47,4 @@ constexpr std::size_t checked_index(const char* array, std::size_t number, Index
   return index;
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

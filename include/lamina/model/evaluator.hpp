@@ -2,14 +2,15 @@
 // lamina/model/evaluator.hpp - computes activations of a model: forward and test.
 #pragma once
 
-#include <initializer_list>
-#include <string_view>
+#include <lamina/core/config.hpp>
 
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
+#include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/initialise_state.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
@@ -19,46 +20,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina {
-
-namespace detail {
-
-/// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
-/// P is the recorded program, from which the machine's program was made.
-template <class P, class Machine>
-LAMINA_COLD void initialise_state(Machine& m) {
-  constexpr const program_view& p = run_time_program<P>::view;
-  for (int k = 0; k < p.count.startup; ++k) {
-    const int v = p.arguments[p.startup[k].outputs];
-    if (p.variables[v].kind == variable_kind::parameter || m.address(v) == nullptr) continue;
-    const variable_layout& lies = *m.layout(v);
-    engine::cpu::detail::fill(
-        {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
-        p.attributes[p.startup[k].attributes + 2].number);
-    // A machine on a device returns a copy, which must be stored.
-    if constexpr (requires { m.store(lies); }) m.store(lies);
-  }
-}
-
-/// Whether no name occurs twice.
-constexpr bool all_differ(std::initializer_list<std::string_view> names) {
-  for (const std::string_view* a = names.begin(); a != names.end(); ++a)
-    for (const std::string_view* b = names.begin(); b != a; ++b)
-      if (*a == *b) return false;
-  return true;
-}
-
-/// The rows of level `level` of the sequences that rows `domain` form, counted from 0, the
-/// outermost, or from -1, the innermost; -1 where there is no such level.
-template <class Program>
-constexpr int domain_of_level(const Program& p, int domain, int level) {
-  int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;
-  if (above < 0 || above >= lod_level_of(p, domain)) return -1;
-  for (; above > 0; --above) domain = p.domains[domain].parent;
-  return domain;
-}
-
-}  // namespace detail
+namespace lamina::inline LAMINA_ABI {
 
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
 /// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
@@ -423,4 +385,4 @@ template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

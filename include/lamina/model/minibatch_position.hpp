@@ -2,14 +2,15 @@
 // lamina/model/minibatch_position.hpp - tells in which mini-batch and sample an error was found.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/batch_view.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A mini-batch of a pass. All numbers count from 0, as those of events do.
 struct minibatch_position {
@@ -43,4 +44,4 @@ auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, cons
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

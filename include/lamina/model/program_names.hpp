@@ -2,7 +2,11 @@
 // lamina/model/program_names.hpp - looks up names of a program at compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <lamina/core/check.hpp>
@@ -10,7 +14,7 @@
 #include <lamina/program/program.hpp>
 #include <lamina/transform/prune.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The number of the data layer with this name, or -1.
 template <program_type P>
@@ -44,6 +48,14 @@ inline std::string variable_name(const program_view& p, int variable) {
 }
 
 namespace detail {
+
+/// Whether no name occurs twice.
+constexpr bool all_differ(std::initializer_list<std::string_view> names) {
+  for (const std::string_view* a = names.begin(); a != names.end(); ++a)
+    for (const std::string_view* b = names.begin(); b != a; ++b)
+      if (*a == *b) return false;
+  return true;
+}
 
 /// Letters of names for error messages.
 template <fixed_string Name, std::size_t... Index>
@@ -143,4 +155,4 @@ template <class P, bool Wanted>
 using known_parameters = typename all_parameters<P, Wanted>::type;
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -7,6 +7,8 @@
 // one layout only.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/padding.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
@@ -17,7 +19,7 @@
 #include <lamina/operators/matrix/mul/definition.hpp>
 #include <lamina/operators/reduce/mean/lowering.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Lowers the operators of one program.
 struct lowering : mean_lowering {
@@ -390,4 +392,4 @@ constexpr lowered_program lowered_from() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

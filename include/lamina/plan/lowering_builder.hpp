@@ -2,6 +2,8 @@
 // lamina/plan/lowering_builder.hpp - emits instructions, and the copies that layouts need.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/fixed_buffer.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/instruction.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/plan/real_type.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The facts about a program's variables that lowering collects. The arrays are not members of the
 /// lowering: a compiler writes a member along all the bases that contain it.
@@ -249,4 +251,4 @@ struct lowering_builder {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

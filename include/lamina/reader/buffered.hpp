@@ -2,6 +2,8 @@
 // lamina/reader/buffered.hpp - reads ahead in a separate thread.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,7 +16,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/element_count.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
@@ -146,4 +148,4 @@ inline auto buffered(element_count elements) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

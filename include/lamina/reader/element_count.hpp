@@ -2,16 +2,17 @@
 // lamina/reader/element_count.hpp - a number of elements as an argument of a decorator.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// A count of any integer type. An argument of type std::size_t would turn -5 into 2^64 - 5, and a
 /// batch of that many elements is all data at once.
@@ -40,4 +41,4 @@ class element_count {
   std::int64_t value_;
 };
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

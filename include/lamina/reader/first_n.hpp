@@ -2,6 +2,8 @@
 // lamina/reader/first_n.hpp - the beginning of a pass.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,7 +12,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/element_count.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that first_n() makes.
 template <class R>
@@ -49,4 +51,4 @@ inline auto first_n(element_count elements) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/xmap.hpp - a function of each element, computed by several threads.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -20,7 +22,7 @@
 #include <lamina/reader/element_count.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// Options of xmap.
 struct xmap_options {
@@ -240,4 +242,4 @@ auto xmap(F f, element_count threads, element_count buffer, bool ordered = true)
                                          .ordered = ordered});
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/train/gradient_part.hpp - one thread's part of a training step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -11,8 +13,9 @@
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/cost_rows.hpp>
+#include <lamina/train/number_check.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The gradients of a part of a mini-batch: a machine of the training program that leaves the
 /// updates to the trainer. It writes every gradient, and the moving statistics of its rows, into
@@ -22,11 +25,12 @@ class gradient_part {
  public:
   /// `updated` says for each parameter whether the training program updates it with a dense
   /// gradient; a gradient of selected rows stays in the machine.
-  gradient_part(float* const* parameters, const bool* updated)
+  gradient_part(float* const* parameters, const bool* updated, const number_check& check = {})
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
         machine_({statistics_.memory(), gradients_.get(), nullptr, true}) {
     detail::initialise_state<P>(machine_);
+    if (check.nan) machine_.check_numbers(run_time_program<P>::view, check.infinity);
   }
   gradient_part(const gradient_part&) = delete;
   gradient_part& operator=(const gradient_part&) = delete;
@@ -70,4 +74,4 @@ class gradient_part {
   engine::cpu::machine<Training> machine_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

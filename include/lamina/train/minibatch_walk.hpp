@@ -2,6 +2,8 @@
 // lamina/train/minibatch_walk.hpp - the mini-batches of a pass, one after the other.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -9,7 +11,7 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/minibatch_position.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Fills a feeder with the mini-batches of a pass and skips those without samples. Errors in a
 /// mini-batch name it and the sample.
@@ -51,4 +53,4 @@ class minibatch_walk {
   bool begun_ = false;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

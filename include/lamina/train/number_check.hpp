@@ -2,24 +2,16 @@
 // lamina/train/number_check.hpp - whether a training run stops at NaN, and the check of parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina {
-
-/// What a training step checks: nothing, NaN, or NaN and infinity.
-struct number_check {
-  bool nan = false, infinity = false;
-
-  constexpr number_check() = default;
-  constexpr number_check(bool check_nan, bool check_infinity)
-      : nan(check_nan || check_infinity), infinity(check_infinity) {}
-};
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -49,4 +41,19 @@ LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* c
 }
 
 }  // namespace detail
-}  // namespace lamina
+
+/// What a training step checks: nothing, NaN, or NaN and infinity.
+struct number_check {
+  bool nan = false, infinity = false;
+
+  constexpr number_check() = default;
+  constexpr number_check(bool check_nan, bool check_infinity)
+      : nan(check_nan || check_infinity), infinity(check_infinity) {}
+
+  /// Throws lamina::error for the first parameter that is not a number, if that is checked.
+  void require(const parameter_list_view& all, float* const* memory) const {
+    if (nan) detail::require_numbers(all, memory, infinity);
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI

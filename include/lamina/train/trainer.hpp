@@ -2,13 +2,14 @@
 // lamina/train/trainer.hpp - trains a model with an optimizer: accumulators, machines, one step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
@@ -26,7 +27,7 @@
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design. With one thread and no limit on
 /// norms, forward, backward and update are one program in which updates are fused into the products
@@ -53,7 +54,6 @@ class trainer {
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<fused>::memory.selected_rows > 0;
 
-  /// `check` stops each step at the first NaN, before the model changes.
   LAMINA_COLD trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0,
                       number_check check = {})
       : opt_(opt), model_(m), seed_(seed), check_(check), pool_(threads < 1 ? 1 : threads) {
@@ -75,14 +75,12 @@ class trainer {
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<fused>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < std::max(1, threads); ++t)
-      machines_.push_back(std::make_unique<gradient_part<P, fused>>(m.memory(), updated.get()));
+      machines_.push_back(
+          std::make_unique<gradient_part<P, fused>>(m.memory(), updated.get(), check));
     for (int i = 0; i < parameters; ++i) {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
-    if (check.nan)
-      for (auto& part : machines_)
-        part->machine().check_numbers(run_time_program<P>::view, check.infinity);
     costs_.resize(machines_.size());
     weight_.resize(machines_.size());
     samples_.resize(machines_.size());
@@ -92,9 +90,6 @@ class trainer {
     scales_ = owned_array<float>(capacity);
   }
 
-  trainer(const trainer&) = delete;
-  trainer& operator=(const trainer&) = delete;
-
   /// Reads the options of `opt` again in each step, because an event handler may change them. A
   /// limit on norms must be present from the start.
   void follow(const Opt& opt) { used_ = &opt; }
@@ -102,9 +97,8 @@ class trainer {
   /// Runs one mini-batch. Returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
-    if (fused_) return fused_step(batch);
-    const real cost = split_step(batch);
-    if (check_.nan) detail::require_numbers(parameters_in<P>(), model_.memory(), check_.infinity);
+    const real cost = fused_ ? fused_step(batch) : split_step(batch);
+    check_.require(parameters_in<P>(), model_.memory());
     return cost;
   }
 
@@ -406,4 +400,4 @@ class trainer {
   worker_pool pool_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

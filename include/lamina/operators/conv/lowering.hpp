@@ -8,11 +8,13 @@
 // no image, so it precedes the convolution, and the statement joins the group of the convolution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/sequence/conv/lowering.hpp>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The part of lowering that handles images.
 struct image_lowering : sequence_lowering {
@@ -218,4 +220,4 @@ struct image_lowering : sequence_lowering {
   factor_ahead ahead{-1, -1};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

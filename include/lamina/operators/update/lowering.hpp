@@ -2,10 +2,12 @@
 // lamina/operators/update/lowering.hpp - what an optimizer's update of a parameter is lowered to.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/constexpr_vector.hpp>
 #include <lamina/operators/control/block/lowering.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Lowers updates, and the numbers that operators compute for them.
 struct update_lowering : block_lowering {
@@ -92,4 +94,4 @@ struct update_lowering : block_lowering {
   constexpr_vector<told_numbers> told;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

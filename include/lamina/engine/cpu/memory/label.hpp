@@ -3,12 +3,14 @@
 // range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Throws lamina::error: a number is not an index below `count`. If the number is part of an
 /// operand with rows, the error is a row_error with the row in the whole mini-batch.
@@ -44,4 +46,4 @@ class label_reader {
   int ignored_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

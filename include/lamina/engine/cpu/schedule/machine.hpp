@@ -3,6 +3,8 @@
 // a loop.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -12,7 +14,7 @@
 #include <lamina/engine/cpu/schedule/nan_check.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 struct no_blocks {};
@@ -144,4 +146,4 @@ class machine {
   [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

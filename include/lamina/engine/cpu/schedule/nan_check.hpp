@@ -2,6 +2,8 @@
 // lamina/engine/cpu/schedule/nan_check.hpp - stops a run at the first group that computes NaN.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +17,7 @@
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// An argument: a variable of the recorded program, or -1, and whether it is the gradient of that
 /// variable; whether its group writes it.
@@ -232,4 +234,4 @@ class nan_check {
   bool infinity_ = false, leaves_updates_ = false;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

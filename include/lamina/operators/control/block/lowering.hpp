@@ -3,12 +3,14 @@
 // the whole block; values that an iteration only passes on need no instruction.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/pool/pool2d/lowering.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Lowers operators that run a block.
 struct block_lowering : pool_lowering {
@@ -167,4 +169,4 @@ struct block_lowering : pool_lowering {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

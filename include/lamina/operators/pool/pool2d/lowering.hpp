@@ -8,12 +8,14 @@
 // process only the pooled elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/constexpr_vector.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/conv/lowering.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The part of lowering that exchanges pooling and the operators before it.
 struct pool_lowering : image_lowering {
@@ -178,4 +180,4 @@ struct pool_lowering : image_lowering {
   constexpr_vector<chain> chains;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // lowered to.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/update/lowering.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Lowers the mean that a program's cost is.
 struct mean_lowering : update_lowering {
@@ -53,4 +55,4 @@ struct mean_lowering : update_lowering {
   int held_cost = -1;  // the operator that is lowered last, or -1
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

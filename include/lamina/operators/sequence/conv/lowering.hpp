@@ -6,9 +6,11 @@
 // kernel that reads sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The part of lowering that handles convolutions along sequences.
 struct sequence_lowering : lowering_builder {
@@ -101,4 +103,4 @@ struct sequence_lowering : lowering_builder {
   constexpr_vector<made_windows> windows;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI
