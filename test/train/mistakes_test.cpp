@@ -10,6 +10,9 @@
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/compare/layer.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 
@@ -19,7 +22,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 constexpr auto net = lamina::program([](lamina::block& main) {
@@ -102,7 +105,7 @@ TEST_CASE("an error in a mini-batch names it and the sample") {
 TEST_CASE("a row of sequences is traced to its sample") {
   constexpr auto words_net = lamina::program([](lamina::block& main) {
     auto words = layer::sequence<"words", std::int64_t>(main);
-    auto found = layer::sequence_pool(layer::embedding<10, 3>(words), lamina::pooling_type::sum);
+    auto found = layer::sequence_pool(layer::embedding<10, 3>(words));
     return layer::mean(found);
   });
   // Row 4 of the second mini-batch: its first sample has no words, the second four.
@@ -117,6 +120,15 @@ TEST_CASE("a row of sequences is traced to its sample") {
   lamina::model m{words_net};
   CHECK_THROWS_WITH(lamina::evaluator{m}.test(data | reader::batch(6)),
                     Contains("id in row 7") && Contains("(mini-batch 0, sample 4)"));
+  lamina::evaluator e{m};
+  e.forward(lamina::feed<"words">(std::vector<std::vector<std::int64_t>>{{1, 2}, {3}}));
+  const auto sequences = e.sequences<"words">();
+  CHECK(sequences.count == 2);
+  CHECK(sequences.end(1) == 3);
+  if constexpr (lamina::detail::checks_indices) {
+    CHECK_THROWS_WITH(sequences.begin(2), "lamina: sequences, index 0: expected 0 to 1, found 2");
+    CHECK_THROWS_AS(sequences.length(-1), lamina::error);
+  }
 }
 
 TEST_CASE("check_nan stops at the first NaN, and names it") {
@@ -136,7 +148,7 @@ TEST_CASE("check_nan stops at the first NaN, and names it") {
     samples data = good(64);
     auto m = positive_model();
     CHECK(train(m, data, nans) == "");
-    data[41].x[1] = nan;
+    data[41].x[1] = not_a_number;
     auto before = positive_model(), after = positive_model();
     sgd.train(before, samples(data.begin(), data.begin() + 40) | reader::batch(8));
     CHECK(train(after, data, nans) ==
@@ -162,7 +174,7 @@ TEST_CASE("check_nan stops at the first NaN, and names it") {
   // is that of no hit.
   auto m = positive_model();
   samples data = good(8);
-  data[4].x[0] = nan;
+  data[4].x[0] = not_a_number;
   sgd.train(m, data | reader::batch(8));
   REQUIRE(std::isnan(m.parameter<"output.w_0">()(0, 0)));
   for (std::int64_t label : {0, 1, 2}) {
@@ -239,6 +251,26 @@ TEST_CASE("indices outside of an activation or an array are errors, unless NDEBU
     CHECK_THROWS_WITH(lamina::array<float>({0, 2})(0, 0),
                       Contains("expected elements in this dimension, found 0"));
   }
+  CHECK_THROWS_AS(lamina::worker_pool(0), lamina::error);
+}
+
+TEST_CASE("numbers that a data layer of integers cannot hold are errors") {
+  constexpr auto narrow = lamina::program([](lamina::block& main) {
+    auto small = layer::data<"small", std::int32_t>(main);
+    return layer::mean(layer::fc<1>(layer::cast<float>(small)));
+  });
+  lamina::model m{narrow};
+  lamina::evaluator e{m};
+  std::vector<std::int64_t> data(4, std::numeric_limits<std::int32_t>::min());
+  CHECK(e.test(data | reader::batch(2)).samples == 4);
+  data[3] = 1ll << 32;
+  CHECK_THROWS_WITH(e.test(data | reader::batch(2)),
+                    "lamina: data layer small, row 1: expected numbers of int32, found 4294967296 "
+                    "(mini-batch 1, sample 3)");
+  const std::vector<std::uint32_t> large(2, 4294967295u);
+  CHECK_THROWS_WITH(e.test(large | reader::batch(2)), Contains("found 4294967295"));
+  const std::vector<int> fits{1, -1};
+  CHECK(e.test(fits | reader::batch(2)).samples == 2);
 }
 
 TEST_CASE("a model and an evaluator that were moved from are errors") {

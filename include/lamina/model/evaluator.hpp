@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <limits>
+
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
@@ -16,6 +18,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
+#include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
@@ -152,7 +155,7 @@ class evaluator {
   /// 0>()` are the hypotheses of each sample and `sequences<"found">()` the words of each
   /// hypothesis.
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
     using known_names = detail::known_layers<P, (found < 0)>;
     static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
@@ -163,10 +166,10 @@ class evaluator {
                   "lamina: sequences: the rows of this variable form no sequences of this level");
     constexpr int known = domain < 0 ? 0 : domain;
     if constexpr (requires { machine_.sequences(known); }) {
-      return machine_.sequences(known);
+      return {machine_.sequences(known)};
     } else {
       const auto& now = machine_.memory().rows();
-      return {now.offsets[known], now.count[program::desc.domains[known].parent]};
+      return {{now.offsets[known], now.count[program::desc.domains[known].parent]}};
     }
   }
 
@@ -329,6 +332,8 @@ class evaluator {
             text() << "lamina: feed "
                    << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
                    << ": expected a multiple of " << columns << " values, found " << f.count);
+      if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
       if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
         throw error(
             text() << "lamina: feed "
@@ -369,7 +374,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
     return {};
   }
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  sequence_view sequences() {
     return {};
   }
   float cost() { return 0; }

@@ -98,8 +98,7 @@ class trainer {
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     const real cost = fused_ ? fused_step(batch) : split_step(batch);
-    check_.require(parameters_in<P>(), model_.memory());
-    return cost;
+    return check_.require(parameters_in<P>(), model_.memory()), cost;
   }
 
   /// Begins a pass: metrics that count over mini-batches start from zero.
