@@ -63,7 +63,7 @@ std::string thrown(const F& f) {
 TEST_CASE("a pass without samples is an error") {
   auto m = positive_model();
   const lamina::optimizer::sgd sgd;
-  const auto empty = Contains("expected at least one mini-batch") && Contains("found none");
+  const auto empty = Contains("expected at least one mini-batch");
   CHECK_THROWS_WITH(sgd.train(m, samples{} | reader::batch(4), {.passes = 10}), empty);
   CHECK_THROWS_WITH(sgd.train(m, good(5) | reader::batch(32, true)), empty);
   CHECK_THROWS_WITH(sgd.train(m, std::vector<samples>(3)), empty);
