@@ -162,13 +162,14 @@ TEST_CASE("check_nan stops at the first NaN, and names it") {
           "lamina: check_nan: layer positive, variable positive.tmp_0: expected numbers, found NaN "
           "in row 1, column 0, computed by mul, elementwise_add, log (mini-batch 5 of pass 0, "
           "sample 41)");
-    data[41].x = {0, 0};  // the logarithm of zero
+    data = good(64);
+    data[3].x = {0, 0};  // the logarithm of zero
     m = positive_model();
     CHECK_THAT(train(m, data, infinities),
-               Contains("layer positive") && Contains("found infinity in row 1"));
-    data[41].x = {infinity, 1};
+               Contains("layer positive") && Contains("found infinity in row 3"));
+    data[3].x = {infinity, 1};
     m = positive_model();
-    CHECK_THAT(train(m, data, infinities), Contains("data layer x") && Contains("sample 41"));
+    CHECK_THAT(train(m, data, infinities), Contains("data layer x") && Contains("sample 3"));
   }
   // Without the option training goes on, as in other libraries, and the model is NaN; the accuracy
   // is that of no hit.
@@ -195,17 +196,16 @@ TEST_CASE("check_nan finds what an update makes, and NaN in gradients") {
   const lamina::optimizer::sgd huge{.learning_rate = 3e38f};
   CHECK_THROWS_WITH(huge.train(m, good(8) | reader::batch(8), {.check_infinity = true}),
                     Contains("after the update: expected numbers, found infinity"));
-  // The square root has no slope at 0: 0 times infinity.
+  // The square root of 0 is a number, its slope is infinite, and that times an input of 0 is NaN.
   constexpr auto root = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 1>(main);
-    auto y = layer::sqrt(layer::fc<1>(x, {.bias = false, .name = "y"}));
-    return layer::mean(layer::elementwise_mul(y, y));
+    return layer::mean(layer::sqrt(layer::fc<1>(x, {.bias = false, .name = "y"})));
   });
   lamina::model r{root};
   const std::vector<float> zeros(4);
   CHECK_THROWS_WITH(
       lamina::optimizer::sgd{}.train(r, zeros | reader::batch(4), {.check_nan = true}),
-      Contains("check_nan: ") && Contains("gradient of"));
+      Contains("check_nan: gradient of variable y.w_0"));
 }
 
 TEST_CASE("check_nan looks into loops") {

@@ -27,15 +27,19 @@ struct conditional_attr {
 ///
 /// The body is called more than once while it is recorded. Fluid: ConditionalBlock with
 /// is_scalar_condition.
-template <class F>
-constexpr auto conditional_block(const variable<bool, once, 1>& condition, F&& body,
+template <class T, class R, int... D, class F>
+constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body,
                                  const options<conditional_attr, F>& attr = {},
                                  int line = __builtin_LINE()) {
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: conditional_block: the condition is one bool for the whole batch; see "
+                "layer::if_else for one a row");
   constexpr bool takes_block = !detail::takes_nothing<F>;
   static_assert(takes_block,
                 "lamina: conditional_block: the body takes its block, [&](lamina::block& body) { "
                 "... }");
-  if constexpr (takes_block) {
+  if constexpr (one && takes_block) {
     lamina::detail::require_visible(*condition.builder, condition.id, line);
     const int chosen_by = condition.id;  // the body may assign to the handle
     layer_helper layer(*condition.builder, "conditional_block", attr.name);
@@ -127,9 +131,13 @@ struct outputs_of<std::tuple<V...>> {
 /// The result of `yes` if `condition`, one bool, is true, else that of `no`. Both are called with
 /// a block and return a variable, or a tuple of variables, of the same types. Only one of them
 /// runs. Fluid: layers.cond.
-template <class Yes, class No>
-constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no,
+template <class T, class R, int... D, class Yes, class No>
+constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                     const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: cond: the condition is one bool for the whole batch; see layer::if_else "
+                "for one a row");
   constexpr bool take_block = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
   static_assert(take_block,
                 "lamina: cond: a branch takes its block, [&](lamina::block& branch) { ... }");
@@ -137,6 +145,8 @@ constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no
     return yes();
   } else if constexpr (detail::takes_nothing<No>) {
     return no();
+  } else if constexpr (!one) {
+    return yes(*static_cast<block*>(nullptr));
   } else {
     program_builder& b = *condition.builder;
     lamina::detail::require_visible(b, condition.id, line);

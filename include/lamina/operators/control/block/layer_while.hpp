@@ -29,13 +29,16 @@ struct while_attr {
 /// the start of the body, and that of the last iteration after the loop. A handle made in the body
 /// exists within one iteration. The body is called more than once while it is recorded, so it
 /// changes nothing but handles. Loops nest to any depth. Fluid: While.
-template <class F>
-constexpr auto while_loop(variable<bool, once, 1>& going, F&& body,
+template <class T, class R, int... D, class F>
+constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
                           const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: while_loop: the condition is one bool for the whole batch");
   constexpr bool takes_block = !detail::takes_nothing<F>;
   static_assert(takes_block,
                 "lamina: while_loop: the body takes its block, [&](lamina::block& body) { ... }");
-  if constexpr (takes_block) {
+  if constexpr (one && takes_block) {
     program_builder& b = *going.builder;
     lamina::detail::require_visible(b, going.id, line);
     layer_helper layer(b, "while", attr.name);

@@ -144,14 +144,16 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 /// Each branch gets its rows of x by input(x), and returns a variable of these rows, or a tuple of
 /// them; both return the same types. A branch without rows does not run. A branch assigns to no
 /// handle of an outer block. Fluid: IfElse.
-template <class R, class Yes, class No>
-constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no,
+template <class T, class R, int... D, class Yes, class No>
+constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                        const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
-  static_assert(check<has_rows<R>, gets_type<variable<bool, R, 1>>>,
+  constexpr bool mask_of_rows =
+      has_rows<R> && __is_same(variable<T, R, D...>, variable<bool, R, 1>);
+  static_assert(check<mask_of_rows, gets_type<variable<T, R, D...>>>,
                 "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
   constexpr bool takes = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
   static_assert(takes, "lamina: if_else: a branch takes its inputs, [&](auto& yes) { ... }");
-  if constexpr (takes) {
+  if constexpr (mask_of_rows && takes) {
     using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
     using no_key = detail::no_rows<std::remove_cvref_t<No>>;
     using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
