@@ -13,12 +13,13 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", float, 4>(main);
   auto mask = layer::greater_than(layer::fc<1>(x), layer::fc<1>(x));
   auto positive = layer::greater_than(mean, zero);
+  const auto other = [&](auto& no) { return no.input(x); };
+  const auto nothing = [&] { return x; };
 #ifdef SHOULD_FAIL
-  auto chosen = layer::if_else(
-      mask, [&] { return x; }, [&](auto& no) { return no.input(x); });  // <- here
+  auto chosen = layer::if_else(mask, nothing, other);  // <- here
 #else
-  auto chosen = layer::if_else(
-      mask, [&](auto& yes) { return yes.input(x); }, [&](auto& no) { return no.input(x); });
+  auto chosen = layer::if_else(mask, other, other);
+  static_cast<void>(nothing);
 #endif
   mean = layer::mean(chosen);
   return std::tuple{mean, layer::fc<1>(words), layer::cast<float>(mask), positive};

@@ -14,14 +14,12 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", float, 4>(main);
   auto mask = layer::greater_than(layer::fc<1>(x), layer::fc<1>(x));
   auto positive = layer::greater_than(mean, zero);
+  const auto side = [&](auto& branch) { return branch.input(x); };
 #ifdef SHOULD_FAIL
   auto flat = layer::greater_than(layer::reduce_sum<1>(x), layer::reduce_max<1>(x));
-  auto chosen = layer::if_else(
-      flat, [&](auto& yes) { return yes.input(x); },  // <- here
-      [&](auto& no) { return no.input(x); });
+  auto chosen = layer::if_else(flat, side, side);  // <- here
 #else
-  auto chosen = layer::if_else(
-      mask, [&](auto& yes) { return yes.input(x); }, [&](auto& no) { return no.input(x); });
+  auto chosen = layer::if_else(mask, side, side);
 #endif
   mean = layer::mean(chosen);
   return std::tuple{mean, layer::fc<1>(words), layer::cast<float>(mask), positive};

@@ -14,11 +14,11 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto words = layer::sequence<"words", float, 4>(main);
   auto mask = layer::greater_than(layer::fc<1>(x), layer::fc<1>(x));
   auto positive = layer::greater_than(mean, zero);
+  const auto once = [&](lamina::block&) { layer::greater_than(zero, mean, positive); };
 #ifdef SHOULD_FAIL
-  layer::while_loop(mask,
-                    [&](lamina::block&) { layer::greater_than(zero, mean, positive); });  // <- here
+  layer::while_loop(mask, once);  // <- here
 #else
-  layer::while_loop(positive, [&](lamina::block&) { layer::greater_than(zero, mean, positive); });
+  layer::while_loop(positive, once);
 #endif
   return std::tuple{mean, layer::fc<1>(words), layer::cast<float>(mask), positive};
 });

@@ -30,7 +30,9 @@ class gradient_part {
         gradients_(allocate(updated, memory_)),
         machine_({statistics_.memory(), gradients_.get(), nullptr, true}) {
     detail::initialise_state<P>(machine_);
+#ifndef NO_CHECK
     if (check.nan) machine_.check_numbers(run_time_program<P>::view, check.infinity);
+#endif
   }
   gradient_part(const gradient_part&) = delete;
   gradient_part& operator=(const gradient_part&) = delete;
