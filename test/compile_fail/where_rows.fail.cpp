@@ -3,7 +3,7 @@
 // expect-error: static.assert.*where: the condition has rows, each of which gets a
 // sequence of positions expect-fact: variable<float, .*once, 4> expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/shape/query/layer.hpp>
 #include <lamina/program/program.hpp>
 

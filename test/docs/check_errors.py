@@ -7,8 +7,8 @@ heading of docs/errors.md with the text word for word, in backquotes or not. A h
 with "lamina: " and is not the text of a static_assert must be how a string of include/ starts: a
 message that is thrown at run time.
 
-A declaration `no_match<fc_attr> fc(...) = delete;  // ... options: act, name`, whose line g++ prints
-for an option that fc does not have, lists the members of struct fc_attr.
+A declaration `no_match<fc_attr> fc(...) = delete;  // ... options: act, name`, whose line g++
+prints for an option that fc does not have, lists the members of struct fc_attr.
 
 usage: check_errors.py [INCLUDE_FOLDER PAGE]
        check_errors.py --self-test
@@ -90,7 +90,7 @@ def option_faults_of(sources):
     for name, source in sorted(sources.items()):
         for attr, listed in LISTED.findall(source):
             if listed.split(", ") != structs.get(attr):
-                yield f"{name}: expected the options {structs.get(attr)} of {attr}, found '{listed}'"
+                yield f"{name}: expected the options {structs.get(attr)}, found '{listed}'"
 
 
 def self_test():

@@ -13,7 +13,6 @@
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/cost_rows.hpp>
-#include <lamina/train/number_check.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -25,14 +24,11 @@ class gradient_part {
  public:
   /// `updated` says for each parameter whether the training program updates it with a dense
   /// gradient; a gradient of selected rows stays in the machine.
-  gradient_part(float* const* parameters, const bool* updated, const number_check& check = {})
+  gradient_part(float* const* parameters, const bool* updated)
       : statistics_(parameters),
         gradients_(allocate(updated, memory_)),
         machine_({statistics_.memory(), gradients_.get(), nullptr, true}) {
     detail::initialise_state<P>(machine_);
-#ifndef NO_CHECK
-    if (check.nan) machine_.check_numbers(run_time_program<P>::view, check.infinity);
-#endif
   }
   gradient_part(const gradient_part&) = delete;
   gradient_part& operator=(const gradient_part&) = delete;

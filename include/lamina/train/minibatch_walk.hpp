@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Fills a feeder with the mini-batches of a pass and skips those without samples. Errors in a
-/// mini-batch name it and the sample.
+/// Fills a feeder with the mini-batches of a pass and skips those without samples. Errors about a
+/// field name the mini-batch and the sample.
 template <program_type P, class Pass>
 class minibatch_walk {
  public:
@@ -26,7 +26,7 @@ class minibatch_walk {
     if (std::exchange(begun_, true)) {
       ++at_;
       ++position_.batch;
-      position_.first_sample += to_.rows();
+      position_.first_sample += rows_;
     }
     for (; at_ != end_; ++at_) {
       try {
@@ -34,15 +34,11 @@ class minibatch_walk {
       } catch (const row_error& e) {
         position_.fail(e, e.row());
       }
-      if (to_.rows() > 0) return true;
+      rows_ = to_.rows();
+      if (rows_ > 0) return true;
     }
     begun_ = false;  // the end is final
     return false;
-  }
-  /// Calls f, which computes with the mini-batch.
-  template <class F>
-  auto compute(const F& f) {
-    return at_minibatch<P>(position_, to_.view(), f);
   }
 
  private:
@@ -50,6 +46,7 @@ class minibatch_walk {
   decltype(std::declval<Pass&>().end()) end_;
   feeder<P>& to_;
   minibatch_position position_;
+  int rows_ = 0;  // of the mini-batch; the caller may take the feeder's contents
   bool begun_ = false;
 };
 

@@ -9,7 +9,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/model/stored_arrays.hpp>
+#include <lamina/model/model.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -51,8 +51,9 @@ struct number_check {
       : nan(check_nan || check_infinity), infinity(check_infinity) {}
 
   /// Throws lamina::error for the first parameter that is not a number, if that is checked.
-  void require(const parameter_list_view& all, float* const* memory) const {
-    if (nan) detail::require_numbers(all, memory, infinity);
+  template <class P>
+  void require(const model<P>& m) const {
+    if (nan) detail::require_numbers(parameters_in<P>(), m.memory(), infinity);
   }
 };
 
