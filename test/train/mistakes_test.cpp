@@ -8,6 +8,7 @@
 #include "train/net.hpp"
 
 #include <lamina/layers/sequence.hpp>
+#include <lamina/model/check_nan.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>

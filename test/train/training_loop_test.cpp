@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/check_nan.hpp>
 
 namespace layer = lamina::layer;
 using integer = std::int64_t;

@@ -213,7 +213,7 @@ class evaluator {
   /// From now on, forward() and test() throw lamina::error at the first NaN, with `infinity` also
   /// at the first infinity, among the data and all that is computed from them. The message names
   /// the layer, the operator, the row, and in test() the mini-batch and the sample. Slower than
-  /// without; on the CPU only.
+  /// without; on the CPU only; with <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };

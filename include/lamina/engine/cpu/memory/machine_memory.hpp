@@ -15,7 +15,7 @@
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/engine/cpu/schedule/nan_check.hpp>
+#include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
@@ -112,9 +112,11 @@ class machine_memory {
     return c;
   }
   /// The check of what is computed; none, unless it was asked for.
-  const nan_check& check() const { return check_; }
-  void check_by(const nan_check& check) { check_ = check; }
-  bool leaves_updates() const { return external_.leaves_updates; }
+  const group_check& check() const { return check_; }
+  void check_by(const group_check& check) {
+    check_ = check;
+    check_.leaves_updates = external_.leaves_updates;
+  }
   /// The caller calls it before each run.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
@@ -280,7 +282,7 @@ class machine_memory {
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
-  nan_check check_;
+  group_check check_;
   bool bound_ = false, is_odd_run_ = false;
 };
 

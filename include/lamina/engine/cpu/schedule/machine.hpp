@@ -11,7 +11,6 @@
 #include <lamina/engine/common/first_update.hpp>
 #include <lamina/engine/cpu/memory/machine_memory.hpp>
 #include <lamina/engine/cpu/schedule/block_runner.hpp>
-#include <lamina/engine/cpu/schedule/nan_check.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -67,9 +66,7 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
-      if (const nan_check& check = memory_.check())
-        return check.run(schedule::program, given, memory_.arguments(),
-                         memory_.context(seed, step, nullptr));
+      if (memory_.check()) return run_checked(given, memory_.context(seed, step, nullptr));
       if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       if constexpr (tiles_type::found)
@@ -85,7 +82,15 @@ class machine {
   /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
   /// is the recorded program.
   LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
-    memory_.check_by({nan_check_table<P>::view, names, infinity, memory_.leaves_updates()});
+    group_check (*const make)() = &make_nan_check<P>;
+    if (make == nullptr)
+      throw error(
+          "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
+          "none");
+    group_check check = make();
+    check.names = &names;
+    check.infinity = infinity;
+    memory_.check_by(check);
   }
 
   /// Whether the last run may have updated a parameter before it threw. Runs without blocks
@@ -133,6 +138,12 @@ class machine {
   auto* constants() { return memory_.constants(); }
 
  private:
+  LAMINA_COLD void run_checked(unsigned long long given, const run_context& c) {
+    for (int g = 0; g < schedule::groups; ++g)
+      if ((schedule::table.entries[g].feeds & ~given) == 0)
+        memory_.check().run(memory_.check(), schedule::program, g, memory_.arguments(), c);
+  }
+
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
   // Programs with loops are not tiled: the groups that they run are known only iteration by

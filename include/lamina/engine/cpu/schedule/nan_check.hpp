@@ -14,6 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/program/names.hpp>
 
@@ -93,20 +94,18 @@ struct nan_check_table {
 /// the data that are fed to it. It costs one more pass over all activations and gradients.
 class nan_check {
  public:
-  nan_check() = default;
-  /// `names` is the recorded program.
-  nan_check(const nan_check_view& schedule, const program_view& names, bool infinity,
-            bool leaves_updates)
-      : schedule_(&schedule),
-        names_(&names),
-        infinity_(infinity),
-        leaves_updates_(leaves_updates) {}
+  explicit nan_check(const group_check& of)
+      : of_(of), schedule_(static_cast<const nan_check_view*>(of.schedule)), names_(of.names) {}
 
-  explicit operator bool() const { return schedule_ != nullptr; }
+  /// Runs a group, whose arguments are part of `arguments`. Throws row_error for what is no number.
+  static void run(const group_check& self, const program_view& program, int group,
+                  float* const* arguments, const run_context& c) {
+    nan_check(self).run_group(program, group, arguments, c);
+  }
 
-  /// Runs group g, whose arguments are part of `arguments`. Throws row_error for what is no number.
-  LAMINA_COLD void run_group(const program_view& program, int g, float* const* arguments,
-                             const run_context& c) const {
+ private:
+  void run_group(const program_view& program, int g, float* const* arguments,
+                 const run_context& c) const {
     const schedule_entry& e = schedule_->entries[g];
     const int end = e.first_argument + e.group.arguments;
     for (int a = e.first_argument; a < end; ++a)
@@ -115,14 +114,7 @@ class nan_check {
     for (int a = e.first_argument; a < end; ++a)
       if (schedule_->of[a].is_written) check(g, a, arguments, c);
   }
-  /// Runs a schedule without loops or branches.
-  LAMINA_COLD void run(const program_view& program, unsigned long long given,
-                       float* const* arguments, const run_context& c) const {
-    for (int g = 0; g < schedule_->groups; ++g)
-      if ((schedule_->entries[g].feeds & ~given) == 0) run_group(program, g, arguments, c);
-  }
 
- private:
   struct position {
     int row, column;
     bool is_infinite;
@@ -174,7 +166,7 @@ class nan_check {
     for (int j = 0; j < columns; ++j) strange |= x[j] - x[j] == 0 ? 0 : 1;
     for (int j = 0; strange != 0 && j < columns; ++j) {
       at.is_infinite = x[j] == x[j];
-      if (x[j] - x[j] == 0 || (at.is_infinite && !infinity_)) continue;
+      if (x[j] - x[j] == 0 || (at.is_infinite && !of_.infinity)) continue;
       at.column = j;
       return true;
     }
@@ -198,7 +190,7 @@ class nan_check {
     text message("lamina: check_nan: ");
     if (const std::size_t end = name.find(".tmp_"); end != name.npos)
       message << "layer " << std::string_view(name).substr(0, end) << ", ";
-    if (of.is_gradient || (slot.space == memory_space::updated && leaves_updates_))
+    if (of.is_gradient || (slot.space == memory_space::updated && of_.leaves_updates))
       message << "gradient of ";
     message << (fed ? "data layer " : "variable ") << name;
     const int domain = domain_of_rows(info.rows);
@@ -229,9 +221,14 @@ class nan_check {
     }
   }
 
-  const nan_check_view* schedule_ = nullptr;
-  const program_view* names_ = nullptr;
-  bool infinity_ = false, leaves_updates_ = false;
+  const group_check& of_;
+  const nan_check_view* schedule_;
+  const program_view* names_;
 };
+
+template <class P>
+group_check make_nan_check() {
+  return {&nan_check::run, &nan_check_table<P>::view};
+}
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu
