@@ -81,7 +81,7 @@ class host_trainer {
   void follow(const Opt& opt) { used_ = &opt; }
 
   /// From now on each step stops at the first NaN, before the model changes.
-  LAMINA_COLD void check(const number_check& what) {
+  LAMINA_COLD void stop_at_nan(const number_check& what) {
     check_ = what, fused_.reset();
     if (!parts_) parts_.emplace(model_, pool_.size());
     parts_->check_numbers(what.infinity);

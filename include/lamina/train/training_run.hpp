@@ -56,9 +56,9 @@ class training_run {
                          << (accumulates ? " or more" : " on a device") << ", found "
                          << options.accumulate);
     machine_.follow(opt);
-    if (const number_check check(options.check_nan, options.check_infinity); check.nan) {
-      if constexpr (requires { machine_.check(check); })
-        machine_.check(check);
+    if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
+      if constexpr (requires { machine_.stop_at_nan(stop); })
+        machine_.stop_at_nan(stop);
       else
         throw error("lamina: check_nan: expected the CPU as place, found a device");
     }
