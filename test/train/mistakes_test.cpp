@@ -43,7 +43,7 @@ using samples = std::vector<sample>;
 /// A model whose hidden layer is 0.3 for each sample [1, 2].
 lamina::model<std::remove_cv_t<decltype(net)>> positive_model() {
   lamina::model m{net};
-  m.set_parameter<"hidden.w_0">({{2, 5}, std::vector<float>(10, 0.1f)});
+  m.set_parameter<"hidden.w_0">(lamina::array<float>({2, 5}, std::vector<float>(10, 0.1f)));
   return m;
 }
 samples good(std::size_t count) { return samples(count, sample{{1, 2}, 1}); }
@@ -249,7 +249,7 @@ TEST_CASE("indices outside of an activation or an array are errors, unless NDEBU
     CHECK_THROWS_AS(w.flat(15), lamina::error);
     CHECK_THROWS_AS(w.shape(2), lamina::error);
     CHECK_THROWS_AS(lamina::array<float>{}(0), lamina::error);
-    CHECK_THROWS_WITH(lamina::array<float>({0, 2})(0, 0),
+    CHECK_THROWS_WITH(lamina::array<float>(std::vector<std::size_t>{0, 2})(0, 0),
                       Contains("expected elements in this dimension, found 0"));
   }
   CHECK_THROWS_AS(lamina::worker_pool(0), lamina::error);

@@ -87,10 +87,10 @@ class machine {
       throw error(
           "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
           "none");
-    group_check check = make();
-    check.names = &names;
-    check.infinity = infinity;
-    memory_.check_by(check);
+    group_check made = make();
+    made.names = &names;
+    made.infinity = infinity;
+    memory_.check_by(made);
   }
 
   /// Whether the last run may have updated a parameter before it threw. Runs without blocks
