@@ -180,7 +180,7 @@ class training_run {
       if (stopping_) break;
     }
     if (pending() > 0) update();
-    if (seen_.batches() == 0 && !stopping_) fail_empty(pass);
+    if (seen_.batches() == 0 && !stopping_) fail_empty(pass, known_batches_.has_value());
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
@@ -198,12 +198,12 @@ class training_run {
   }
 
  private:
-  [[noreturn]] LAMINA_COLD static void fail_empty(int pass) {
+  /// Throws lamina::error: this pass has no samples; `was_read`: an earlier one had some.
+  [[noreturn]] LAMINA_COLD static void fail_empty(int pass, bool was_read) {
     throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
                        << ", found none"
-                       << (pass == 0
-                               ? ": the reader is empty, or drop_last left nothing of it"
-                               : ": the reader ended for good, but each pass reads it again"));
+                       << (was_read ? ": the reader ended for good, but each pass reads it again"
+                                    : ": the reader is empty, or drop_last left nothing of it"));
   }
 
   static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
