@@ -263,6 +263,7 @@ TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or 
   CHECK(cost == e.test(tuples | lamina::reader::batch(4)).cost);
   CHECK(cost == e.test(arrays | lamina::reader::batch(4)).cost);
   CHECK_THROWS_WITH(e.test(std::vector<std::vector<test::sample>>{}), Contains("found none"));
+  CHECK_THROWS_WITH(e.check_nan(), Contains("#include <lamina/model/check_nan.hpp>"));
 }
 
 TEST_CASE("data that do not fit are errors that name the layer, and leave the evaluator usable") {

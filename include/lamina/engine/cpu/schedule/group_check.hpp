@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -25,5 +26,14 @@ struct group_check {
 /// The check of program P. Defined in nan_check.hpp, which most programs do not include.
 template <class P>
 LAMINA_OPTIONAL group_check make_nan_check();
+
+/// The check that `make` makes. Throws lamina::error for null: the definition is not included.
+LAMINA_COLD inline group_check made_by(group_check (*make)()) {
+  if (make == nullptr)
+    throw error(
+        "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
+        "none");
+  return make();
+}
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

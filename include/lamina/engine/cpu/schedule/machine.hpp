@@ -82,12 +82,7 @@ class machine {
   /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
   /// is the recorded program.
   LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
-    group_check (*const make)() = &make_nan_check<P>;
-    if (make == nullptr)
-      throw error(
-          "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
-          "none");
-    group_check made = make();
+    group_check made = made_by(&make_nan_check<P>);
     made.names = &names;
     made.infinity = infinity;
     memory_.check_by(made);

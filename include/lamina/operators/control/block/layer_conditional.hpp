@@ -145,8 +145,6 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     return yes();
   } else if constexpr (detail::takes_nothing<No>) {
     return no();
-  } else if constexpr (!one) {
-    return yes(*static_cast<block*>(nullptr));
   } else {
     program_builder& b = *condition.builder;
     lamina::detail::require_visible(b, condition.id, line);
@@ -156,7 +154,7 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                   "lamina: cond: both branches return variables of the same types");
     using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
     layer_helper layer(b, "cond", attr.name);
-    const variable<bool, once, 1> holds = condition;
+    const variable<bool, once, 1> holds{&b, condition.id};
     const auto not_holds = logical_not(holds);
     const auto number = cast<std::int32_t>(holds);
     int made[2][outputs::count];  // of no, of yes: in the order of the number

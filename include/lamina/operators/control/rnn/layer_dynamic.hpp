@@ -72,14 +72,18 @@ class rnn_step : public detail::rnn_recorder {
   /// The value that `update` stored in the previous step; in the first step `init`, one value per
   /// sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
-  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
-                                           int line = __builtin_LINE()) {
+  constexpr auto memory(const variable<T, R, D...>& init, int line = __builtin_LINE()) {
+    constexpr bool fits = __is_same(R, parent);
     static_assert(
-        check<__is_same(R, parent), expects_type<parent>, gets_type<R>>,
+        check<fits, expects_type<parent>, gets_type<R>>,
         "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    const int here = leave(init.id, line);
-    const int ordered = reorder<variable<T, ranked, D...>>(init.id);
-    return stored<T, D...>(ordered, here);
+    if constexpr (fits) {
+      const int here = leave(init.id, line);
+      const int ordered = reorder<variable<T, ranked, D...>>(init.id);
+      return stored<T, D...>(ordered, here);
+    } else {
+      return memory<T>(dims_list<D...>{});
+    }
   }
   /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).

@@ -153,7 +153,11 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
                 "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
   constexpr bool takes = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
   static_assert(takes, "lamina: if_else: a branch takes its inputs, [&](auto& yes) { ... }");
-  if constexpr (mask_of_rows && takes) {
+  if constexpr (detail::takes_nothing<Yes>) {
+    return yes();
+  } else if constexpr (detail::takes_nothing<No>) {
+    return no();
+  } else if constexpr (has_rows<R>) {
     using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
     using no_key = detail::no_rows<std::remove_cvref_t<No>>;
     using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
