@@ -5,13 +5,12 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/error.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A function that runs a group and checks its arrays, and the facts that it reads; none: groups
-/// run unchecked. A machine knows the check by its address, so that only a program that includes
+/// run unchecked. A machine knows the check by its address, so that only a file that includes
 /// nan_check.hpp contains it.
 struct group_check {
   void (*run)(const group_check& self, const program_view& program, int group,
@@ -25,15 +24,10 @@ struct group_check {
 
 /// The check of program P. Defined in nan_check.hpp, which most programs do not include.
 template <class P>
-LAMINA_OPTIONAL group_check make_nan_check();
-
-/// The check that `make` makes. Throws lamina::error for null: the definition is not included.
-LAMINA_COLD inline group_check made_by(group_check (*make)()) {
-  if (make == nullptr)
-    throw error(
-        "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
-        "none");
-  return make();
-}
+struct nan_check_of;
+template <class P>
+inline constexpr bool has_nan_check = requires {
+  nan_check_of<P>::make();
+};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -82,10 +82,17 @@ class machine {
   /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
   /// is the recorded program.
   LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
-    group_check made = made_by(&make_nan_check<P>);
-    made.names = &names;
-    made.infinity = infinity;
-    memory_.check_by(made);
+    if constexpr (has_nan_check<P>) {
+      group_check made = nan_check_of<P>::make();
+      made.names = &names;
+      made.infinity = infinity;
+      memory_.check_by(made);
+    } else {
+      static_cast<void>(names), static_cast<void>(infinity);
+      throw error(
+          "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
+          "none");
+    }
   }
 
   /// Whether the last run may have updated a parameter before it threw. Runs without blocks

@@ -227,8 +227,8 @@ class nan_check {
 };
 
 template <class P>
-group_check make_nan_check() {
-  return {&nan_check::run, &nan_check_table<P>::view};
-}
+struct nan_check_of {
+  static group_check make() { return {&nan_check::run, &nan_check_table<P>::view}; }
+};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu
