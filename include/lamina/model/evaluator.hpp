@@ -332,7 +332,7 @@ class evaluator {
             text() << "lamina: feed "
                    << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
                    << ": expected a multiple of " << columns << " values, found " << f.count);
-      if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      if (n > static_cast<std::size_t>((std::numeric_limits<int>::max)()))
         throw error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
       if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
         throw error(

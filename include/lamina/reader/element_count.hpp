@@ -32,7 +32,7 @@ class element_count {
   }
 
  private:
-  static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
   [[noreturn]] LAMINA_COLD void fail(std::int64_t least, const char* decorator) const {
     throw error(text() << "lamina: reader::" << decorator << ": expected at least " << least
                        << (least == 1 ? " element" : " elements") << ", found " << value_);

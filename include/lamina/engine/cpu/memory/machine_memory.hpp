@@ -112,9 +112,9 @@ class machine_memory {
     return c;
   }
   /// The check of what is computed; none, unless it was asked for.
-  const group_check& check() const { return check_; }
-  void check_by(const group_check& check) {
-    check_ = check;
+  const group_check& checked_by() const { return check_; }
+  void check_by(const group_check& how) {
+    check_ = how;
     check_.leaves_updates = external_.leaves_updates;
   }
   /// The caller calls it before each run.

@@ -66,7 +66,7 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
-      if (memory_.check()) return run_checked(given, memory_.context(seed, step, nullptr));
+      if (memory_.checked_by()) return run_checked(given, memory_.context(seed, step, nullptr));
       if (other_.run != nullptr) return other_.run(other_.self, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       if constexpr (tiles_type::found)
@@ -143,7 +143,8 @@ class machine {
   LAMINA_COLD void run_checked(unsigned long long given, const run_context& c) {
     for (int g = 0; g < schedule::groups; ++g)
       if ((schedule::table.entries[g].feeds & ~given) == 0)
-        memory_.check().run(memory_.check(), schedule::program, g, memory_.arguments(), c);
+        memory_.checked_by().run(memory_.checked_by(), schedule::program, g, memory_.arguments(),
+                                 c);
   }
 
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;

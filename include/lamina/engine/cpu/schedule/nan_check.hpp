@@ -109,10 +109,10 @@ class nan_check {
     const schedule_entry& e = schedule_->entries[g];
     const int end = e.first_argument + e.group.arguments;
     for (int a = e.first_argument; a < end; ++a)
-      if (schedule_->slot_of[a].space == memory_space::feed) check(g, a, arguments, c);
+      if (schedule_->slot_of[a].space == memory_space::feed) require(g, a, arguments, c);
     e.run(program, arguments + e.first_argument, schedule_->info + e.first_argument, e.group, c);
     for (int a = e.first_argument; a < end; ++a)
-      if (schedule_->of[a].is_written) check(g, a, arguments, c);
+      if (schedule_->of[a].is_written) require(g, a, arguments, c);
   }
 
   struct position {
@@ -120,7 +120,7 @@ class nan_check {
     bool is_infinite;
   };
 
-  LAMINA_COLD void check(int g, int a, float* const* arguments, const run_context& c) const {
+  LAMINA_COLD void require(int g, int a, float* const* arguments, const run_context& c) const {
     position at{};
     if (finds(a, arguments[a], c, at)) fail(g, a, arguments, c, at);
   }
