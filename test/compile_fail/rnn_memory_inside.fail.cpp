@@ -2,7 +2,7 @@
 // A first memory that is made inside of the step, where it would be made anew each time.
 // expect-error: static.assert.*dynamic_rnn: a static input or first memory has one value for each sequence
 // expect-fact: expects_type<.*batch
-// expect-lines: 12
+// expect-lines: 14
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 
