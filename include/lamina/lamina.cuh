@@ -8,6 +8,7 @@
 #define LAMINA_CUDA 1
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/check_nan.hpp>
 #include <lamina/model/evaluator_at_device.hpp>
 #include <lamina/train/run_at_device.hpp>
 #include <lamina/train/train_at_device.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A layer that is called as another one whose name is made.
 // expect-error: static.assert.*name: two variables of one program need two names
-// expect-fact: named<'f', 'c', '_', '0', '.', 'w', '_', '0'>
+// expect-fact: at_line<15>.*named<'f', 'c', '_', '0', '.', 'w', '_', '0'>
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>

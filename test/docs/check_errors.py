@@ -7,6 +7,9 @@ heading of docs/errors.md with the text word for word, in backquotes or not. A h
 with "lamina: " and is not the text of a static_assert must be how a string of include/ starts: a
 message that is thrown at run time.
 
+A declaration `no_match<fc_attr> fc(...) = delete;  // ... options: act, name`, whose line g++
+prints for an option that fc does not have, lists the members of struct fc_attr.
+
 usage: check_errors.py [INCLUDE_FOLDER PAGE]
        check_errors.py --self-test
 """
@@ -71,6 +74,25 @@ def faults_of(sources, page):
             yield f"docs/errors.md: no source says '{heading}'"
 
 
+LISTED = re.compile(
+    r"no_match<(\w+)>\s+\w+\(\.\.\.\) = delete;  // [^\n]*options: ([\w, ]+)$", re.M)
+MEMBER = re.compile(r"^  [\w:<>, ]+?\s(\w+)(?:\s*=[^;]*|\{[^;]*\})?;", re.M)
+
+
+def option_faults_of(sources):
+    """Lists of options that are not those of the struct."""
+    structs = {
+        name: MEMBER.findall(body)
+        for source in sources.values()
+        for name, body in re.findall(r"^struct (\w+_attr)(?: : [\w:]+)? \{\n(.*?)^\};", source,
+                                     re.M | re.S)
+    }
+    for name, source in sorted(sources.items()):
+        for attr, listed in LISTED.findall(source):
+            if listed.split(", ") != structs.get(attr):
+                yield f"{name}: expected the options {structs.get(attr)}, found '{listed}'"
+
+
 def self_test():
     """Plants each fault and demands that exactly it is found."""
     source = '''// static_assert(false, "lamina: in a comment");
@@ -92,7 +114,15 @@ def self_test():
         if not (not faults if expected is None else len(faults) == 1 and expected in faults[0]):
             wrong += 1
             print(f"expected '{expected}', found {faults}")
-    print(f"{len(planted) - wrong} of {len(planted)} planted pages were judged rightly")
+    struct = ("struct fc_attr {\n  activation act = activation::identity;\n"
+              "  bool bias = true;  // b\n};\n")
+    for listed, right in [("act, bias", True), ("act", False), ("bias, act", False),
+                          ("act, bias, name", False)]:
+        line = f"constexpr no_match<fc_attr>\nfc(...) = delete;  // fc<8>(x); options: {listed}\n"
+        if bool(list(option_faults_of({"a.hpp": struct + line}))) == right:
+            wrong += 1
+            print(f"a planted list of options was judged wrongly: {listed}")
+    print(f"{len(planted) + 4 - wrong} of {len(planted) + 4} planted pages were judged rightly")
     return wrong
 
 
@@ -105,6 +135,7 @@ def main():
     sources = {str(p.relative_to(include)): p.read_text(errors="replace")
                for p in sorted(include.rglob("*")) if p.suffix in (".hpp", ".cuh")}
     faults = list(faults_of(sources, page.read_text() if page.is_file() else ""))
+    faults += option_faults_of(sources)
     print("\n".join(faults) or f"{len(sources)} headers: docs/errors.md explains every message")
     return bool(faults)
 

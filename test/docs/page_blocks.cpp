@@ -63,6 +63,10 @@ void steps() {
 #include "quickstart_5.inc"
   {
 #include "quickstart_6.inc"
+  } {
+#include "debugging_1.inc"
+  } {
+#include "debugging_2.inc"
   }
 #include "quickstart_7.inc"
   {

@@ -66,5 +66,7 @@ TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or 
   const double cost = e.test(samples | lamina::reader::batch(4)).cost;
   CHECK(cost == e.test(tuples | lamina::reader::batch(4)).cost);
   CHECK(cost == e.test(arrays | lamina::reader::batch(4)).cost);
-  CHECK(e.test(std::vector<std::vector<test::sample>>{}).samples == 0);
+  CHECK_THROWS_WITH(e.test(std::vector<std::vector<test::sample>>{}),
+                    Catch::Contains("found none"));
+  CHECK_THROWS_WITH(e.check_nan(), Catch::Contains("#include <lamina/model/check_nan.hpp>"));
 }

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
+#include <lamina/model/check_nan.hpp>
 #include <lamina/train/run.hpp>
 
 namespace layer = lamina::layer;
@@ -134,8 +135,7 @@ TEST_CASE("the interpreter runs a training loop that is a program") {
                     Catch::Contains("read_minibatch") && Catch::Contains("next_minibatch"));
 }
 
-TEST_CASE(
-    "epochs of a loop are passes of the reader, and an empty reader is one empty mini-batch") {
+TEST_CASE("epochs of a loop are passes of the reader, and an empty reader is an error") {
   constexpr auto epochs = lamina::program([](lamina::block& main) {
     auto i = layer::fill_constant<integer>(main, 0), n = layer::fill_constant<integer>(main, 3);
     auto sum = layer::fill_constant<float>(main, 0);
@@ -162,9 +162,14 @@ TEST_CASE(
   CHECK(found.cost == 3 * 6 + 3 * 100 + 3 * 200);
   CHECK(found.minibatches == 6);
   CHECK(passes == std::vector<std::uint64_t>{0, 1, 2});
-  const auto empty = lamina::run(none, std::vector<std::vector<std::tuple<float>>>{});
-  CHECK(empty.cost == 0);
-  CHECK(empty.minibatches == 0);
+  CHECK_THROWS_WITH(lamina::run(none, std::vector<std::vector<std::tuple<float>>>{}),
+                    Catch::Contains("expected at least one mini-batch in pass 0"));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::vector<std::tuple<float>>> with_nan{{{1}, {2}}, {{3}, {nan}}};
+  CHECK(std::isnan(lamina::run(none, with_nan).cost));
+  CHECK_THROWS_WITH(lamina::run(none, with_nan, {.check_nan = true}),
+                    Catch::Contains("data layer") && Catch::Contains("found NaN in row 1") &&
+                        Catch::Contains("(mini-batch 1, sample 3)"));
 }
 
 TEST_CASE("a loop that does not end says which") {

@@ -27,6 +27,23 @@ class error : public std::runtime_error {
   }
 };
 
+/// An error in one row of a mini-batch, such as a label that is no class. Training and testing
+/// catch it, add the mini-batch and the sample to the message, and throw an `error`.
+class row_error : public error {
+ public:
+  /// `domain` is the kind of the rows (samples, or the elements of sequences), `row` their number
+  /// in the whole mini-batch.
+  LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row)
+      : error(what), domain_(domain), row_(row) {}
+
+  int domain() const noexcept { return domain_; }
+  std::int64_t row() const noexcept { return row_; }
+
+ private:
+  int domain_;
+  std::int64_t row_;
+};
+
 /// A damaged or foreign file: the message names the file, the byte offset and the reason.
 class format_error : public error {
  public:

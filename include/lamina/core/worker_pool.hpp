@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <unistd.h>
 
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/threading.hpp>
 
@@ -23,11 +25,13 @@ namespace lamina::inline LAMINA_ABI {
 /// first round starts new ones.
 class worker_pool {
  public:
-  /// Throws lamina::error when the system starts no more threads.
+  /// Throws lamina::error for fewer than 1 task, and when the system starts no more threads.
   LAMINA_COLD explicit worker_pool(int tasks)
       : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
         workers_(tasks > 1 ? tasks - 1 : 0),
         patience_(tasks > 1 && tasks <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0) {
+    if (tasks < 1)
+      throw error("lamina: worker_pool: expected at least 1 task, found " + std::to_string(tasks));
     start();
   }
   worker_pool(const worker_pool&) = delete;

@@ -88,6 +88,20 @@ struct batch_view {
     return count;
   }
 
+  /// The sample that a row of a domain is a part of; -1 if that is not known, because an operator
+  /// has made the rows.
+  std::int64_t sample_of(int domain, std::int64_t row) const {
+    for (; domain > batch::domain; domain = parent_of(domain)) {
+      const int* const offsets = rows.offsets[domain];
+      const int sequences = offsets == nullptr ? 0 : rows.count[parent_of(domain)];
+      int s = 0;
+      while (s < sequences && offsets[s + 1] - offsets[0] <= row) ++s;
+      if (s >= sequences) return -1;
+      row = s;
+    }
+    return domain == batch::domain && row < size() ? row : -1;
+  }
+
   /// Samples `first` to `end` (exclusive), with their sequences.
   batch_view part(int first, int end) const {
     batch_view p;

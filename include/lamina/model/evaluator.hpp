@@ -4,58 +4,32 @@
 
 #include <lamina/core/config.hpp>
 
+#include <limits>
+
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
+#include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/evaluator_options.hpp>
 #include <lamina/model/feed.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/initialise_state.hpp>
 #include <lamina/model/loops_on_threads.hpp>
 #include <lamina/model/metric_sums.hpp>
+#include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
+#include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
-namespace detail {
-
-/// Fills the persistent variables of a machine that are not parameters: the statistics of metrics.
-/// P is the recorded program, from which the machine's program was made.
-template <class P, class Machine>
-LAMINA_COLD void initialise_state(Machine& m) {
-  constexpr const program_view& p = run_time_program<P>::view;
-  for (int k = 0; k < p.count.startup; ++k) {
-    const int v = p.arguments[p.startup[k].outputs];
-    if (p.variables[v].kind == variable_kind::parameter || m.address(v) == nullptr) continue;
-    const variable_layout& lies = *m.layout(v);
-    engine::cpu::detail::fill(
-        {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
-        p.attributes[p.startup[k].attributes + 2].number);
-    // A machine on a device returns a copy, which must be stored.
-    if constexpr (requires { m.store(lies); }) m.store(lies);
-  }
-}
-
-/// The rows of level `level` of the sequences that rows `domain` form, counted from 0, the
-/// outermost, or from -1, the innermost; -1 where there is no such level.
-template <class Program>
-constexpr int domain_of_level(const Program& p, int domain, int level) {
-  int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;
-  if (above < 0 || above >= lod_level_of(p, domain)) return -1;
-  for (; above > 0; --above) domain = p.domains[domain].parent;
-  return domain;
-}
-
-}  // namespace detail
-
 /// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
 /// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
-/// may share a model without a lock. Runs the program in test mode, on the CPU or on another
-/// machine.
+/// may share a model without a lock. Runs the program in test mode.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
@@ -70,11 +44,8 @@ class evaluator {
     detail::initialise_state<P>(machine_);
   }
   /// With threads of its own, which share each call: `evaluator e{model, {.threads = 2}}`.
-  evaluator(const model<P>& m, const evaluator_options& options)
-      : machine_({m.memory(), nullptr, nullptr}),
-        seed_(options.seed),
-        threads_(machine_, options.threads) {
-    detail::initialise_state<P>(machine_);
+  evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
+    threads_ = detail::owned_threads(machine_, options.threads);
   }
   /// On a device with a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`, with
   /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
@@ -84,9 +55,8 @@ class evaluator {
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// With weights rounded to bfloat16, for products that are limited by memory: half of the bytes
-  /// to read. `evaluator e{model, lamina::storage::bfloat16}`, with
-  /// <lamina/model/bfloat16_machine.hpp>. The constructor and refresh() copy the weights.
+  /// With weights rounded to bfloat16, which are half of the bytes to read: `evaluator e{model,
+  /// lamina::storage::bfloat16}`, with <lamina/model/bfloat16_machine.hpp>; refresh() copies again.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
@@ -125,6 +95,10 @@ class evaluator {
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
     // Here and not in a separate function: an error about a feed shows each function above it.
     if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
+      constexpr bool once = detail::all_differ({Feed::name.view()...});
+      static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
+                    "lamina: forward: expected one feed for each data layer, found two of one "
+                    "name");
       constexpr bool known = ((data_named<P>(Feed::name.view()) >= 0) && ...);
       using all = detail::known_data<P, !known>;
       static_assert(check<known, gets_type<detail::name_letters<Feed::name>...>, all>,
@@ -153,7 +127,8 @@ class evaluator {
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
-    static_assert(check<found >= 0, detail::name_letters<Name>>,
+    using known_names = detail::known_layers<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = layout_of_variable<program, v>.slot.space;
@@ -180,13 +155,13 @@ class evaluator {
 
   /// The sequences that the rows of an activation form after forward(), without a copy: sequence i
   /// is the rows from `s.begin(i)` to before `s.end(i)`, and `s.count` is the number of sequences.
-  /// Level 0 is the outermost level, -1 the innermost. After a beam search, `sequences<"found",
-  /// 0>()` are the hypotheses of each sample and `sequences<"found">()` the words of each
-  /// hypothesis.
+  /// Level 0 is the outermost level, -1 the innermost: after a beam search, the hypotheses of each
+  /// sample and the words of each hypothesis.
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
-    static_assert(check<found >= 0, detail::name_letters<Name>>,
+    using known_names = detail::known_layers<P, (found < 0)>;
+    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int rows = program::desc.variables[found < 0 ? 0 : found].rows;
     constexpr int domain = detail::domain_of_level(program::desc, rows, Level);
@@ -194,10 +169,10 @@ class evaluator {
                   "lamina: sequences: the rows of this variable form no sequences of this level");
     constexpr int known = domain < 0 ? 0 : domain;
     if constexpr (requires { machine_.sequences(known); }) {
-      return machine_.sequences(known);
+      return {machine_.sequences(known)};
     } else {
       const auto& now = machine_.memory().rows();
-      return {now.offsets[known], now.count[program::desc.domains[known].parent]};
+      return {{now.offsets[known], now.count[program::desc.domains[known].parent]}};
     }
   }
 
@@ -212,6 +187,7 @@ class evaluator {
 
   /// Runs a whole pass of a reader of mini-batches. Returns the mean cost over all samples and the
   /// metrics of the pass: accuracy, auc, chunk_eval and quotients of sums add up their counts.
+  /// Throws lamina::error for a reader without samples and for data that do not fit.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -237,6 +213,16 @@ class evaluator {
       return {};
   }
 
+  /// From now on, forward() and test() throw lamina::error at the first NaN, with `infinity` also
+  /// at the first infinity, and name layer, operator and row, in test() also mini-batch and sample.
+  /// Slower than without; on the CPU only; with <lamina/model/check_nan.hpp>.
+  void check_nan(bool infinity = false) {
+    constexpr const program_view& names = run_time_program<P>::view;
+    constexpr bool can = requires { machine_.check_numbers(names, infinity); };
+    static_assert(check<can>, "lamina: check_nan: expected an evaluator on the CPU");
+    if constexpr (can) machine_.check_numbers(names, infinity);
+  }
+
   /// The machine itself, for callers that run it in another way.
   Machine& machine() { return machine_; }
 
@@ -250,13 +236,23 @@ class evaluator {
     test_result r;
     metric_sum sums[at_least_one(metrics::count)] = {};
     metrics::begin_pass(machine_);
+    minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {
-      feeder_.fill(batch);
+      position.first_sample = r.samples;
+      try {
+        feeder_.fill(batch);
+      } catch (const row_error& e) {
+        position.fail(e, e.row());
+      }
       const int n = feeder_.rows();
       if (n == 0) continue;
       given_ = 0;
-      feeder_.view().feed_to(machine_);
-      machine_.run(~0ull, seed_, 0);
+      const batch_view<P> view = feeder_.view();
+      detail::at_minibatch(position, view, [&] {
+        view.feed_to(machine_);
+        machine_.run(~0ull, seed_, 0);
+      });
+      ++position.batch;
       given_ = ~0ull;
       r.samples += n;
       if constexpr (P::desc.cost >= 0) r.cost += static_cast<double>(n) * cost();
@@ -266,8 +262,11 @@ class evaluator {
         metrics::extend(sums[i], one, n, i);
       }
     }
-    const double total = r.samples > 0 ? static_cast<double>(r.samples) : 1;
-    r.cost /= total;
+    if (r.samples == 0)
+      throw error(
+          "lamina: test: expected at least one mini-batch, found none: the reader is empty, or "
+          "drop_last left nothing of it");
+    r.cost /= static_cast<double>(r.samples);
     r.metrics = std::vector<test_result::metric_value>(metrics::count);
     for (int i = 0; i < metrics::count; ++i)
       r.metrics[static_cast<std::size_t>(i)] = {std::string(program_metrics<program>::all.name[i]),
@@ -283,15 +282,17 @@ class evaluator {
     if ((needed & ~given_) != 0) not_fed(V, needed & ~given_);
   }
   [[noreturn]] LAMINA_COLD static void not_fed(int variable, unsigned long long missing) {
-    constexpr const auto& p = run_time_program<P>::desc;
     int i = 0;
     while ((missing >> i & 1) == 0) ++i;
-    throw error(
-        text() << "lamina: activation " << variable_name(run_time_program<P>::view, variable)
-               << ": expected a feed of " << variable_name(run_time_program<P>::view, p.data[i])
-               << " in the last forward(), found none");
+    throw error(text() << "lamina: activation "
+                       << variable_name(run_time_program<P>::view, variable)
+                       << ": expected a feed of " << name_of_data(i)
+                       << " in the last forward(), found none");
   }
 
+  static auto name_of_data(int i) {
+    return variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i]);
+  }
   /// The data layer that a feed names; forward() reports an unknown one.
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
@@ -331,15 +332,13 @@ class evaluator {
       constexpr int columns = plan<program>::lowered.variables[P::desc.data[i]].columns;
       const std::size_t n = f.count / static_cast<std::size_t>(columns);
       if (f.count % static_cast<std::size_t>(columns) != 0)
-        throw error(
-            text() << "lamina: feed "
-                   << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
-                   << ": expected a multiple of " << columns << " values, found " << f.count);
+        throw error(text() << "lamina: feed " << name_of_data(i) << ": expected a multiple of "
+                           << columns << " values, found " << f.count);
+      if (n > static_cast<std::size_t>((std::numeric_limits<int>::max)()))
+        throw error(text() << "lamina: feed: expected at most 2^31 - 1 rows, found " << n);
       if (rows_ >= 0 && static_cast<std::size_t>(rows_) != n)
-        throw error(
-            text() << "lamina: feed "
-                   << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i])
-                   << ": expected " << rows_ << " rows as in the other feeds, found " << n);
+        throw error(text() << "lamina: feed " << name_of_data(i) << ": expected " << rows_
+                           << " rows as in the other feeds, found " << n);
       if (rows_ < 0) {
         rows_ = static_cast<int>(n);
         machine_.bind(rows_);
@@ -370,6 +369,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
   template <class Given>
   evaluator(const Given&, const evaluator_options&) {}
   void refresh() {}
+  void check_nan(bool = false) {}
   template <class... Feed>
   void forward(Feed...) {}
   template <fixed_string Name>
@@ -377,7 +377,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
     return {};
   }
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  sequence_view sequences() {
     return {};
   }
   float cost() { return 0; }

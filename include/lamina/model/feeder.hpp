@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -131,7 +132,7 @@ class feeder {
       const std::size_t length = count / width;
       if (count % width != 0)
         fail(Index, columns(Index), "values (or a multiple)", static_cast<long long>(count));
-      convert<element<Index>>(std::data(field), count, capacity_for(Index, length));
+      convert<Index>(std::data(field), count, capacity_for(Index, length));
       return static_cast<int>(length);
     } else {
       int length = 0;
@@ -151,9 +152,9 @@ class feeder {
     if (static_cast<int>(count) != columns(Index))
       fail(Index, columns(Index), "values", static_cast<long long>(count));
     if constexpr (std::is_arithmetic_v<Field>)
-      convert<element<Index>>(&field, 1, capacity_for(Index, 1));
+      convert<Index>(&field, 1, capacity_for(Index, 1));
     else
-      convert<element<Index>>(std::data(field), count, capacity_for(Index, 1));
+      convert<Index>(std::data(field), count, capacity_for(Index, 1));
   }
   /// The address of the next rows of a layer.
   LAMINA_NOINLINE std::byte* capacity_for(int layer, std::size_t rows) {
@@ -177,18 +178,44 @@ class feeder {
   }
   [[noreturn]] LAMINA_COLD void fail(int layer, long long expected, const char* what,
                                      long long found) const {
-    throw error(
+    throw row_error(
         text() << "lamina: data layer "
                << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
                << ", row " << rows_ << ": expected " << expected << " " << what << ", found "
-               << found);
+               << found,
+        batch::domain, rows_);
   }
+  /// Whether an integer type has numbers that a data layer of another integer type has not.
   template <class To, class From>
-  static void convert(const From* from, std::size_t count, std::byte* to) {
+  static constexpr bool loses =
+      std::is_integral_v<To>&& std::is_integral_v<From> && !std::is_same_v<To, bool> &&
+      ((std::is_signed_v<From> && !std::is_signed_v<To>) ||
+       std::numeric_limits<From>::digits > std::numeric_limits<To>::digits);
+  template <class Number>
+  static bool is_negative(Number x) {
+    if constexpr (std::is_signed_v<Number>)
+      return x < 0;
+    else
+      return false;
+  }
+  template <int Index, class From>
+  void convert(const From* from, std::size_t count, std::byte* to) const {
+    using number = element<Index>;
     for (std::size_t i = 0; i < count; ++i) {
-      const To value = static_cast<To>(from[i]);
-      std::memcpy(to + i * sizeof(To), &value, sizeof(To));
+      const number value = static_cast<number>(from[i]);
+      if constexpr (loses<number, From>)
+        if (static_cast<From>(value) != from[i] || is_negative(value) != is_negative(from[i]))
+          fail_number(Index, static_cast<long long>(from[i]));
+      std::memcpy(to + i * sizeof(number), &value, sizeof(number));
     }
+  }
+  [[noreturn]] LAMINA_COLD void fail_number(int layer, long long found) const {
+    throw row_error(
+        text() << "lamina: data layer "
+               << variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[layer])
+               << ", row " << rows_ << ": expected numbers of " << name_of(table.of[layer].type)
+               << ", found " << found,
+        batch::domain, rows_);
   }
 
   std::array<std::vector<std::byte>, static_cast<std::size_t>(at_least_one(layers))> arrays_;

@@ -191,7 +191,7 @@ class model {
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
-      all.push_back({describe(i), values[i], pointers_[i]});
+      all.push_back({describe(i), values[i], memory()[i]});
     stored_arrays::assign(all);
     forget_training();
   }
@@ -223,7 +223,7 @@ class model {
   /// The parameters in the form for files.
   stored_arrays arrays() const {
     static constexpr const char* none[] = {""};
-    return {parameters_in<P>(), pointers_.get(), 1, none, "", "", "a parameter"};
+    return {parameters_in<P>(), memory(), 1, none, "", "", "a parameter"};
   }
 
   /// What `train` keeps here from call to call: moments, steps and passes, so that a second call
@@ -233,11 +233,20 @@ class model {
   void forget_training() { training_.forget(); }
 
   /// One pointer per parameter, to its memory in the engine's layout.
-  float* const* memory() const { return pointers_.get(); }
+  /// Throws lamina::error for a model that was moved from.
+  float* const* memory() const {
+    if (!pointers_) fail_moved();
+    return pointers_.get();
+  }
   /// The owner of parameter i's memory.
-  const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const { return owners_[i]; }
+  const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const {
+    return memory(), owners_[i];
+  }
 
  private:
+  [[noreturn]] LAMINA_COLD static void fail_moved() {
+    throw error("lamina: model: expected parameters, found a model that was moved from");
+  }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
       owners_[i] = std::make_shared<engine::cpu::aligned_buffer>(parameters_in<P>().floats(i));
@@ -365,8 +374,8 @@ class model {
     }
   }
 
-  void export_values(int i, real* to) const { unpack_like(describe(i), pointers_[i], to); }
-  void import_values(int i, const real* from) { pack_like(describe(i), from, pointers_[i]); }
+  void export_values(int i, real* to) const { unpack_like(describe(i), memory()[i], to); }
+  void import_values(int i, const real* from) { pack_like(describe(i), from, memory()[i]); }
 
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;

@@ -4,7 +4,9 @@
 
 #include <lamina/core/config.hpp>
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <lamina/core/check.hpp>
@@ -47,6 +49,14 @@ inline std::string variable_name(const program_view& p, int variable) {
 
 namespace detail {
 
+/// Whether no name occurs twice.
+constexpr bool all_differ(std::initializer_list<std::string_view> names) {
+  for (const std::string_view* a = names.begin(); a != names.end(); ++a)
+    for (const std::string_view* b = names.begin(); b != a; ++b)
+      if (*a == *b) return false;
+  return true;
+}
+
 /// Letters of names for error messages.
 template <fixed_string Name, std::size_t... Index>
 auto letters_of(std::index_sequence<Index...>) -> named<Name.text[Index]...>;
@@ -85,6 +95,39 @@ struct parameter_names<P, std::integer_sequence<int, Index...>> {
   using type =
       the_program_has<typename variable_text<P, P::desc.parameters[Index].variable>::type...>;
 };
+
+/// The names that a user gave to layers, at most the first 32.
+template <class P>
+struct own_names {
+  struct list {
+    int count;
+    int of[32];
+  };
+  static constexpr list all = [] {
+    list l{};
+    for (int i = 0; i < P::desc.count.names && l.count < 32; ++i)
+      if (P::desc.names[i].key == nullptr && P::desc.names[i].output >= 0) l.of[l.count++] = i;
+    return l;
+  }();
+  template <int Name, int... Index>
+  static auto letters(std::integer_sequence<int, Index...>)
+      -> named<P::desc.characters[P::desc.names[Name].offset + Index]...>;
+  template <int... Index>
+  static auto names(std::integer_sequence<int, Index...>)
+      -> the_program_has<decltype(letters<all.of[Index]>(
+          std::make_integer_sequence<int, P::desc.names[all.of[Index]].length>{}))...>;
+  using type = decltype(names(std::make_integer_sequence<int, all.count>{}));
+};
+
+/// The names of the layers, which the error message for an unknown one lists.
+template <class P, bool Wanted>
+struct all_layers : own_names<P> {};
+template <class P>
+struct all_layers<P, false> {
+  using type = void;
+};
+template <class P, bool Wanted>
+using known_layers = typename all_layers<P, Wanted>::type;
 
 /// The names of all data layers, which the error message for an unknown data layer lists.
 template <class P, bool Wanted>

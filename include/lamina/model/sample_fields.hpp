@@ -96,6 +96,22 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
   }
 }
 
+/// How many containers hold the numbers of a field: 0 for a number, 1 for numbers one behind the
+/// other, and -1 for anything else, such as an enumeration or a std::list.
+template <class Field>
+constexpr int depth_of_field() {
+  if constexpr (std::is_arithmetic_v<Field>) {
+    return 0;
+  } else if constexpr (std::ranges::range<const Field&>) {
+    constexpr int inner =
+        depth_of_field<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>>();
+    constexpr bool in_place = requires(const Field& f) { std::data(f), std::size(f); };
+    return inner < 0 || (inner == 0 && !in_place) ? -1 : inner + 1;
+  } else {
+    return -1;
+  }
+}
+
 /// The numbers in a field, through up to three containers; void where it holds something else.
 template <class Field, int Depth = 3>
 struct field_number {
@@ -127,6 +143,7 @@ struct field_list {
   static constexpr int sizes[sizeof...(Field) + 1] = {field_size<Field>..., 0};
   static constexpr bool reals[sizeof...(Field) + 1] = {
       std::is_floating_point_v<typename field_number<Field>::type>..., false};
+  static constexpr int depths[sizeof...(Field) + 1] = {depth_of_field<Field>()..., 0};
   template <int Index>
   using type = std::tuple_element_t<static_cast<std::size_t>(Index), std::tuple<Field...>>;
 };
@@ -142,7 +159,8 @@ using field_list_of =
 
 /// The first data layer that cannot accept its field of the samples, as far as the types show, or
 /// -1. An integer layer does not accept real numbers (labels as floats, fields in another order),
-/// and an array must have the size of its layer.
+/// and an array must have the size of its layer. Without sequences a field holds its numbers in one
+/// container at most, with sequences in two, with sequences of sequences in one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < P::desc.count.data; ++i) {
@@ -150,7 +168,11 @@ constexpr int layer_without_field() {
     const bool rounds =
         !is_floating(layer.type) && layer.type != dtype::boolean && Fields::reals[i];
     const bool fixed = layer.parent < 0 && Fields::sizes[i] >= 0;
-    if (rounds || (fixed && Fields::sizes[i] != layer.columns)) return i;
+    const int depth = Fields::depths[i];
+    const int least = layer.grandparent >= 0 ? 1 : 0;
+    const int most = layer.grandparent >= 0 ? 3 : layer.parent >= 0 ? 2 : 1;
+    if (rounds || depth < least || depth > most || (fixed && Fields::sizes[i] != layer.columns))
+      return i;
   }
   return -1;
 }

@@ -33,6 +33,11 @@ struct train_options {
   int accumulate = 1;
   event_handler on_event{};
   std::uint64_t seed = 0;  // of dropout and other random operators
+  // Stop with an error at the first NaN (check_infinity: or infinity) in data, activations,
+  // gradients or parameters. The error names layer, operator, mini-batch and sample, and the model
+  // is that of before the mini-batch. Slower; on the CPU; with <lamina/model/check_nan.hpp>.
+  bool check_nan = false;
+  bool check_infinity = false;
   checkpoint_options checkpoint{};
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };

@@ -118,9 +118,11 @@ struct variable : variable_handle {
       : variable_handle(from, line, file) {}
   constexpr variable& operator=(const variable&) = default;
 
-  /// Refuses a handle of another type with an error that names both types.
+  /// Refuses a handle of another type with an error that names both types. `auto`, because the
+  /// compiler then reads the body where the user's function is compiled, not where it is run, and
+  /// shows only the user's line.
   template <class U, class S, int... E>
-  constexpr variable& operator=(const variable<U, S, E...>&) {
+  constexpr auto& operator=(const variable<U, S, E...>&) {
     static_assert(check<never<U>, expects_type<variable>, gets_type<variable<U, S, E...>>>,
                   "lamina: variable: a handle keeps its element type, rows and dimensions");
     return *this;

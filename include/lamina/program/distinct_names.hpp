@@ -54,8 +54,12 @@ class distinct_names {
   constexpr std::string_view text_of(const name_desc& d) const {
     return {b_.characters.items + d.offset, static_cast<std::size_t>(d.length)};
   }
+  /// Reports the variable, with the line of the layer if it is one of the layer's parameters.
   constexpr void report(int variable) {
-    report_variable(b_, fault_kind::name_used_twice, variable, 0);
+    const variable_desc& v = b_.variables.items[variable];
+    const bool known = v.kind == variable_kind::parameter && v.index < b_.origins.count;
+    report_variable(b_, fault_kind::name_used_twice, variable,
+                    known ? b_.origins.items[v.index].line : 0);
   }
 
   /// Finds a user's name, "fc_0", that is also the generated name of the first fc.

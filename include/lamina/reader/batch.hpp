@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/element_count.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
@@ -58,10 +58,9 @@ class batched_reader {
 };
 
 /// Mini-batches: std::vector of `size` elements. The last one of a pass may be shorter; drop_last
-/// drops it then. Error: size of 0. Fluid: batch (with drop_last = False).
-inline auto batch(std::size_t size, bool drop_last = false) {
-  if (size == 0)
-    throw error("lamina: reader::batch: expected a batch of at least 1 element, found 0");
+/// drops it then. Error: a size below 1. Fluid: batch (with drop_last = False).
+inline auto batch(element_count elements, bool drop_last = false) {
+  const std::size_t size = elements.at_least(1, "batch");
   auto make = [size, drop_last]<class R>(std::shared_ptr<R> reader) {
     return batched_reader<R>(std::move(reader), size, drop_last);
   };

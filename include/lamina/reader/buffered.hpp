@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/element_count.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
 
@@ -139,10 +139,9 @@ class buffered_reader {
 /// Reads up to `size` elements ahead in a background thread, in the same order. The thread lives
 /// as long as the pass: it starts with the first element that is asked for and is joined when the
 /// pass ends or is dropped, which waits for the element it is making. An exception of the reader
-/// arrives after the elements read before it. Error: size of 0. Fluid: buffered.
-inline auto buffered(std::size_t size) {
-  if (size == 0)
-    throw error("lamina: reader::buffered: expected a buffer of at least 1 element, found 0");
+/// arrives after the elements read before it. Error: a size below 1. Fluid: buffered.
+inline auto buffered(element_count elements) {
+  const std::size_t size = elements.at_least(1, "buffered");
   auto make = [size]<class R>(std::shared_ptr<R> reader) {
     return buffered_reader<R>(std::move(reader), size);
   };

@@ -10,6 +10,7 @@
 
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/element_count.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
 
@@ -40,8 +41,10 @@ class first_n_reader {
 };
 
 /// The first `count` elements of each pass, fewer if the pass is shorter. It never reads the
-/// element after the last one. It divides an endless reader into passes. Fluid: firstn.
-inline auto first_n(std::uint64_t count) {
+/// element after the last one. It divides an endless reader into passes. Error: a count below 0.
+/// Fluid: firstn.
+inline auto first_n(element_count elements) {
+  const std::uint64_t count = elements.at_least(0, "first_n");
   auto make = [count]<class R>(std::shared_ptr<R> reader) {
     return first_n_reader<R>(std::move(reader), count);
   };

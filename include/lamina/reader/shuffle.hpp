@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/element_count.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
@@ -112,10 +112,9 @@ class shuffled_reader {
 /// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
 /// shuffled too. With a buffer as long as the pass every order is equally likely. The order depends
 /// only on the seed and the pass number: each pass has a different order, and a second run has the
-/// same orders. Error: buffer_size of 0. Fluid: shuffle.
-inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0) {
-  if (buffer_size == 0)
-    throw error("lamina: reader::shuffle: expected a buffer of at least 1 element, found 0");
+/// same orders. Error: a buffer of fewer than 1 element. Fluid: shuffle.
+inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
+  const std::size_t buffer_size = buffer.at_least(1, "shuffle");
   auto make = [buffer_size, seed]<class R>(std::shared_ptr<R> reader) {
     return shuffled_reader<R>(std::move(reader), buffer_size, seed);
   };

@@ -10,6 +10,7 @@
 
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/element_count.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
 
@@ -41,8 +42,9 @@ class skip_n_reader {
 
 /// The elements after the first `count` elements of each pass. The skipped elements are read too,
 /// because only then is the rest bit for bit the same: begin_pass(r | skip_n(b), p) resumes pass p
-/// after b elements.
-inline auto skip_n(std::uint64_t count) {
+/// after b elements. Error: a count below 0.
+inline auto skip_n(element_count elements) {
+  const std::uint64_t count = elements.at_least(0, "skip_n");
   auto make = [count]<class R>(std::shared_ptr<R> reader) {
     return skip_n_reader<R>(std::move(reader), count);
   };

@@ -19,6 +19,7 @@
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
+#include <lamina/reader/element_count.hpp>
 #include <lamina/reader/random.hpp>
 
 namespace lamina::inline LAMINA_ABI::reader {
@@ -235,8 +236,10 @@ auto xmap(F f, xmap_options options = {}) {
 
 /// xmap(f, threads, buffer, ordered), as Fluid spells it.
 template <class F>
-auto xmap(F f, std::size_t threads, std::size_t buffer, bool ordered = true) {
-  return xmap(std::move(f), xmap_options{.threads = threads, .buffer = buffer, .ordered = ordered});
+auto xmap(F f, element_count threads, element_count buffer, bool ordered = true) {
+  return xmap(std::move(f), xmap_options{.threads = threads.at_least(1, "xmap"),
+                                         .buffer = buffer.at_least(1, "xmap"),
+                                         .ordered = ordered});
 }
 
 }  // namespace lamina::inline LAMINA_ABI::reader

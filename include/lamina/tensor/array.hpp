@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/checked_index.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/tensor/array_view.hpp>
@@ -83,7 +84,9 @@ class array {
 
   /// The dimensions, outermost first.
   const std::vector<std::size_t>& shape() const { return shape_; }
-  std::size_t shape(std::size_t i) const { return shape_[i]; }
+  std::size_t shape(std::size_t i) const {
+    return shape_[detail::checked_index("shape of an array", 0, i, shape_.size())];
+  }
   std::size_t dimension() const { return shape_.size(); }
   std::size_t size() const { return values_.size(); }
   T* data() { return values_.data(); }
@@ -104,8 +107,8 @@ class array {
     return values_[position(at...)];
   }
   /// Element i in row-major order.
-  T& flat(std::size_t i) & { return values_[i]; }
-  const T& flat(std::size_t i) const& { return values_[i]; }
+  T& flat(std::size_t i) & { return values_[in_row_major_order(i)]; }
+  const T& flat(std::size_t i) const& { return values_[in_row_major_order(i)]; }
 
   /// Equal shapes and equal elements.
   friend bool operator==(const array&, const array&) = default;
@@ -195,8 +198,13 @@ class array {
   template <class... Index>
   std::size_t position(Index... at) const {
     std::size_t n = 0, d = 0;
-    ((n = n * shape_[d++] + static_cast<std::size_t>(at)), ...);
+    if (detail::checks_indices && sizeof...(Index) != shape_.size())
+      detail::fail_index_count("array", shape_.size(), sizeof...(Index));
+    ((n = n * shape_[d] + detail::checked_index("array", d, at, shape_[d]), ++d), ...);
     return n;
+  }
+  std::size_t in_row_major_order(std::size_t i) const {
+    return detail::checked_index("array in row-major order", 0, i, values_.size());
   }
 
   std::vector<std::size_t> shape_;

@@ -9,6 +9,8 @@
 #include <concepts>
 #include <cstddef>
 
+#include <lamina/core/checked_index.hpp>
+
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
@@ -23,7 +25,8 @@ concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
 /// The result of `activation<"name">()`: a variable in a machine's memory, without a copy. Inner
 /// dimensions are contiguous; rows of the outermost dimension are `stride()` elements apart.
 /// Converts to xtensor's xarray, as a copy. If `contiguous()`, xt::adapt makes an expression from
-/// `data()`, `size()` and the shape.
+/// `data()`, `size()` and the shape. An index outside of the shape throws lamina::error, unless
+/// NDEBUG is defined.
 template <class T, std::size_t Rank>
 class array_view {
  public:
@@ -36,7 +39,9 @@ class array_view {
 
   /// The dimensions, outermost first.
   const std::array<std::size_t, Rank>& shape() const { return shape_; }
-  std::size_t shape(std::size_t i) const { return shape_[i]; }
+  std::size_t shape(std::size_t i) const {
+    return shape_[detail::checked_index("shape of an activation", 0, i, Rank)];
+  }
   static constexpr std::size_t dimension() { return Rank; }
   std::size_t size() const { return (Rank == 0 ? 1 : shape_[0]) * row_size(); }
   /// The first element.
@@ -53,8 +58,8 @@ class array_view {
       return *data_;
     } else {
       std::size_t inner = 0, d = 0, row = 0;
-      ((d == 0 ? row = static_cast<std::size_t>(at)
-               : inner = inner * shape_[d] + static_cast<std::size_t>(at),
+      ((d == 0 ? row = detail::checked_index(name, d, at, shape_[d])
+               : inner = inner * shape_[d] + detail::checked_index(name, d, at, shape_[d]),
         ++d),
        ...);
       return data_[row * stride_ + inner];
@@ -62,8 +67,7 @@ class array_view {
   }
   /// Element i in row-major order.
   const T& flat(std::size_t i) const {
-    const std::size_t n = row_size();
-    return data_[i / n * stride_ + i % n];
+    return element(detail::checked_index("activation in row-major order", 0, i, size()));
   }
 
   /// A random-access iterator over all elements in row-major order.
@@ -73,7 +77,7 @@ class array_view {
     using difference_type = std::ptrdiff_t;
     iterator() = default;
     iterator(const array_view* of, std::size_t at) : of_(of), at_(at) {}
-    const T& operator*() const { return of_->flat(at_); }
+    const T& operator*() const { return of_->element(at_); }
     iterator& operator++() { return ++at_, *this; }
     iterator operator++(int) { return {of_, at_++}; }
     iterator& operator--() { return --at_, *this; }
@@ -102,11 +106,16 @@ class array_view {
   requires detail::made_from_shape<A, T>
   operator A() const {  // NOLINT: an array converts
     A to = A::from_shape(typename A::shape_type(shape_.begin(), shape_.end()));
-    for (std::size_t i = 0; i < size(); ++i) to.data()[i] = flat(i);
+    for (std::size_t i = 0; i < size(); ++i) to.data()[i] = element(i);
     return to;
   }
 
  private:
+  static constexpr const char* name = "activation";
+  const T& element(std::size_t i) const {
+    const std::size_t n = row_size();
+    return data_[i / n * stride_ + i % n];
+  }
   std::size_t row_size() const {
     std::size_t n = 1;
     for (std::size_t d = 1; d < Rank; ++d) n *= shape_[d];

@@ -72,6 +72,11 @@ class gradient_parts {
       return nullptr;
   }
 
+  /// From now on the machines stop at the first NaN, or with `infinity` at the first infinity too.
+  LAMINA_COLD void check_numbers(bool infinity) {
+    for (auto& part : machines_) part->machine().check_numbers(run_time_program<P>::view, infinity);
+  }
+
   /// Runs forward and backward of a mini-batch and averages moving statistics; the gradients still
   /// lie in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,

@@ -21,15 +21,16 @@
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/gradient_parts.hpp>
+#include <lamina/train/number_check.hpp>
+#include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The machine of a trainer on the CPU. With one thread and no limit on
-/// norms, forward, backward and update are one program in which updates are fused into the products
-/// that compute their gradients. Otherwise each thread computes the gradients of a part of the
-/// mini-batch, the trainer adds them up in a fixed order, and then updates each parameter: the same
-/// seed and the same number of threads give the same bits.
+/// The machine of a trainer on the CPU. With one thread and no limit on norms, forward, backward
+/// and update are one program in which updates are fused into the products that compute their
+/// gradients. Otherwise each thread computes the gradients of a part of the mini-batch, and the
+/// trainer adds them in a fixed order: the same seed and number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
 class host_trainer {
  public:
@@ -50,8 +51,7 @@ class host_trainer {
   using parts_type = gradient_parts<P, fused>;
   static constexpr bool any_rows = parts_type::any_rows;
 
-  /// With `kept`, the training that a model remembers: goes on from there if it is of this type of
-  /// optimizer.
+  /// Goes on from `kept`, the training that a model remembers, if that is of this optimizer type.
   LAMINA_COLD host_trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0,
                            training_memory* kept = nullptr)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
@@ -76,18 +76,23 @@ class host_trainer {
     scales_ = owned_array<float>(capacity);
   }
 
-  host_trainer(const host_trainer&) = delete;
-  host_trainer& operator=(const host_trainer&) = delete;
-
   /// Reads the options of `opt` again in each step, because an event handler may change them. A
   /// limit on norms must be present from the start.
   void follow(const Opt& opt) { used_ = &opt; }
+
+  /// From now on each step stops at the first NaN, before the model changes.
+  LAMINA_COLD void stop_at_nan(const number_check& what) {
+    check_ = what, fused_.reset();
+    if (!parts_) parts_.emplace(model_, pool_.size());
+    parts_->check_numbers(what.infinity);
+  }
 
   /// Runs one mini-batch. Returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     ran_parts_ = !fused_;
-    return fused_ ? fused_step(batch) : split_step(batch);
+    const real cost = fused_ ? fused_step(batch) : split_step(batch);
+    return check_.require(model_), cost;
   }
 
   /// Computes the gradients of a mini-batch and joins them with those since the last update(), as
@@ -97,15 +102,9 @@ class host_trainer {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     if (!parts_) parts_.emplace(model_, 1);
     if (!parts_type::joins_one_by_one && parts_->pending() > 0 && whole == nullptr)
-      throw error(
-          "lamina: trainer: a cost that adds means over rows of several kinds needs all "
-          "mini-batches of an update at once: expected the option accumulate and pass(), found a "
-          "second backward() before update()");
+      detail::fail_second_backward();
     if (!parts_type::part_weight::fits && (parts_->pending() > 0 || whole != nullptr))
-      throw error(
-          "lamina: trainer: expected one mini-batch per update for a cost that is neither a mean "
-          "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
-          "data alone, found several");
+      detail::fail_several_minibatches();
     parts_->keep();
     const real cost = parts_->run(pool_, parts_->behind(batch), whole == nullptr ? batch : *whole,
                                   seed_, static_cast<std::uint64_t>(steps_));
@@ -117,13 +116,11 @@ class host_trainer {
   }
   /// Updates the parameters with the joined gradients. Throws lamina::error when there are none.
   void update() {
-    if (pending() == 0)
-      throw error(
-          "lamina: trainer: expected backward() before update(), found none since the last "
-          "update");
+    if (pending() == 0) detail::fail_no_backward();
     parts_->bring();
     parts_->forget();
     update_parameters();
+    check_.require(model_);
   }
   /// The same with gradients that `join(parts)` puts into the memory of the first machine.
   template <class Join>
@@ -385,6 +382,7 @@ class host_trainer {
   const Opt* used_ = &opt_;
   model<P>& model_;
   std::uint64_t seed_;
+  number_check check_;
   std::int64_t steps_ = 0;
   bool torn_ = false;       // some parameters are already updated
   bool ran_parts_ = false;  // the last mini-batch ran in parts

@@ -9,21 +9,33 @@
 #include <utility>
 
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/minibatch_position.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Fills a feeder with the mini-batches of a pass and skips those without samples.
+/// Fills a feeder with the mini-batches of a pass and skips those without samples. Errors about a
+/// field name the mini-batch and the sample.
 template <program_type P, class Pass>
 class minibatch_walk {
  public:
-  minibatch_walk(Pass& pass, feeder<P>& to) : at_(pass.begin()), end_(pass.end()), to_(to) {}
+  minibatch_walk(Pass& pass, feeder<P>& to, std::int64_t number)
+      : at_(pass.begin()), end_(pass.end()), to_(to), position_{.pass = number} {}
 
   /// Goes to the next mini-batch; returns whether there is one.
   bool next() {
-    if (std::exchange(begun_, true)) ++at_;
+    if (std::exchange(begun_, true)) {
+      ++at_;
+      ++position_.batch;
+      position_.first_sample += rows_;
+    }
     for (; at_ != end_; ++at_) {
-      to_.fill(*at_);
-      if (to_.rows() > 0) return true;
+      try {
+        to_.fill(*at_);
+      } catch (const row_error& e) {
+        position_.fail(e, e.row());
+      }
+      rows_ = to_.rows();
+      if (rows_ > 0) return true;
     }
     begun_ = false;  // the end is final
     return false;
@@ -33,6 +45,8 @@ class minibatch_walk {
   decltype(std::declval<Pass&>().begin()) at_;
   decltype(std::declval<Pass&>().end()) end_;
   feeder<P>& to_;
+  minibatch_position position_;
+  int rows_ = 0;  // of the mini-batch; the caller may take the feeder's contents
   bool begun_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
@@ -27,7 +28,9 @@ struct run_program_options {
   std::uint64_t seed = 0;
   /// The upper bound for the iterations of one loop; one more throws lamina::error.
   std::uint64_t iterations = 1000000;
-  lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
+  bool check_nan = false;       // stop at the first NaN; slower
+  bool check_infinity = false;  // at the first NaN or infinity
+  lamina::place place{};        // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
 /// The mini-batches that a run has read, and the cost that it has computed.
@@ -78,6 +81,18 @@ class minibatch_feed {
 
   static bool next(void* self) { return static_cast<minibatch_feed*>(self)->take(); }
 
+  /// Runs the machine. An error about a row gets the position of the last mini-batch added.
+  void run(std::uint64_t seed) {
+    try {
+      machine_.run(~0ull, seed, 0);
+    } catch (const row_error& e) {
+      minibatch_position at = position();
+      --at.batch;
+      at.first_sample -= feeder_.rows();
+      at.fail(e, feeder_.view().sample_of(e.domain(), e.row()));
+    }
+  }
+
  private:
   using pass_type = decltype(reader::begin_pass(std::declval<Reader&>(), std::uint64_t{}));
   using iterator_type = decltype(std::declval<pass_type&>().begin());
@@ -88,16 +103,24 @@ class minibatch_feed {
       pass_.emplace(reader::begin_pass(batches_, passes_++));
       at_.emplace(pass_->begin());
     }
-    if (*at_ == pass_->end()) {
-      feeder_.clear();
-    } else {
+    if (*at_ == pass_->end())
+      throw error(text() << "lamina: run: expected at least one mini-batch in pass " << passes_ - 1
+                         << " of the reader, found none");
+    try {
       feeder_.fill(**at_);
-      ++*at_;
-      ++summary_.minibatches;
+    } catch (const row_error& e) {
+      position().fail(e, e.row());
     }
+    ++*at_;
+    ++summary_.minibatches;
     summary_.samples += feeder_.rows();
     hand_over(feeder_.view());
     return !(*at_ == pass_->end());
+  }
+
+  /// The next mini-batch among all of the run.
+  minibatch_position position() const {
+    return {.batch = summary_.minibatches, .first_sample = summary_.samples};
   }
 
   void hand_over(const batch_view<P>& batch) {
@@ -137,7 +160,14 @@ run_summary run_machine(Machine& machine, Reader& batches, const run_program_opt
   minibatch_feed<P, Reader, Machine> feed(batches, machine, summary);
   machine.read_from({&feed, &decltype(feed)::next});
   machine.limit_iterations(options.iterations);
-  machine.run(~0ull, options.seed, 0);
+  if (options.check_nan || options.check_infinity) {
+    constexpr const program_view& names = run_time_program<P>::view;
+    if constexpr (requires { machine.check_numbers(names, true); })
+      machine.check_numbers(names, options.check_infinity);
+    else
+      throw error("lamina: check_nan: expected the CPU as place, found a device");
+  }
+  feed.run(options.seed);
   if constexpr (cost_kind_of<P>() == cost_kind::number)
     summary.cost = number_in<P, P::desc.cost>(machine);
   return summary;

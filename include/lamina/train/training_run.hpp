@@ -12,12 +12,14 @@
 #include <vector>
 
 #include <lamina/model/feeder.hpp>
+#include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/training_memory.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/minibatch_walk.hpp>
+#include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -63,6 +65,12 @@ class training_run {
                                            : ", as trainers accumulate and train does not")
                          << ", found " << options.accumulate);
     machine_.follow(opt);
+    if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
+      if constexpr (requires { machine_.stop_at_nan(stop); })
+        machine_.stop_at_nan(stop);
+      else
+        throw error("lamina: check_nan: expected the CPU as place, found a device");
+    }
     const checkpoint_options& saving = options.checkpoint;
     if (saving.directory.empty()) return;
     const checkpoint_files& files = *saving.directory.files();
@@ -143,10 +151,14 @@ class training_run {
     report({.kind = event_kind::begin_pass, .pass = pass});
     means_.begin(machine_);
     auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
-    detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_);
+    detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_, pass);
+    minibatch_position here{.pass = pass};
     if (at_.batch > 0) {
       const bool summed = saves || at_.checksum != 0;
-      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) note(feeder_, summed);
+      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) {
+        note(feeder_, summed);
+        here.first_sample += feeder_.rows();
+      }
       seen_.require(at_, source_);
     }
     minibatch_group group;
@@ -157,7 +169,9 @@ class training_run {
       const int rows = now.rows();
       const std::int64_t batch = seen_.batches() - 1;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double cost = static_cast<double>(run(now.view(), group));
+      here.batch = batch;
+      const double cost = static_cast<double>(
+          detail::at_minibatch(here, now.view(), [&] { return run(now.view(), group); }));
       means_.add(machine_, cost, rows);
       has_run_ = true;
       event e{.kind = event_kind::end_forward_backward,
@@ -167,7 +181,9 @@ class training_run {
               .cost = cost,
               .metrics = means_.now()};
       report(e);
-      if (pending() >= options_.accumulate) update();
+      if (pending() >= options_.accumulate)
+        detail::at_minibatch(here, now.view(), [&] { update(); });
+      here.first_sample += rows;
       e.kind = event_kind::end_iteration;
       report(e);
       is_due = is_due ||
@@ -178,6 +194,7 @@ class training_run {
       if (stopping_) break;
     }
     if (pending() > 0) update();
+    if (seen_.batches() == 0 && !stopping_) fail_empty(pass, known_batches_.has_value());
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
@@ -195,6 +212,14 @@ class training_run {
   }
 
  private:
+  /// Throws lamina::error: this pass has no samples; `was_read`: an earlier one had some.
+  [[noreturn]] LAMINA_COLD static void fail_empty(int pass, bool was_read) {
+    throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
+                       << ", found none"
+                       << (was_read ? ": the reader ended for good, but each pass reads it again"
+                                    : ": the reader is empty, or drop_last left nothing of it"));
+  }
+
   /// Whether the cost needs the rows of all mini-batches of an update.
   static constexpr bool needs_all_rows = [] {
     if constexpr (accumulates)

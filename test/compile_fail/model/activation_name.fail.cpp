@@ -2,6 +2,7 @@
 // An activation of a layer that the program does not have.
 // expect-error: static.assert.*activation: the program has no layer or variable of this name
 // expect-fact: named<'o', 'u', 't'>
+// expect-fact: the_program_has<.*named<'o', 'u', 't', 'p', 'u', 't'>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/model/evaluator.hpp>

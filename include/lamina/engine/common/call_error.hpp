@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include <lamina/core/error.hpp>
@@ -39,9 +40,9 @@ struct message_part {
   sort is;
 };
 
-/// Throws lamina::error: the operator's name, then the pieces.
-[[noreturn]] LAMINA_COLD inline void fail(const operator_call& c,
-                                          std::initializer_list<message_part> parts) {
+/// The operator's name, then the pieces.
+LAMINA_COLD inline std::string call_message(const operator_call& c,
+                                            std::initializer_list<message_part> parts) {
   text message("lamina: ");
   message << c.schema().type << ": ";
   for (const message_part& p : parts) {
@@ -52,7 +53,12 @@ struct message_part {
     else
       message.print("%f", p.real);
   }
-  throw error(message);
+  return message;
+}
+/// Throws lamina::error with this message.
+[[noreturn]] LAMINA_COLD inline void fail(const operator_call& c,
+                                          std::initializer_list<message_part> parts) {
+  throw error(call_message(c, parts));
 }
 
 /// Throws unless the elements of `o` have the type that the kernel computes in, float or double.

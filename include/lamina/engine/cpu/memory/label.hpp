@@ -6,16 +6,23 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <string>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Throws lamina::error: a number is not an index below `count`.
+/// Throws lamina::error: a number is not an index below `count`. If the number is part of an
+/// operand with rows, the error is a row_error with the row in the whole mini-batch.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, std::int64_t row,
-                                                std::int64_t count) {
-  fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
+                                                std::int64_t count, const operand& of = {}) {
+  const bool has_rows = of.rank > 0 && of.dims[0] < 0;
+  if (has_rows) row += c.run().first_row[of.domain];
+  const std::string message =
+      call_message(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
+  if (has_rows) throw row_error(message, of.domain, row);
+  throw error(message);
 }
 
 /// Reads one label per line.
@@ -29,16 +36,11 @@ class label_reader {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);
     if (l == ignored_) return -1;
-    if (l < 0 || l >= classes) fail_range(c_, "label", l, first_row() + row, classes);
+    if (l < 0 || l >= classes) fail_range(c_, "label", l, row, classes, label_);
     return l;
   }
 
  private:
-  /// The index of the first of these rows in the whole mini-batch.
-  std::int64_t first_row() const {
-    return label_.rank > 0 && label_.dims[0] < 0 ? c_.run().first_row[label_.domain] : 0;
-  }
-
   const call_context& c_;
   operand label_;
   int ignored_;

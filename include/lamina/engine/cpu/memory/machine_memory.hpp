@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/core/error.hpp>
+#include <lamina/core/owned_array.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
@@ -57,7 +60,8 @@ class machine_memory {
   static constexpr bool all_fed = plan_type::fed.all();
 
   void bind(const domain_rows<domains>& rows) {
-    bool same = is_bound();
+    if (!constants_) fail_moved();
+    bool same = bound_;
     for (int d = batch::domain; d < domains; ++d)
       same = same && (rows.count[d] == rows_.count[d] || fed.of[d] == 0);
     const domain_rows<domains> before = rows_;
@@ -107,6 +111,12 @@ class machine_memory {
     c.is_odd_run = is_odd_run_;
     return c;
   }
+  /// The check of what is computed; none, unless it was asked for.
+  const group_check& checked_by() const { return check_; }
+  void check_by(const group_check& how) {
+    check_ = how;
+    check_.leaves_updates = external_.leaves_updates;
+  }
   /// The caller calls it before each run.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
@@ -117,7 +127,7 @@ class machine_memory {
   tensor_array& array(int number) { return arrays_[number]; }
   using rows_type = basic_selected_rows<real_of<P>>;
   rows_type& selected_rows(int number) { return selected_[number]; }
-  real* constants() { return constants_; }
+  real* constants() { return constants_.get(); }
 
   float* address_of(memory_slot s) {
     switch (s.space) {
@@ -135,9 +145,9 @@ class machine_memory {
       case memory_space::feed:
         return static_cast<float*>(feeds_[s.offset]);
       case memory_space::array:
-        return reinterpret_cast<float*>(arrays_ + s.offset);
+        return reinterpret_cast<float*>(arrays_.get() + s.offset);
       case memory_space::rows:
-        return reinterpret_cast<float*>(selected_ + s.offset);
+        return reinterpret_cast<float*>(selected_.get() + s.offset);
       case memory_space::frame:
       case memory_space::view:
         return nowhere();
@@ -150,6 +160,12 @@ class machine_memory {
  private:
   static constexpr long long fixed_size = plan_type::memory.fixed_size;
 
+  [[noreturn]] LAMINA_COLD static void fail_moved() {
+    throw error(
+        "lamina: run: expected an evaluator or a gradient machine with memory, found one that was "
+        "moved from");
+  }
+
   // The address of arrays without rows, which have no memory: null would mean that the argument is
   // absent, and kernels must not compute with it.
   static float* nowhere() {
@@ -159,7 +175,7 @@ class machine_memory {
   static real inverse_of(int rows) {
     return rows > 0 ? real(1) / static_cast<real>(rows) : real(0);
   }
-  float* constant(int i) { return reinterpret_cast<float*>(constants_ + i); }
+  float* constant(int i) { return reinterpret_cast<float*>(constants_.get() + i); }
 
   /// Sets a domain to no rows and its arguments to nowhere(), so that no kernel reads memory that
   /// does not exist.
@@ -179,7 +195,7 @@ class machine_memory {
       if (memory == nullptr) return;
       for (int d = first; d < end; ++d)
         if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
-      memory->bound_ = nullptr;
+      memory->bound_ = false;
       memory->place_arguments();
     }
   };
@@ -215,16 +231,15 @@ class machine_memory {
     }
     place_arguments();
     find_scratch();
-    bound_ = this;
+    bound_ = true;
     guard.memory = nullptr;
   }
   void place_arguments() {
     for (int a = 0; a < schedule::arguments; ++a)
-      if (!is_bound() || (schedule::table.slot_of[a].space != memory_space::frame &&
+      if (!bound_ || (schedule::table.slot_of[a].space != memory_space::frame &&
                           schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
-  bool is_bound() const { return bound_ == this; }
   // The scratch memory of kernels depends on the numbers of rows alone; for dynamic rows the
   // capacity is the upper bound.
   LAMINA_COLD void find_scratch() {
@@ -255,21 +270,20 @@ class machine_memory {
 
   external_buffers external_;
   aligned_buffer arena_, fixed_, scratch_;
-  real constants_[at_least_one(constants_count)];
+  // Arguments are addresses of these elements, so they must not move with the machine.
+  owned_array<real> constants_{at_least_one(constants_count)};
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};
   domain_rows<domains> rows_;
   float* arena_begin_[domains] = {};
   int capacity_[domains] = {};
-  tensor_array arrays_[at_least_one(arrays_count)];
-  rows_type selected_[at_least_one(selected_count)];
+  owned_array<tensor_array> arrays_{at_least_one(arrays_count)};
+  owned_array<rows_type> selected_{at_least_one(selected_count)};
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
-  // The object whose addresses the arguments hold. After a move it is another one, so the next
-  // bind() binds again: arguments may lie in this object.
-  const machine_memory* bound_ = nullptr;
-  bool is_odd_run_ = false;
+  group_check check_;
+  bool bound_ = false, is_odd_run_ = false;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -20,6 +20,8 @@ struct block_engine {
   using chunks = buffer_chunks;
 
   LAMINA_INLINE static void run_group(memory_type& m, int group, const run_context& c) {
+    if (const group_check& look = m.checked_by())
+      return look.run(look, schedule::program, group, m.arguments(), c);
     const schedule_entry& e = schedule::table.entries[group];
     e.run(schedule::program, m.arguments() + e.first_argument,
           schedule::table.info + e.first_argument, e.group, c);

@@ -66,6 +66,7 @@ class machine {
     if constexpr (has_blocks) {
       blocks_.run(memory_, given, seed, step);
     } else {
+      if (memory_.checked_by()) return run_checked(given, memory_.context(seed, step, nullptr));
       if (other_.run != nullptr) return other_.run(other_.self, *this, given, seed, step);
       const run_context c = memory_.context(seed, step, nullptr);
       if constexpr (tiles_type::found)
@@ -74,6 +75,23 @@ class machine {
         if ((e.feeds & ~given) == 0)
           e.run(schedule::program, memory_.arguments() + e.first_argument,
                 schedule::table.info + e.first_argument, e.group, c);
+    }
+  }
+
+  /// From now on, run() throws lamina::error at the first array with NaN, and if asked at the first
+  /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
+  /// is the recorded program.
+  LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
+    if constexpr (has_nan_check<P>) {
+      group_check made = nan_check_of<P>::make();
+      made.names = &names;
+      made.infinity = infinity;
+      memory_.check_by(made);
+    } else {
+      static_cast<void>(names), static_cast<void>(infinity);
+      throw error(
+          "lamina: check_nan: expected #include <lamina/model/check_nan.hpp> in this file, found "
+          "none");
     }
   }
 
@@ -123,6 +141,13 @@ class machine {
   auto* constants() { return memory_.constants(); }
 
  private:
+  LAMINA_COLD void run_checked(unsigned long long given, const run_context& c) {
+    for (int g = 0; g < schedule::groups; ++g)
+      if ((schedule::table.entries[g].feeds & ~given) == 0)
+        memory_.checked_by().run(memory_.checked_by(), schedule::program, g, memory_.arguments(),
+                                 c);
+  }
+
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
   // Programs with loops are not tiled: the groups that they run are known only iteration by

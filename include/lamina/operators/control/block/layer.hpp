@@ -69,6 +69,16 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
   b.add_operator(schema_of<lamina::assign>(), {from}, {to});
 }
 
+/// Whether V is a condition of the whole batch.
+template <class V>
+inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
+
+/// Whether a body, a branch or a step takes no argument, which is reported where it is used.
+template <class F>
+inline constexpr bool takes_nothing = requires(F& f) {
+  f();
+};
+
 /// Records which handles `body` assigns to, and discards the operators that it records.
 template <class F>
 constexpr void find_written(program_builder& b, F& body, recorded_body& made) {

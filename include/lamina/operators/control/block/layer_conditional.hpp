@@ -27,16 +27,26 @@ struct conditional_attr {
 ///
 /// The body is called more than once while it is recorded. Fluid: ConditionalBlock with
 /// is_scalar_condition.
-template <class F>
-constexpr void conditional_block(const variable<bool, once, 1>& condition, F&& body,
+template <class T, class R, int... D, class F>
+constexpr auto conditional_block(const variable<T, R, D...>& condition, F&& body,
                                  const options<conditional_attr, F>& attr = {},
                                  int line = __builtin_LINE()) {
-  lamina::detail::require_visible(*condition.builder, condition.id, line);
-  const int chosen_by = condition.id;  // the body may assign to the handle
-  layer_helper layer(*condition.builder, "conditional_block", attr.name);
-  detail::recorded_body made;
-  detail::record_body(layer, body, made, line);
-  detail::add_conditional(layer, made, chosen_by, true);
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: conditional_block: the condition is one bool for the whole batch; see "
+                "layer::if_else for one a row");
+  constexpr bool takes_block = !detail::takes_nothing<F>;
+  static_assert(takes_block,
+                "lamina: conditional_block: the body takes its block, [&](lamina::block& body) { "
+                "... }");
+  if constexpr (one && takes_block) {
+    lamina::detail::require_visible(*condition.builder, condition.id, line);
+    const int chosen_by = condition.id;  // the body may assign to the handle
+    layer_helper layer(*condition.builder, "conditional_block", attr.name);
+    detail::recorded_body made;
+    detail::record_body(layer, body, made, line);
+    detail::add_conditional(layer, made, chosen_by, true);
+  }
 }
 
 /// Runs the first of several bodies whose condition is true:
@@ -121,45 +131,58 @@ struct outputs_of<std::tuple<V...>> {
 /// The result of `yes` if `condition`, one bool, is true, else that of `no`. Both are called with
 /// a block and return a variable, or a tuple of variables, of the same types. Only one of them
 /// runs. Fluid: layers.cond.
-template <class Yes, class No>
-constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no,
+template <class T, class R, int... D, class Yes, class No>
+constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                     const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
-  program_builder& b = *condition.builder;
-  lamina::detail::require_visible(b, condition.id, line);
-  using result = decltype(yes(*static_cast<block*>(nullptr)));
-  using other = decltype(no(*static_cast<block*>(nullptr)));
-  static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
-                "lamina: cond: both branches return variables of the same types");
-  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
-  layer_helper layer(b, "cond", attr.name);
-  const variable<bool, once, 1> holds = condition;
-  const auto not_holds = logical_not(holds);
-  const auto number = cast<std::int32_t>(holds);
-  int made[2][outputs::count];  // of no, of yes: in the order of the number
-  for (auto& side : made) outputs::make(layer, side);
-  conditional_block(
-      holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},
-      line);
-  conditional_block(
-      not_holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(no(inner)), made[0]); }, {},
-      line);
-  int merged[outputs::count];
-  outputs::make(layer, merged);
-  for (int i = 0; i < outputs::count; ++i) {
-    const int sides[] = {made[0][i], made[1][i]};
-    operator_desc op = b.begin(schema_of<lamina::select_input>());
-    b.list(sides, 2);
-    b.argument(number.id);
-    op.outputs = b.arguments.count;
-    b.argument(merged[i]);
-    op.end = b.arguments.count;
-    b.operators.push(op);
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: cond: the condition is one bool for the whole batch; see layer::if_else "
+                "for one a row");
+  constexpr bool take_block = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
+  static_assert(take_block,
+                "lamina: cond: a branch takes its block, [&](lamina::block& branch) { ... }");
+  if constexpr (detail::takes_nothing<Yes>) {
+    return yes();
+  } else if constexpr (detail::takes_nothing<No>) {
+    return no();
+  } else {
+    program_builder& b = *condition.builder;
+    lamina::detail::require_visible(b, condition.id, line);
+    using result = decltype(yes(*static_cast<block*>(nullptr)));
+    using other = decltype(no(*static_cast<block*>(nullptr)));
+    static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
+                  "lamina: cond: both branches return variables of the same types");
+    using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+    layer_helper layer(b, "cond", attr.name);
+    const variable<bool, once, 1> holds{&b, condition.id};
+    const auto not_holds = logical_not(holds);
+    const auto number = cast<std::int32_t>(holds);
+    int made[2][outputs::count];  // of no, of yes: in the order of the number
+    for (auto& side : made) outputs::make(layer, side);
+    conditional_block(
+        holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},
+        line);
+    conditional_block(
+        not_holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(no(inner)), made[0]); },
+        {}, line);
+    int merged[outputs::count];
+    outputs::make(layer, merged);
+    for (int i = 0; i < outputs::count; ++i) {
+      const int sides[] = {made[0][i], made[1][i]};
+      operator_desc op = b.begin(schema_of<lamina::select_input>());
+      b.list(sides, 2);
+      b.argument(number.id);
+      op.outputs = b.arguments.count;
+      b.argument(merged[i]);
+      op.end = b.arguments.count;
+      b.operators.push(op);
+    }
+    const auto all = outputs::handles(b, merged);
+    if constexpr (is_variable<result>)
+      return layer.returns(std::get<0>(all));
+    else
+      return all;
   }
-  const auto all = outputs::handles(b, merged);
-  if constexpr (is_variable<result>)
-    return layer.returns(std::get<0>(all));
-  else
-    return all;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

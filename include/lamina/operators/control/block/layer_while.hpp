@@ -29,20 +29,28 @@ struct while_attr {
 /// the start of the body, and that of the last iteration after the loop. A handle made in the body
 /// exists within one iteration. The body is called more than once while it is recorded, so it
 /// changes nothing but handles. Loops nest to any depth. Fluid: While.
-template <class F>
-constexpr void while_loop(variable<bool, once, 1>& going, F&& body,
+template <class T, class R, int... D, class F>
+constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
                           const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {
-  program_builder& b = *going.builder;
-  lamina::detail::require_visible(b, going.id, line);
-  layer_helper layer(b, "while", attr.name);
-  detail::recorded_body made;
-  detail::record_body(layer, body, made, line);
-  if (!made.writes(going)) b.report(fault_kind::loop_condition, line, {}, nullptr, 0, nullptr, 0);
-  detail::hoist_inputs(b, made.block, made.first);
-  const int scopes = detail::scopes_output(layer);
-  const int at = b.attribute_list(made.block, b.is_test);
-  b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::while_block>(), made.block,
-                                                  made.first, going.id, scopes, at));
+  constexpr bool one = detail::is_condition<variable<T, R, D...>>;
+  static_assert(check<one, gets_type<variable<T, R, D...>>>,
+                "lamina: while_loop: the condition is one bool for the whole batch");
+  constexpr bool takes_block = !detail::takes_nothing<F>;
+  static_assert(takes_block,
+                "lamina: while_loop: the body takes its block, [&](lamina::block& body) { ... }");
+  if constexpr (one && takes_block) {
+    program_builder& b = *going.builder;
+    lamina::detail::require_visible(b, going.id, line);
+    layer_helper layer(b, "while", attr.name);
+    detail::recorded_body made;
+    detail::record_body(layer, body, made, line);
+    if (!made.writes(going)) b.report(fault_kind::loop_condition, line, {}, nullptr, 0, nullptr, 0);
+    detail::hoist_inputs(b, made.block, made.first);
+    const int scopes = detail::scopes_output(layer);
+    const int at = b.attribute_list(made.block, b.is_test);
+    b.operators.push(lamina::detail::block_operator(b, schema_of<lamina::while_block>(), made.block,
+                                                    made.first, going.id, scopes, at));
+  }
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

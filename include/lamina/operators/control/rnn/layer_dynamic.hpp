@@ -72,14 +72,18 @@ class rnn_step : public detail::rnn_recorder {
   /// The value that `update` stored in the previous step; in the first step `init`, one value per
   /// sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
-  constexpr variable<T, rows, D...> memory(const variable<T, R, D...>& init,
-                                           int line = __builtin_LINE()) {
+  constexpr auto memory(const variable<T, R, D...>& init, int line = __builtin_LINE()) {
+    constexpr bool fits = __is_same(R, parent);
     static_assert(
-        check<__is_same(R, parent), expects_type<parent>, gets_type<R>>,
+        check<fits, expects_type<parent>, gets_type<R>>,
         "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    const int here = leave(init.id, line);
-    const int ordered = reorder<variable<T, ranked, D...>>(init.id);
-    return stored<T, D...>(ordered, here);
+    if constexpr (fits) {
+      const int here = leave(init.id, line);
+      const int ordered = reorder<variable<T, ranked, D...>>(init.id);
+      return stored<T, D...>(ordered, here);
+    } else {
+      return memory<T>(dims_list<D...>{});
+    }
   }
   /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
@@ -160,45 +164,52 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            int line = __builtin_LINE()) {
   static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
                 "lamina: dynamic_rnn: the rows of the input form sequences");
-  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
-  using rows = typename step_type::rows;
-  using result = decltype(step(*static_cast<step_type*>(nullptr)));
-  using whole = detail::with_replaced_rows<result, rows, S>;
-  static_assert(check<whole::found, gets_type<result>>,
-                "lamina: dynamic_rnn: the step returns variables of its own rows");
-  using results =
-      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
-  using outputs =
-      detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
-  program_builder& b = *x.builder;
-  lamina::detail::require_visible(b, x.id, line);
-  layer_helper layer(b, "dynamic_rnn", attr.name);
-  const int outer = b.current_block;
-  const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
-  detail::without_gradient(layer, table.id);
-  b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
-                 b.attribute_list(S::lod_level - 1));
-  const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
-  b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
-  const int parents = rows_of<typename S::parent>(b);
-  b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
-  b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
-  int arrays[results::count], made[results::count];
-  const auto begin = [&](const detail::step_numbers& now) {
-    return step_type(b, outer, table.id, now);
-  };
-  detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
-  b.open_domains.count -= 2;
-  outputs::make(layer, made);
-  for (int k = 0; k < results::count; ++k)
-    b.add_operator(
-        results::is_last[k] ? schema_of<last_rnn_memory>() : schema_of<array_to_lod_tensor>(),
-        {arrays[k], table.id}, {made[k]});
-  const auto all = outputs::handles(b, made);
-  if constexpr (detail::is_tuple<result>)
-    return all;
-  else
-    return layer.returns(std::get<0>(all));
+  constexpr bool takes = !detail::takes_nothing<F>;
+  static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
+  if constexpr (takes) {
+    using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+    using rows = typename step_type::rows;
+    using result = decltype(step(*static_cast<step_type*>(nullptr)));
+    using whole = detail::with_replaced_rows<result, rows, S>;
+    static_assert(check<whole::found, gets_type<result>>,
+                  "lamina: dynamic_rnn: the step returns variables of its own rows");
+    using results =
+        detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
+    using outputs = detail::outputs_of<decltype(detail::as_tuple(
+        *static_cast<typename whole::type*>(nullptr)))>;
+    program_builder& b = *x.builder;
+    lamina::detail::require_visible(b, x.id, line);
+    layer_helper layer(b, "dynamic_rnn", attr.name);
+    const int outer = b.current_block;
+    const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
+    detail::without_gradient(layer, table.id);
+    b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
+                   b.attribute_list(S::lod_level - 1));
+    const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
+    b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
+    const int parents = rows_of<typename S::parent>(b);
+    b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
+    b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step,
+                  -1);
+    int arrays[results::count], made[results::count];
+    const auto begin = [&](const detail::step_numbers& now) {
+      return step_type(b, outer, table.id, now);
+    };
+    detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
+    b.open_domains.count -= 2;
+    outputs::make(layer, made);
+    for (int k = 0; k < results::count; ++k)
+      b.add_operator(
+          results::is_last[k] ? schema_of<last_rnn_memory>() : schema_of<array_to_lod_tensor>(),
+          {arrays[k], table.id}, {made[k]});
+    const auto all = outputs::handles(b, made);
+    if constexpr (detail::is_tuple<result>)
+      return all;
+    else
+      return layer.returns(std::get<0>(all));
+  } else {
+    return x;
+  }
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

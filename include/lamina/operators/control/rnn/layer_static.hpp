@@ -145,39 +145,45 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           int line = __builtin_LINE()) {
   static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
                 "lamina: static_rnn: the input has a dimension of steps behind its rows");
-  constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
-  using step_type = static_rnn_step<R, steps>;
-  using result = decltype(step(*static_cast<step_type*>(nullptr)));
-  using whole = typename detail::all_steps<result, steps>::type;
-  using results =
-      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
-  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
-  program_builder& b = *x.builder;
-  lamina::detail::require_visible(b, x.id, line);
-  layer_helper layer(b, "rnn", attr.name);
-  const int outer = b.current_block;
-  block here{&b, outer};
-  int arrays[results::count], made[results::count];
-  const auto begin = [&](const detail::step_numbers& now) {
-    return step_type(b, outer, x.id, now);
-  };
-  const auto end = fill_constant<std::int64_t>(here, steps);
-  detail::record_steps<results>(layer, end, attr.reverse ? steps - 1 : -1, arrays, begin, step,
-                                line);
-  outputs::make(layer, made);
-  for (int k = 0; k < results::count; ++k) {
-    const variable_desc& v = b.variables[made[k]];
-    if (results::is_last[k])
-      b.add_operator(schema_of<read_from_array>(), {arrays[k], end.id}, {made[k]});
+  constexpr bool takes = !detail::takes_nothing<F>;
+  static_assert(takes, "lamina: static_rnn: the step takes its inputs, [&](auto& step) { ... }");
+  if constexpr (takes) {
+    constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
+    using step_type = static_rnn_step<R, steps>;
+    using result = decltype(step(*static_cast<step_type*>(nullptr)));
+    using whole = typename detail::all_steps<result, steps>::type;
+    using results =
+        detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
+    using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<whole*>(nullptr)))>;
+    program_builder& b = *x.builder;
+    lamina::detail::require_visible(b, x.id, line);
+    layer_helper layer(b, "rnn", attr.name);
+    const int outer = b.current_block;
+    block here{&b, outer};
+    int arrays[results::count], made[results::count];
+    const auto begin = [&](const detail::step_numbers& now) {
+      return step_type(b, outer, x.id, now);
+    };
+    const auto end = fill_constant<std::int64_t>(here, steps);
+    detail::record_steps<results>(layer, end, attr.reverse ? steps - 1 : -1, arrays, begin, step,
+                                  line);
+    outputs::make(layer, made);
+    for (int k = 0; k < results::count; ++k) {
+      const variable_desc& v = b.variables[made[k]];
+      if (results::is_last[k])
+        b.add_operator(schema_of<read_from_array>(), {arrays[k], end.id}, {made[k]});
+      else
+        b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
+                       b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
+    }
+    const auto all = outputs::handles(b, made);
+    if constexpr (detail::is_tuple<result>)
+      return all;
     else
-      b.add_operator(schema_of<tensor_array_to_tensor>(), {arrays[k]}, {made[k]},
-                     b.attribute_list(v.rank > 0 && b.dims[v.dims] < 0 ? 1 : 0, true));
+      return layer.returns(std::get<0>(all));
+  } else {
+    return x;
   }
-  const auto all = outputs::handles(b, made);
-  if constexpr (detail::is_tuple<result>)
-    return all;
-  else
-    return layer.returns(std::get<0>(all));
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

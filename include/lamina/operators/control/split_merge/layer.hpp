@@ -144,41 +144,53 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 /// Each branch gets its rows of x by input(x), and returns a variable of these rows, or a tuple of
 /// them; both return the same types. A branch without rows does not run. A branch assigns to no
 /// handle of an outer block. Fluid: IfElse.
-template <class R, class Yes, class No>
-constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no,
+template <class T, class R, int... D, class Yes, class No>
+constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                        const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {
-  static_assert(check<has_rows<R>, gets_type<variable<bool, R, 1>>>,
+  constexpr bool mask_of_rows =
+      has_rows<R> && __is_same(variable<T, R, D...>, variable<bool, R, 1>);
+  static_assert(check<mask_of_rows, gets_type<variable<T, R, D...>>>,
                 "lamina: if_else: the condition is one bool a row; see layer::cond for one in all");
-  using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
-  using no_key = detail::no_rows<std::remove_cvref_t<No>>;
-  using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
-  using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
-  using yes_merged = detail::merged_type<R, yes_key, yes_result>;
-  using no_merged = detail::merged_type<R, no_key, no_result>;
-  constexpr bool own = yes_merged::fits && no_merged::fits;
-  static_assert(check<own, gets_type<yes_result, no_result>>,
-                "lamina: if_else: a branch returns variables of its own rows");
-  using result = typename yes_merged::type;
-  using other = typename no_merged::type;
-  static_assert(check<(!own || __is_same(result, other)), expects_type<result>, gets_type<other>>,
-                "lamina: if_else: both branches return the same types");
-  program_builder& b = *condition.builder;
-  lamina::detail::require_visible(b, condition.id, line);
-  layer_helper layer(b, "if_else", attr.name);
-  const int mask = condition.id;
-  using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
-  int in_true[outputs::count], in_false[outputs::count], merged[outputs::count];
-  detail::record_branch<R, yes_key>(layer, mask, true, yes, in_true, line);
-  detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
-  outputs::make(layer, merged);
-  for (int i = 0; i < outputs::count; ++i)
-    b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
-                   {merged[i]}, b.attribute_list(R::lod_level));
-  const auto all = outputs::handles(b, merged);
-  if constexpr (is_variable<result>)
-    return layer.returns(std::get<0>(all));
-  else
-    return all;
+  constexpr bool takes = !detail::takes_nothing<Yes> && !detail::takes_nothing<No>;
+  static_assert(takes, "lamina: if_else: a branch takes its inputs, [&](auto& yes) { ... }");
+  if constexpr (detail::takes_nothing<Yes>) {
+    return yes();
+  } else if constexpr (detail::takes_nothing<No>) {
+    return no();
+  } else if constexpr (has_rows<R>) {
+    using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
+    using no_key = detail::no_rows<std::remove_cvref_t<No>>;
+    using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
+    using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
+    using yes_merged = detail::merged_type<R, yes_key, yes_result>;
+    using no_merged = detail::merged_type<R, no_key, no_result>;
+    constexpr bool own = yes_merged::fits && no_merged::fits;
+    static_assert(check<own, gets_type<yes_result, no_result>>,
+                  "lamina: if_else: a branch returns variables of its own rows");
+    using result = typename yes_merged::type;
+    using other = typename no_merged::type;
+    static_assert(check<(!own || __is_same(result, other)), expects_type<result>, gets_type<other>>,
+                  "lamina: if_else: both branches return the same types");
+    program_builder& b = *condition.builder;
+    lamina::detail::require_visible(b, condition.id, line);
+    layer_helper layer(b, "if_else", attr.name);
+    const int mask = condition.id;
+    using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+    int in_true[outputs::count], in_false[outputs::count], merged[outputs::count];
+    detail::record_branch<R, yes_key>(layer, mask, true, yes, in_true, line);
+    detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
+    outputs::make(layer, merged);
+    for (int i = 0; i < outputs::count; ++i)
+      b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
+                     {merged[i]}, b.attribute_list(R::lod_level));
+    const auto all = outputs::handles(b, merged);
+    if constexpr (is_variable<result>)
+      return layer.returns(std::get<0>(all));
+    else
+      return all;
+  } else {
+    return condition;
+  }
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

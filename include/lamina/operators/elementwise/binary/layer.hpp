@@ -52,7 +52,8 @@ constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
   static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: both operands have the same rows, or the second has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: the shape of the second operand is a part of the first's");
+                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
+                "or its trailing part");
   require_one_program(x, y, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, Op::type, attr.name);

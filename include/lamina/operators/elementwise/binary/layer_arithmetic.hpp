@@ -30,7 +30,8 @@ constexpr auto operate(X x, Y y) {
   static_assert(check<fit::rows, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: both operands have the same rows, or the second has none");
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
-                "lamina: elementwise: the shape of the second operand is a part of the first's");
+                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
+                "or its trailing part");
   // An overloaded operator has no default argument that could report the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);

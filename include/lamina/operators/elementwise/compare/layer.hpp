@@ -25,7 +25,8 @@ constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, in
   static_assert(check<fit::rows, expects_type<in>, gets_type<Y>>,
                 "lamina: elementwise: both operands have the same rows, or the second has none");
   static_assert(check<fit::shapes, expects_type<in>, gets_type<Y>>,
-                "lamina: elementwise: the shape of the second operand is a part of the first's");
+                "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
+                "or its trailing part");
   require_one_program(x, y, line);
   layer_helper layer(*x.builder, Op::type, attr.name);
   const auto z = layer.template output<variable<bool, R, D...>>();

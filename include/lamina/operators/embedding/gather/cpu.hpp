@@ -26,7 +26,7 @@ void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t 
   for (int r = 0; r < index.rows; ++r)
     for (int o = 0; o < index.columns; ++o, ++i) {
       const std::int64_t k = integer_in(index, r, o);
-      if (k < 0 || k >= count) fail_range(c, "index", k, static_cast<int>(i), count);
+      if (k < 0 || k >= count) fail_range(c, "index", k, r, count, index);
       f(static_cast<std::ptrdiff_t>(k), i);
     }
 }
@@ -153,7 +153,7 @@ struct call_kernel<multiplex> {
     const int count = c.input_count(1);
     for (int r = 0; r < out.rows; ++r) {
       const std::int64_t k = integer_in(ids, r, 0);
-      if (k < 0 || k >= count) fail_range(c, "id", k, r, count);
+      if (k < 0 || k >= count) fail_range(c, "id", k, r, count, ids);
       const operand x = c.input(1, static_cast<int>(k));
       const std::ptrdiff_t width = size_of(x.type);
       std::memcpy(static_cast<char*>(out.data) + r * out.stride * width,

@@ -40,7 +40,7 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
   for (int r = 0; r < ids.rows; ++r)
     for (int o = 0; o < ids.columns; ++o) {
       const std::int64_t id = integer_in(ids, r, o);
-      if (id < 0 || id >= table.rows) fail_range(c, "id", id, r, table.rows);
+      if (id < 0 || id >= table.rows) fail_range(c, "id", id, r, table.rows, ids);
       Real* line = lines.row<Real>(r) + static_cast<std::ptrdiff_t>(o) * table.columns;
       if (id == padding)
         skipped(line);

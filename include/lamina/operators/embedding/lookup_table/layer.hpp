@@ -51,8 +51,11 @@ constexpr auto embedding(variable<Index, R, D...> ids,
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
 template <auto...>
-constexpr no_match<embedding_attr> embedding(...) = delete;  // call embedding<1000, 32>(ids)
+constexpr no_match<embedding_attr>
+embedding(...) = delete;  // call embedding<9, 32>(i); options: param, padding_idx, is_sparse, name
+// clang-format on
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

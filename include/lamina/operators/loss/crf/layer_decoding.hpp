@@ -49,7 +49,10 @@ constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...>
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-constexpr no_match<crf_attr> crf_decoding(...) = delete;  // call crf_decoding(scores)
+// clang-format off
+constexpr no_match<crf_attr>
+crf_decoding(...) = delete;  // call crf_decoding(scores); options: param, name
+// clang-format on
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -118,7 +118,7 @@ class ctc_paths {
     for (int i = 0; i < labels.length(s); ++i) {
       const int row = labels.begin(s) + i;
       const std::int64_t label = integer_in(label_, row, 0);
-      if (label < 0 || label >= classes) fail_range(c_, "label", label, row, classes);
+      if (label < 0 || label >= classes) fail_range(c_, "label", label, row, classes, label_);
       if (label == blank_)
         fail(c_, {"expected labels other than the blank ", blank_, ", found it in sequence ", s});
       const bool repeated = i > 0 && label == class_[2 * i - 1];

@@ -201,8 +201,11 @@ constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
 template <auto...>
-constexpr no_match<fc_attr> fc(...) = delete;  // call fc<8>(x), fc<8>({x, y})
+constexpr no_match<fc_attr>
+fc(...) = delete;  // call fc<8>(x), fc<8>({x, y}); options: act, param, bias, bias_param, name
+// clang-format on
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

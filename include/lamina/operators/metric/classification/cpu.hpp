@@ -173,7 +173,7 @@ struct call_kernel<one_hot> {
         if (k >= 0 && k < depth)
           out.row<float>(r)[static_cast<std::ptrdiff_t>(o) * depth + k] = 1;
         else if (!lenient)
-          fail_range(c, "number", k, r, depth);
+          fail_range(c, "number", k, r, depth, in);
       }
   }
 };

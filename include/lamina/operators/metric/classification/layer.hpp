@@ -54,7 +54,7 @@ constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = 
 
 #ifdef LAMINA_NAMES_OPTIONS
 template <auto...>
-constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x)
+constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x); options: name
 #endif
 
 /// The part of the rows whose label is among the K largest elements, shape [1]. NaN is among these,

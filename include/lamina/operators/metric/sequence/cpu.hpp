@@ -92,7 +92,7 @@ class chunk_walk {
  private:
   std::int64_t at(int row) const {
     const std::int64_t tag = integer_in(tag_, row, 0), most = types() * scheme_.tags;
-    if (tag < 0 || tag > most) fail_range(c_, "tag", tag, row, most + 1);
+    if (tag < 0 || tag > most) fail_range(c_, "tag", tag, row, most + 1, tag_);
     return tag;
   }
   bool is(unsigned set, int row) const { return (set >> (at(row) % scheme_.tags) & 1u) != 0; }

@@ -73,8 +73,11 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
 template <auto...>
-constexpr no_match<pool2d_attr> pool2d(...) = delete;  // call pool2d<2>(image), a [C, H, W]
+constexpr no_match<pool2d_attr>
+pool2d(...) = delete;  // call pool2d<2>(image); options: type, exclusive, name
+// clang-format on
 #endif
 
 /// One number per channel: the largest element or the average of the whole image; [C, 1, 1].

@@ -126,7 +126,7 @@ void for_each_position_of(const call_context& c, const operand& positions, const
   const std::ptrdiff_t size = many.columns / positions.dims[1];
   for (int i = 0; i < positions.columns; ++i) {
     const std::int64_t position = integer_in(positions, r, i);
-    if (position < 0 || position >= size) fail_range(c, "position", position, r, size);
+    if (position < 0 || position >= size) fail_range(c, "position", position, r, size, positions);
     f(i, i / few * size + position);
   }
 }

@@ -44,7 +44,10 @@ constexpr auto dropout(variable<T, R, D...> x, float probability,
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-constexpr no_match<dropout_attr> dropout(...) = delete;  // call dropout(x, 0.5f)
+// clang-format off
+constexpr no_match<dropout_attr>
+dropout(...) = delete;  // call dropout(x, 0.5f); options: is_test, seed, implementation, name
+// clang-format on
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

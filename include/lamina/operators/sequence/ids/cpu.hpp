@@ -82,7 +82,7 @@ void for_each_scattered(const call_context& c, const operand& ids, int width, F&
   for (int s = 0; s < all.count; ++s)
     for (int r = all.begin(s); r < all.end(s); ++r) {
       const std::int64_t id = integer_in(ids, r, 0);
-      if (id < 0 || id >= width) fail_range(c, "id", id, r, width);
+      if (id < 0 || id >= width) fail_range(c, "id", id, r, width, ids);
       f(s, static_cast<int>(id), r);
     }
 }

@@ -112,7 +112,7 @@ struct call_kernel<sequence_unpad> {
       fail(c, {"expected ", c.input(0).rows, " lengths, found ", length.rows * length.columns});
     make_sequences(c, c.output(0).domain, c.input(0).rows, [&](int s) {
       const std::int64_t n = integer_in(length, s, 0);
-      if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1);
+      if (n < 0 || n > most) fail_range(c, "length", n, s, most + 1, length);
       return static_cast<int>(n);
     });
     const operand out = c.output(0);

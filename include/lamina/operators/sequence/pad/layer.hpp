@@ -58,8 +58,11 @@ constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
 template <auto...>
-constexpr no_match<sequence_pad_attr> sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0)
+constexpr no_match<sequence_pad_attr>
+sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0); options: name
+// clang-format on
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

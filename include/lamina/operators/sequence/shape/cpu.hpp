@@ -58,8 +58,8 @@ struct call_kernel<sequence_slice> {
     make_sequences(c, c.output(0).domain, sequences, [&](int s) {
       const std::int64_t has = c.sequences(from).length(s);
       const std::int64_t first = integer_in(offset, s, 0), n = integer_in(length, s, 0);
-      if (first < 0 || first > has) fail_range(c, "offset", first, s, has + 1);
-      if (n < 0 || n > has - first) fail_range(c, "length", n, s, has - first + 1);
+      if (first < 0 || first > has) fail_range(c, "offset", first, s, has + 1, offset);
+      if (n < 0 || n > has - first) fail_range(c, "length", n, s, has - first + 1, length);
       return static_cast<int>(n);
     });
     const operand x = c.input(0), first = c.input(1), out = c.output(0);

@@ -119,7 +119,7 @@ constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr =
 
 #ifdef LAMINA_NAMES_OPTIONS
 template <auto...>
-constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y})
+constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y}); options: name
 #endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

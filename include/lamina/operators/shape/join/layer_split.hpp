@@ -92,7 +92,7 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
 
 #ifdef LAMINA_NAMES_OPTIONS
 template <auto...>
-constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x)
+constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x); options: name
 #endif
 
 /// The parts along dimension Axis of the whole shape, without that dimension, as an array: for rows

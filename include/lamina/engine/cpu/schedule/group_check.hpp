@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/group_check.hpp - what runs the groups of a schedule in place of the
+// machine, to look at what they compute.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+/// A function that runs a group and checks its arrays, and the facts that it reads; none: groups
+/// run unchecked. A machine knows the check by its address, so that only a file that includes
+/// nan_check.hpp contains it.
+struct group_check {
+  void (*run)(const group_check& self, const program_view& program, int group,
+              float* const* arguments, const run_context& c) = nullptr;
+  const void* schedule = nullptr;
+  const program_view* names = nullptr;  // the recorded program
+  bool infinity = false, leaves_updates = false;
+
+  explicit operator bool() const { return run != nullptr; }
+};
+
+/// The check of program P. Defined in nan_check.hpp, which most programs do not include.
+template <class P>
+struct nan_check_of;
+template <class P>
+inline constexpr bool has_nan_check = requires {
+  nan_check_of<P>::make();
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

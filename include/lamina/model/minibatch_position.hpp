@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/minibatch_position.hpp - tells in which mini-batch and sample an error was found.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/batch_view.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// A mini-batch of a pass. All numbers count from 0, as those of events do.
+struct minibatch_position {
+  std::int64_t pass = -1;  // -1: there is one pass only
+  std::int64_t batch = 0;
+  std::int64_t first_sample = 0;  // in the pass
+
+  /// Throws lamina::error: the message of `e`, and where it happened. `sample` counts in the
+  /// mini-batch, -1: not known.
+  [[noreturn]] LAMINA_COLD void fail(const error& e, std::int64_t sample) const {
+    text message(e.what());
+    message << " (mini-batch " << batch;
+    if (pass >= 0) message << " of pass " << pass;
+    if (sample >= 0) message << ", sample " << first_sample + sample;
+    throw error(message << ")");
+  }
+};
+
+namespace detail {
+
+/// Calls f, which computes with a mini-batch or fills it. An error gets the position added.
+template <program_type P, class F>
+auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, const F& f) {
+  try {
+    return f();
+  } catch (const row_error& e) {
+    at.fail(e, batch.sample_of(e.domain(), e.row()));
+  } catch (const error& e) {
+    at.fail(e, -1);
+  }
+}
+
+}  // namespace detail
+}  // namespace lamina::inline LAMINA_ABI

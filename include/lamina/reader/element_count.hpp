@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/element_count.hpp - a number of elements as an argument of a decorator.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::reader {
+
+/// A count of any integer type. An argument of type std::size_t would turn -5 into 2^64 - 5, and a
+/// batch of that many elements is all data at once.
+class element_count {
+ public:
+  template <std::integral T>
+  constexpr element_count(T count)  // NOLINT: a number converts
+      : value_(sizeof(T) >= sizeof(largest) && count > 0 &&
+                       static_cast<std::uint64_t>(count) > static_cast<std::uint64_t>(largest)
+                   ? largest
+                   : static_cast<std::int64_t>(count)) {}
+
+  /// The count; throws lamina::error with the name of the decorator unless it is `least` or more.
+  std::size_t at_least(std::int64_t least, const char* decorator) const {
+    if (value_ < least) fail(least, decorator);
+    return static_cast<std::size_t>(value_);
+  }
+
+ private:
+  static constexpr std::int64_t largest = (std::numeric_limits<std::int64_t>::max)();
+  [[noreturn]] LAMINA_COLD void fail(std::int64_t least, const char* decorator) const {
+    throw error(text() << "lamina: reader::" << decorator << ": expected at least " << least
+                       << (least == 1 ? " element" : " elements") << ", found " << value_);
+  }
+
+  std::int64_t value_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/number_check.hpp - whether a training run stops at NaN, and the check of parameters.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/model.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+template <class Real>
+LAMINA_COLD void require_numbers_in(const parameter_info& info, const float* memory,
+                                    bool infinity) {
+  std::vector<Real> values(info.size());
+  unpack_like(info, memory, values.data());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const bool is_infinite = values[i] == values[i];
+    if (values[i] - values[i] == 0 || (is_infinite && !infinity)) continue;
+    throw error(text() << "lamina: check_nan: parameter " << info.name
+                       << " after the update: expected numbers, found "
+                       << (is_infinite ? "infinity" : "NaN") << " in element " << i);
+  }
+}
+/// Throws lamina::error for the first parameter with NaN, and if asked with infinity.
+LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* const* memory,
+                                        bool infinity) {
+  for (int i = 0; i < all.size(); ++i) {
+    const parameter_info info = all.describe(i);
+    if (info.type == dtype::float64)
+      require_numbers_in<double>(info, memory[i], infinity);
+    else
+      require_numbers_in<float>(info, memory[i], infinity);
+  }
+}
+
+}  // namespace detail
+
+/// What a training step checks: nothing, NaN, or NaN and infinity.
+struct number_check {
+  bool nan = false, infinity = false;
+
+  constexpr number_check() = default;
+  constexpr number_check(bool check_nan, bool check_infinity)
+      : nan(check_nan || check_infinity), infinity(check_infinity) {}
+
+  /// Throws lamina::error for the first parameter that is not a number, if that is checked.
+  template <class P>
+  void require(const model<P>& m) const {
+    if (nan) detail::require_numbers(parameters_in<P>(), m.memory(), infinity);
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/trainer_errors.hpp - errors of a trainer whose backward() and update() are called
+// apart.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/error.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Throws lamina::error: the parts of this cost cannot be joined one by one.
+[[noreturn]] LAMINA_COLD inline void fail_second_backward() {
+  throw error(
+      "lamina: trainer: a cost that adds means over rows of several kinds needs all "
+      "mini-batches of an update at once: expected the option accumulate and pass(), found a "
+      "second backward() before update()");
+}
+/// Throws lamina::error: the gradients of this cost cannot be joined.
+[[noreturn]] LAMINA_COLD inline void fail_several_minibatches() {
+  throw error(
+      "lamina: trainer: expected one mini-batch per update for a cost that is neither a mean "
+      "nor a sum over rows, nor a quotient of two such sums whose denominator depends on the "
+      "data alone, found several");
+}
+/// Throws lamina::error: there are no gradients for an update.
+[[noreturn]] LAMINA_COLD inline void fail_no_backward() {
+  throw error(
+      "lamina: trainer: expected backward() before update(), found none since the last "
+      "update");
+}
+
+}  // namespace lamina::inline LAMINA_ABI::detail

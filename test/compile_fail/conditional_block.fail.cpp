@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body of a branch that takes nothing.
+// expect-error: static.assert.*conditional_block: the body takes its block
+// expect-lines: 12
+#include <lamina/layers/layers.hpp>
+#include <lamina/program/program.hpp>
+
+namespace layer = lamina::layer;
+
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto zero = layer::fill_constant<float>(main, 0.f), mean = layer::mean(x);
+  auto words = layer::sequence<"words", float, 4>(main);
+  auto mask = layer::greater_than(layer::fc<1>(x), layer::fc<1>(x));
+  auto positive = layer::greater_than(mean, zero);
+#ifdef SHOULD_FAIL
+  layer::conditional_block(positive, [&] { mean = zero; });  // <- here
+#else
+  layer::conditional_block(positive, [&](lamina::block&) { mean = zero; });
+#endif
+  return std::tuple{mean, layer::fc<1>(words), layer::cast<float>(mask), positive};
+});
+
+int main() { return net.parameter_count() < 0; }
