@@ -245,6 +245,24 @@ class machine_memory {
     scratch_ = std::move(larger);
   }
 
+  /// Whether the arguments have their addresses. A move clears it, because some of the addresses
+  /// lie in the object itself: those of constants and arrays.
+  struct bound_flag {
+    bool is = false;
+
+    bound_flag() = default;
+    bound_flag(bound_flag&& from) noexcept { from.is = false; }
+    bound_flag& operator=(bound_flag&& from) noexcept {
+      is = from.is = false;
+      return *this;
+    }
+    bound_flag& operator=(bool now) {
+      is = now;
+      return *this;
+    }
+    operator bool() const { return is; }  // NOLINT: a flag converts
+  };
+
   static constexpr int made_count = all_fed ? 1 : domains;
   // Only programs with blocks read arrays.
   static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
@@ -265,7 +283,8 @@ class machine_memory {
   aligned_buffer made_[made_count];  // arenas of domains that are not fed
   std::vector<int> offsets_[offsets_count];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
-  bool bound_ = false, is_odd_run_ = false;
+  bool is_odd_run_ = false;
+  bound_flag bound_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu
