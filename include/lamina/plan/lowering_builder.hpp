@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/fixed_buffer.hpp>
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -87,7 +88,7 @@ struct lowering_builder {
       written[v] = changed[v] = escapes[v] = false, summed[v] = turned[v] = -1;
     for (int k = 0; k < operators; ++k) {
       const operator_desc op = p.operators[k];
-      const bool adds = op.schema == sums, inner = op.block > 0;
+      const bool adds = same_address(op.schema, sums), inner = op.block > 0;
       if (adds && inner) find_summed(p, op, summed);
       for (int at = op.inputs; at < op.end; ++at) {
         const int v = p.arguments[at];

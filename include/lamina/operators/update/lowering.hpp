@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/control/block/lowering.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -64,7 +65,7 @@ struct update_lowering : block_lowering {
         constants.items[constants.count++] = p.attributes[op.attributes + a].number;
       return;
     }
-    if (with_defaults != op.schema) {
+    if (!same_address(with_defaults, op.schema)) {
       with_defaults = op.schema;
       defaults = first;
       const attribute_desc* const described = op.schema->attributes;
