@@ -27,6 +27,10 @@
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/model_average.hpp>
+#include <lamina/train/curves_page.hpp>
+#include <lamina/train/fit.hpp>
+#include <lamina/train/learning_curves.hpp>
+#include <lamina/train/reduce_on_plateau.hpp>
 
 namespace layer = lamina::layer;
 
@@ -72,6 +76,25 @@ void passes() {
     lamina::gradient_machine machine_a{model}, machine_b{model};
 #include "training_2.inc"
   }
+#include "training_4.inc"
+#include "training_5.inc"
+  const auto samples = lamina::dataset::digits::train();
+#include "training_6.inc"
+}
+constexpr auto with_costs = lamina::program([](lamina::block& main) {
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<10>(layer::data<"image", float, 64>(main));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label, {.name = "costs"}));
+});
+void values() {
+  struct sample {
+    std::int64_t label;
+    std::array<float, 64> image;
+  };
+  const std::vector<sample> batch;
+  std::vector<float> priorities;
+  lamina::model of_costs{with_costs};
+  lamina::trainer t{of_costs, lamina::optimizer::adam{}};
 #include "training_3.inc"
 }
 }  // namespace training
