@@ -61,8 +61,8 @@ struct digits {
 
 EXPORTED int digits_train(const char* net, int passes, const char* path) {
   return guarded([&] {
+    const lamina::optimizer::adam adam{.learning_rate = 3e-3f};
     with_model(net, [&](auto model) {
-      lamina::optimizer::adam adam{.learning_rate = 3e-3f};
       adam.train(model,
                  lamina::dataset::digits::train() | lamina::reader::shuffle(2000) |
                      lamina::reader::batch(16),

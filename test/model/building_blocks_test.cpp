@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What applications put together: named blocks, parameters of their own, copies of models, frozen
 // layers, parameters by name.
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "model/samples.hpp"
 
@@ -75,6 +78,27 @@ TEST_CASE("a clone has the same values in memory of its own") {
   copy.set_parameter<"output.w_0">(before + 1);
   CHECK(first.parameter<"output.w_0">() == before);
   CHECK(shares.parameter<"output.w_0">() == before);
+}
+
+TEST_CASE("an object with a model and an evaluator is moved and computes the same") {
+  struct classifier {
+    lamina::model_of<net> model{net, 3};
+    lamina::evaluator_of<net> evaluator{model};
+  };
+  const auto batch = test::samples(3);
+  const auto cost = [&](classifier& c) {
+    return c.evaluator.test(batch | lamina::reader::batch(3)).cost;
+  };
+  alignas(classifier) unsigned char memory[sizeof(classifier)];
+  classifier* const first = new (memory) classifier;
+  const double before = cost(*first);
+  classifier second = std::move(*first);
+  std::destroy_at(first);
+  std::memset(memory, 0xff, sizeof memory);
+  CHECK(cost(second) == before);
+  classifier third;
+  third = std::move(second);
+  CHECK(cost(third) == before);
 }
 
 TEST_CASE("a soft copy moves parameters by tau and copies moving statistics") {

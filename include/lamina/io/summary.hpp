@@ -178,9 +178,9 @@ LAMINA_COLD inline std::string program_summary::text() const {
   std::size_t widths[] = {5, 9, 6, 10};
   std::vector<std::string> cells;
   for (const layer_summary& l : layers) {
-    std::string parameters = detail::with_commas(l.parameters);
-    if (l.shared > 0) parameters += " (" + detail::with_commas(l.shared) + ")";
-    const std::string_view row[] = {l.name, l.operators, l.output, parameters};
+    std::string numbers = detail::with_commas(l.parameters);
+    if (l.shared > 0) numbers += " (" + detail::with_commas(l.shared) + ")";
+    const std::string_view row[] = {l.name, l.operators, l.output, numbers};
     for (std::size_t i = 0; i < 4; ++i) {
       widths[i] = (std::max)(widths[i], row[i].size());
       cells.emplace_back(row[i]);
