@@ -136,8 +136,8 @@ def test_recipe(compiler, build, libraries, flags):
     faults = list(count_faults(names))
     python = [sys.executable, "-B"]
     run(*python, root / "test/docs/layer_page.py", "--update")
-    for script in ("structure/check_layers.py", "structure/check_headers.py",
-                   "docs/check_errors.py", "docs/layer_page.py"):
+    for script in ("structure/check_layers.py", "structure/check_calls.py",
+                   "structure/check_headers.py", "docs/check_errors.py", "docs/layer_page.py"):
         if not run(*python, root / "test" / script):
             faults.append(f"test/{script} fails")
 

@@ -74,7 +74,7 @@ class engine_run {
         for (int r = 0; r < d.rows; ++r)
           std::memcpy(to + r * padded(d.columns), w.data() + r * d.columns,
                       static_cast<std::size_t>(d.columns) * sizeof(real));
-      scope_.var(name_of(program::view(), v)) = tensor(shape_of(v, 0), w);
+      scope_.var(variable_name(program::view(), v)) = tensor(shape_of(v, 0), w);
     }
     for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
     machine_.emplace_back(external_buffers{parameters_.data(), nullptr, nullptr});
@@ -129,9 +129,9 @@ class engine_run {
     basic_executor<Real> executor;
     feed_map feeds;
     for (int i = 0; i < desc.count.data; ++i)
-      feeds[name_of(program::view(), desc.data[i])] = feed(i).value;
+      feeds[variable_name(program::view(), desc.data[i])] = feed(i).value;
     std::vector<std::string> names;
-    for (int v : wanted) names.push_back(name_of(program::view(), v));
+    for (int v : wanted) names.push_back(variable_name(program::view(), v));
     run_options o;
     o.seed = 3;
     o.step = 5;
@@ -236,7 +236,7 @@ class engine_run {
   void keep_counter(int i) {
     const variable_desc& v = desc.variables[i];
     if (v.persistable && v.kind != variable_kind::parameter)
-      scope_.var(name_of(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
+      scope_.var(variable_name(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
   }
 
   engine_law_options options_;

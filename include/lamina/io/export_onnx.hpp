@@ -105,10 +105,11 @@ inline std::string to_onnx(const program_view& program, const scope& parameters,
                            std::vector<std::string> targets = {},
                            const onnx_options& options = {}) {
   std::vector<std::string> feeds;
-  for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
+  for (int i = 0; i < program.count.data; ++i)
+    feeds.push_back(variable_name(program, program.data[i]));
   const bool all = targets.empty();
   for (int i = 0; i < program.count.outputs && all; ++i) {
-    const std::string name = name_of(program, program.outputs[i]);
+    const std::string name = variable_name(program, program.outputs[i]);
     if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
   }
   return to_onnx(to_program_message(program), parameters, feeds, targets, options);

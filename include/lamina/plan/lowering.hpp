@@ -30,15 +30,9 @@ namespace lowering {
 /// Lowers an operator with a kernel of its own. False if no family of operators does better than a
 /// call of that kernel.
 constexpr bool lower_special(lowering_state& s, const operator_desc& op, int k) {
-  if (is<conv2d>(op)) find_pooled_chain(s, op, k);
-  if (is<mean>(op) && hold_cost(s, op, k)) return true;
-  if ((is<gradient_of<mean>>(op) || is<gradient_of<reduce_mean>>(op)) && lower_mean_grad(s, op, k))
-    return true;
-  if (is<sequence_conv>(op)) return lower_sequence_conv(s, op, k), true;
-  if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(s, op, k), true;
-  if (is<batch_norm>(op)) return lower_batch_norm(s, op, k);
-  if (is<gradient_of<batch_norm>>(op)) return lower_batch_norm_grad(s, op, k);
-  return lower_convolution(s, op, k) || share_shrunk_rows(s, op, k);
+  find_pooled_chain(s, op, k);
+  return lower_mean(s, op, k) || lower_window_product(s, op, k) || lower_convolution(s, op, k) ||
+         lower_batch_norm(s, op, k) || share_shrunk_rows(s, op, k);
 }
 
 /// Lowers operator k of the program.
@@ -58,9 +52,7 @@ constexpr void lower(lowering_state& s, const operator_desc op, int k) {
       lower_update(s, op, k);
       return;
     case operator_kind::pointwise:
-      if (s.has_blocks && is<assign>(op) && (assign_in_place(s, op) || assign_with_rows(s, op, k)))
-        return;
-      if (!lower_pointwise(s, op, k)) lower_call(s, op, k);
+      if (!lower_assign(s, op, k) && !lower_pointwise(s, op, k)) lower_call(s, op, k);
       return;
     case operator_kind::call:
       if (s.has_blocks && sub_block_of(s.program, op) >= 0) return lower_block(s, op, k);

@@ -28,19 +28,6 @@ constexpr access of_channels(int channels, int columns) {
   return channels == columns ? access::row : access::channel;
 }
 
-/// Whether this is the gradient of a sum with one number per channel, such as the bias of a
-/// convolution.
-constexpr bool is_channel_sum(const lowering_state& s, const operator_desc& op) {
-  const int slope = argument(s, op.inputs), dy = argument(s, op.outputs + 1);
-  return is<gradient_of<elementwise_add>>(op) && dy >= 0 &&
-         is_of_channels(s, dy, s.variables.items[slope], 1) &&
-         s.variables.items[slope].type == s.real;
-}
-/// Y@GRAD of such a sum.
-constexpr void emit_channel_sums(lowering_state& s, int slope, int dy, int k) {
-  emit_call(s, schema_of<channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
-}
-
 /// Statements over images of one shape, that of variable `like`.
 constexpr instruction begin_images(const lowering_state& s, group_head head,
                                    const operator_schema& schema, int like, int k) {

@@ -3,11 +3,9 @@
 // a sum over rows for the gradient of an operand that was repeated.
 #pragma once
 
-#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/binary/lowering.hpp>
 #include <lamina/operators/elementwise/sum/lowering.hpp>
-#include <lamina/operators/fill/definition.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
+#include <lamina/operators/loss/pointwise/lowering.hpp>
 #include <lamina/operators/pool/pool2d/lowering.hpp>
 #include <lamina/plan/lowering/images.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
@@ -111,13 +109,10 @@ constexpr bool alias(lowering_state& s, int from, int to) {
 constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k, int in, int n,
                               int out, int o, const pointwise_form& f) {
   const program_desc& p = s.program;
-  const bool reduced = f.reduced;
-  const bool passes_gradient =
-      n == 1 && op.schema->attribute_count == 1 && op.schema->scalars == 0 &&
-      (is<gradient_of<elementwise_add>>(op) || (is<gradient_of<elementwise_sub>>(op) && o == 0));
-  if (passes_gradient && !reduced && alias(s, p.arguments[in], out)) return;
+  const bool reduced = f.reduced, passes = passes_gradient(op, o);
+  if (passes && !reduced && alias(s, p.arguments[in], out)) return;
   int source = -1;
-  if (passes_gradient && reduced) {
+  if (passes && reduced) {
     source = padded_rows(s, p.arguments[in], k);
   } else {
     int made = out;
@@ -161,14 +156,9 @@ constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k
   if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(s, op, k);
   const int n = schema.input_count, in = op.inputs, outputs = op.end - op.outputs;
   if (n > 8 || outputs > 4) return false;
-  // With a division by a count of labels, the costs are not pointwise any more.
-  if (op.attributes >= 0 && n >= 2 &&
-      (is<sigmoid_cross_entropy_with_logits>(op) ||
-       is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&
-      attribute(s, op, 1) != 0)
-    return false;
-  if (n == 1 && schema.attribute_count == 3 && is<scale>(op) && attribute(s, op, 0) == 1 &&
-      attribute(s, op, 1) == 0 && alias(s, argument(s, in), argument(s, op.outputs)))
+  if (op.attributes >= 0 && n >= 2 && is_divided_by_labels(s, op)) return false;
+  if (n == 1 && schema.attribute_count == 3 && is_identity(s, op) &&
+      alias(s, argument(s, in), argument(s, op.outputs)))
     return true;
   const bool broadcast = schema.attribute_count == 1 && schema.scalars == 0;
   const int axis = broadcast ? static_cast<int>(attribute(s, op, 0)) : -1;

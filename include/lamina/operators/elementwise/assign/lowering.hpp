@@ -43,4 +43,9 @@ constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int 
   return true;
 }
 
+/// Lowers operator k if it is an assignment that needs no copy, or that sets rows.
+constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
+  return s.has_blocks && is<assign>(op) && (assign_in_place(s, op) || assign_with_rows(s, op, k));
+}
+
 }  // namespace lamina::lowering

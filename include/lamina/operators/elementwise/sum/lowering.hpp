@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/lowering.hpp - lowers a sum of variables to additions of two.
+// lamina/operators/elementwise/sum/lowering.hpp - lowers a sum of variables to additions of two,
+// and finds scalings that change nothing.
 #pragma once
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
 namespace lamina::lowering {
+
+/// Whether this is a scale by 1 with a bias of 0.
+constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
+  return is<scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
+}
 
 /// False if the sum needs a kernel of its own.
 constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {

@@ -47,7 +47,7 @@ constexpr void make_factor_early(lowering_state& s, int out, int k) {
 }
 
 /// False if the operands are not images.
-constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int k) {
+constexpr bool lower_normalization(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), y = argument(s, op.outputs);
   const bool given = has_statistics(s, op);
   const int mean = argument(s, given ? op.inputs + 3 : op.outputs + 3);
@@ -66,7 +66,7 @@ constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int 
   return true;
 }
 
-constexpr bool lower_batch_norm_grad(lowering_state& s, const operator_desc& op, int k) {
+constexpr bool lower_normalization_grad(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), scale = argument(s, op.inputs + 1);
   const int mean = argument(s, op.inputs + 2), variance = argument(s, op.inputs + 3);
   const int slope = argument(s, op.inputs + 4);
@@ -98,6 +98,12 @@ constexpr bool lower_batch_norm_grad(lowering_state& s, const operator_desc& op,
   result(s, dx);
   end(s, i);
   return true;
+}
+
+/// Lowers operator k if it is a batch_norm of images or the gradient of one.
+constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int k) {
+  if (is<batch_norm>(op)) return lower_normalization(s, op, k);
+  return is<gradient_of<batch_norm>>(op) && lower_normalization_grad(s, op, k);
 }
 
 }  // namespace lamina::lowering

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
@@ -77,10 +78,12 @@ constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, 
   return false;
 }
 
-/// Records the chain that begins with convolution k, if there is one.
+/// Records the chain that begins with operator k, if there is one.
 constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
-  if (s.has_blocks || argument(s, op.inputs + 2) >= 0 || argument(s, op.inputs + 3) >= 0) return;
+  if (!is<conv2d>(op) || s.has_blocks || argument(s, op.inputs + 2) >= 0 ||
+      argument(s, op.inputs + 3) >= 0)
+    return;
   pooled_chain c{-1, -1, -1, -1, -1, argument(s, op.outputs), -1, -1, -1, -1};
   int at = k + 1, biased = -1, last = c.image;
   if (follows(s, at, last) && is<elementwise_add>(p.operators[at]) &&

@@ -49,4 +49,11 @@ constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
+/// Lowers operator k if it is a mean that is held back, or the gradient of a mean of all elements.
+constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
+  if (is<mean>(op)) return hold_cost(s, op, k);
+  return (is<gradient_of<mean>>(op) || is<gradient_of<reduce_mean>>(op)) &&
+         lower_mean_grad(s, op, k);
+}
+
 }  // namespace lamina::lowering

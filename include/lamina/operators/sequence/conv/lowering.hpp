@@ -83,4 +83,11 @@ constexpr void lower_sequence_conv_grad(lowering_state& s, const operator_desc& 
   }
 }
 
+/// Lowers operator k if it is a sequence_conv or the gradient of one.
+constexpr bool lower_window_product(lowering_state& s, const operator_desc& op, int k) {
+  if (is<sequence_conv>(op)) return lower_sequence_conv(s, op, k), true;
+  if (is<gradient_of<sequence_conv>>(op)) return lower_sequence_conv_grad(s, op, k), true;
+  return false;
+}
+
 }  // namespace lamina::lowering
