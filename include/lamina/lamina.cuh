@@ -3,6 +3,8 @@
 // instead of, lamina.hpp. See docs/cuda.md for how kernels are compiled.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #define LAMINA_CUDA 1
 
 #include <lamina/lamina.hpp>

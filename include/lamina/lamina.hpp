@@ -6,6 +6,8 @@
 // (lamina/optimizer/model_average.hpp ...).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 // clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/optimizer/event_handler.hpp>
 #include <lamina/optimizer/rule.hpp>

@@ -50,6 +50,7 @@ class header_text:
     """What the check needs of one header."""
     def __init__(self, text):
         code = HIDDEN.sub(lambda m: '""' if m[0][0] in "\"'" else "", text)
+        code = code.replace("::inline LAMINA_ABI", "")
         self.functions = collections.defaultdict(set)  # name: its namespaces
         names = {m.start(1): m[1] for m in FUNCTION.finditer(code)}
         opens = {m.end() - 1: m[1] for m in NAMESPACE.finditer(code)}

@@ -3,7 +3,11 @@
 """Checks the form of every header: how it opens, how long it is, and that the umbrella reaches it.
 
 A header opens with the SPDX line (data sets may keep the licence of their source), then `//
-lamina/PATH - purpose`, has `#pragma once` and at most 400 lines.
+lamina/PATH - purpose`, has `#pragma once` and at most 400 lines, the include of core/config.hpp
+apart.
+The first that it includes is core/config.hpp, which says what is expected of the compiler before
+anything else can fail. Its namespaces are `lamina::inline LAMINA_ABI...`, which gives names the
+version and the instruction set (core/abi.hpp).
 It calls nothing that reads or writes numbers as the locale asks: from_chars, to_chars and
 lamina::text do not.
 include/lamina/lamina.hpp reaches every .hpp, except those that not_in_umbrella.txt names with a
@@ -22,6 +26,10 @@ LIBRARY, UMBRELLA, LONGEST = "lamina", "lamina.hpp", 400
 SPDX = "// SPDX-License-Identifier: Apache-2.0"
 DATA_SPDX = "// SPDX-License-Identifier: CC-BY-4.0"
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<{LIBRARY}/([^>]+)>", re.M)
+FIRST = re.compile(r"^#include (.*)$", re.M)
+CONFIG, BEFORE_CONFIG = "core/config.hpp", ("core/config.hpp", "core/abi.hpp")
+OPENED = re.compile(
+    rf"^[ \t]*(?:inline )?namespace {LIBRARY}\b(?!::inline LAMINA_ABI\b)(?! *=).*", re.M)
 OF_LOCALE = re.compile(r"\bstd::([io]?stringstream|sto(?:f|d|ld)|strto(?:f|d|ld)|atof|sscanf)\b")
 
 
@@ -34,9 +42,18 @@ def form_faults(name, text):
         yield f"{name}:2: expected '// {LIBRARY}/{name} - its purpose', found '{lines[1]}'"
     if "#pragma once" not in lines:
         yield f"{name}: has no '#pragma once'"
-    if len(lines) - 2 > LONGEST:
-        yield (f"{name}: has {len(lines) - 2} lines, more than {LONGEST}:"
+    count = len(lines) - 2 - (0 if name in BEFORE_CONFIG else 2)
+    if count > LONGEST:
+        yield (f"{name}: has {count} lines, more than {LONGEST}:"
                " it is about more than one thing")
+    included = FIRST.search(text)
+    if name not in BEFORE_CONFIG and (not included or included[1] != f"<{LIBRARY}/{CONFIG}>"):
+        yield (f"{name}: expected '#include <{LIBRARY}/{CONFIG}>' first, found"
+               f" '{included[0] if included else 'no include'}'")
+    for opened in OPENED.finditer(text):
+        number = text.count("\n", 0, opened.start()) + 1
+        yield (f"{name}:{number}: expected 'namespace {LIBRARY}::inline LAMINA_ABI',"
+               f" found '{opened[0].strip()}'")
     for number, line in enumerate(lines, 1):
         if found := OF_LOCALE.search(line):
             yield (f"{name}:{number}: std::{found[1]} depends on the locale:"
@@ -87,12 +104,15 @@ def check(include, exceptions):
 def self_test():
     """Plants each fault in a small tree and demands that exactly it is found."""
     def header(name, *lines):
-        return "\n".join([SPDX, f"// {LIBRARY}/{name} - a test.", "#pragma once", *lines]) + "\n"
+        config = [] if name in BEFORE_CONFIG else [f"#include <{LIBRARY}/{CONFIG}>"]
+        return "\n".join([SPDX, f"// {LIBRARY}/{name} - a test.", "#pragma once", *config,
+                          *lines]) + "\n"
 
     good = {
         "lamina.hpp": header("lamina.hpp", "#include <lamina/core/a.hpp>"),
         "core/a.hpp": header("core/a.hpp", "#include <lamina/core/b.hpp>"),
         "core/b.hpp": header("core/b.hpp"),
+        "core/config.hpp": header("core/config.hpp"),
         "gpu/c.cuh": header("gpu/c.cuh"),
     }
     more = {"io/d.hpp": header("io/d.hpp")}
@@ -115,18 +135,28 @@ def self_test():
                }, "", "no '#pragma once'"),
                ({
                    "core/b.hpp": header("core/b.hpp", "auto x = std::stod(s);")
-               }, "", "b.hpp:4: std::stod depends"),
+               }, "", "b.hpp:5: std::stod depends"),
                ({
                    "core/b.hpp": header("core/b.hpp", "std::ostringstream s;")
                }, "", "std::ostringstream depends"),
                ({
                    "core/b.hpp": header("core/b.hpp", "auto x = std::stoi(s);")
                }, "", None), ({
-                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 397)
+                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 398)
                }, "", None),
                ({
-                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 398)
-               }, "", "has 401 lines"), ]
+                   "gpu/c.cuh": header("gpu/c.cuh", *["int x;"] * 399)
+               }, "", "has 401 lines"), ({
+                   "core/b.hpp": header("core/b.hpp", "namespace lamina::inline LAMINA_ABI::b {",
+                                        "namespace l = lamina::b;")
+               }, "", None), ({
+                   "core/b.hpp": header("core/b.hpp", "namespace lamina::b {")
+               }, "", "core/b.hpp:5: expected 'namespace lamina::inline LAMINA_ABI'"), ({
+                   "core/b.hpp": header("core/b.hpp").replace("config", "a")
+               }, "", "core/b.hpp: expected '#include <lamina/core/config.hpp>' first"), ({
+                   "core/b.hpp": header("core/b.hpp").replace(
+                       "#include", "#include <vector>\n#include")
+               }, "", "found '#include <vector>'")]
     wrong = 0
     for change, exceptions, expected in planted:
         with tempfile.TemporaryDirectory() as folder:

@@ -3,11 +3,11 @@
 // SIMD batches, and the functions of xsimd, found by argument-dependent lookup.
 #pragma once
 
-#include <type_traits>
-
 #include <lamina/core/config.hpp>
 
-namespace lamina::math {
+#include <type_traits>
+
+namespace lamina::inline LAMINA_ABI::math {
 
 /// Whether T is a plain number and not a SIMD batch.
 template <class T>
@@ -128,4 +128,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T call_fma(T x, T y, T z) {
 }
 
 }  // namespace detail
-}  // namespace lamina::math
+}  // namespace lamina::inline LAMINA_ABI::math

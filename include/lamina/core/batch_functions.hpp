@@ -2,9 +2,11 @@
 // lamina/core/batch_functions.hpp - exponentials, logarithms, tanh and erf of SIMD batches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/batch_calls.hpp>
 
-namespace lamina::math::detail {
+namespace lamina::inline LAMINA_ABI::math::detail {
 
 // e^r - 1 divided by r, for r up to half of log 2: e^r = 1 + r q has a relative error below 1.1e-7.
 template <class T>
@@ -215,4 +217,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-}  // namespace lamina::math::detail
+}  // namespace lamina::inline LAMINA_ABI::math::detail

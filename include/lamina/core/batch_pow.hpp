@@ -2,12 +2,14 @@
 // lamina/core/batch_pow.hpp - powers of SIMD batches, as IEEE 754 defines them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 #include <type_traits>
 
 #include <lamina/core/batch_functions.hpp>
 
-namespace lamina::math::detail {
+namespace lamina::inline LAMINA_ABI::math::detail {
 
 // The parts that pow needs of a vector of floats or of doubles, bit by bit.
 template <class T>
@@ -100,4 +102,4 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   return call_select(y == T(0), T(1), T(call_select(x == T(1), T(1), value)));
 }
 
-}  // namespace lamina::math::detail
+}  // namespace lamina::inline LAMINA_ABI::math::detail

@@ -2,10 +2,12 @@
 // lamina/core/bfloat16.hpp - the upper half of a float: 8 bits of precision, a float's exponents.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <bit>
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The bits of the bfloat16 nearest to x, ties to even. The relative error is at most 2^-8. Values
 /// beyond the range become infinite; NaN stays NaN.
@@ -24,4 +26,4 @@ constexpr float float_of_bfloat16(std::uint16_t bits) {
 /// x with the precision of a bfloat16.
 constexpr float rounded_to_bfloat16(float x) { return float_of_bfloat16(bfloat16_bits(x)); }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,8 @@
 // copy.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -17,11 +19,10 @@
 
 #include <sys/stat.h>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 static_assert(std::endian::native == std::endian::little,
               "lamina: files of parameters are little-endian, and so must the machine be");
@@ -198,4 +199,4 @@ class binary_writer {
   std::uint64_t written_ = 0;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

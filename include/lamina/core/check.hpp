@@ -4,7 +4,9 @@
 // what was found, and where, appear in its first line.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// `static_assert(check<ok, expects<64>, gets<32>>, "lamina: ...")`: the facts appear in the error.
 template <bool Ok, class... Facts>
@@ -63,4 +65,4 @@ struct anything {
 template <class...>
 inline constexpr bool never = false;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,13 @@
 // lamina/core/checksum.hpp - the checksum of lamina's own files: 64-bit words in four lanes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A checksum against accidents, not against forgers. It reads bytes as stripes of eight
 /// little-endian words w, the last stripe padded with zeros. The lanes are h[0..3] = seed + 1, ...,
@@ -58,4 +58,4 @@ class checksum {
   std::uint64_t stripes_ = 0;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,19 @@
 #define LAMINA_VERSION_MINOR 1
 #define LAMINA_VERSION_PATCH 0
 
+// C++17 is g++'s default. Nothing else of lamina is read without C++20: the missing file ends the
+// compilation, because after #error g++ would go on.
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "lamina: the compiler: expected C++20 or newer, found an older standard; add -std=c++20"
+#include "lamina needs -std=c++20"
+#endif
+
+// Files, feeds and shapes that do not fit are reported by exceptions.
+#if defined(__GNUC__) && !defined(__cpp_exceptions)
+#error "lamina: the compiler: expected exceptions, found -fno-exceptions"
+#include "lamina needs exceptions"
+#endif
+
 // lamina's results for infinity and NaN follow IEEE 754, and orders of sums are chosen. With
 // -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds,
 // and sigmoid(-1000) is NaN. It would gain nothing, because kernels use vector instructions.
@@ -13,6 +26,17 @@
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
 #endif
+
+/// 1 if compressed files can be read; the program then links zlib. Define it yourself to decide.
+#if !defined(LAMINA_HAS_ZLIB)
+#if __has_include(<zlib.h>)
+#define LAMINA_HAS_ZLIB 1
+#else
+#define LAMINA_HAS_ZLIB 0
+#endif
+#endif
+
+#include <lamina/core/abi.hpp>
 
 /// Marks a function that runs on the host and, when nvcc compiles it, on the device.
 #if defined(__CUDACC__)

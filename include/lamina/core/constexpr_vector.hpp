@@ -4,7 +4,9 @@
 // with g++, against 5 and 40 here; clang stops an evaluation after a million steps.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// An array that grows while a program is recorded or transformed. Elements are never
 /// value-initialised, so records without member initialisers cost nothing until they are assigned.
@@ -46,4 +48,4 @@ constexpr void copy_items(T* to, const T* from, int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/core/dtype.hpp - element types, numbered as Fluid's VarType.Type.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The element type of a variable; the numbers are those of Fluid's framework.proto.
 enum class dtype : std::uint8_t {
@@ -82,4 +84,4 @@ constexpr bool is_floating(dtype type) {
   return type == dtype::float32 || type == dtype::float64 || type == dtype::float16;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,15 +2,16 @@
 // lamina/core/error.hpp - the exceptions that lamina throws at run time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Bad data or bad use at run time. The message names the subject, what was expected and what was
 /// found.
@@ -44,4 +45,4 @@ class format_error : public error {
   std::uint64_t offset_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

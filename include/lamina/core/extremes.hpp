@@ -3,9 +3,11 @@
 // chosen over every number, and of equal numbers the first one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 
-namespace lamina::math {
+namespace lamina::inline LAMINA_ABI::math {
 
 /// The larger one; NaN where either is NaN.
 template <class T>
@@ -42,4 +44,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_same(T x, T extreme) {
     return (x == extreme) | (is_nan(x) & is_nan(extreme));
 }
 
-}  // namespace lamina::math
+}  // namespace lamina::inline LAMINA_ABI::math

@@ -3,6 +3,8 @@
 // cost every program a fifth of a second or more of compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cerrno>
 #include <concepts>
 #include <csignal>
@@ -18,11 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The path of a file: text, or a type that converts to text, as std::filesystem::path does.
 class file_path {
@@ -365,4 +366,4 @@ LAMINA_COLD inline void make_directories(const std::string& path) {
                      << ": cannot be made a directory: " << reason_of(failure));
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,7 +5,9 @@
 // is a reference too, because a member is written along all the objects and bases that contain it.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// The elements of an array of `Capacity`, the first `count` of which are in use. When the array is
 /// full, `full` is set and appended elements overwrite others: the result is invalid then.
@@ -36,4 +38,4 @@ struct fixed_buffer {
   constexpr const T& operator[](int i) const { return items[i]; }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/core/fixed_string.hpp - a string literal that can be a template argument.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The characters of a string literal as a value: `template <fixed_string Name>` takes `"image"`.
 template <std::size_t N>
@@ -33,4 +35,4 @@ constexpr fixed_string<N + M - 1> joined(const fixed_string<N>& first,
   return both;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

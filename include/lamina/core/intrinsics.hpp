@@ -2,6 +2,8 @@
 // lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of others.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 // g++ 12 wrongly warns of the undefined vectors inside AVX-512's intrinsics (its bug 105593).

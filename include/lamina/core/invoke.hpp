@@ -3,10 +3,12 @@
 // includes it a quarter of a second of compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 template <class T>
@@ -33,4 +35,4 @@ constexpr std::invoke_result_t<F, A...> invoke(F&& f, A&&... a) {
     return std::forward<F>(f)(std::forward<A>(a)...);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

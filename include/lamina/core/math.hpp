@@ -4,13 +4,14 @@
 // functions call the C library, for all others the function found by argument-dependent lookup.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/core/batch_functions.hpp>
 #include <lamina/core/batch_pow.hpp>
-#include <lamina/core/config.hpp>
 
-namespace lamina::math {
+namespace lamina::inline LAMINA_ABI::math {
 
 /// e^x. Relative error: below 3e-7 for a batch of floats, below 3e-16 for doubles.
 template <class T>
@@ -256,4 +257,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), T(x + T(0))));
 }
 
-}  // namespace lamina::math
+}  // namespace lamina::inline LAMINA_ABI::math

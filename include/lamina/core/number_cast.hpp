@@ -2,12 +2,12 @@
 // lamina/core/number_cast.hpp - converts any number of one type to another type.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 #include <type_traits>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// x as To. A real number is rounded towards 0 for an integer type; a number outside the range of
 /// To becomes the nearest number of To, and NaN becomes 0. For bool, everything but 0 is true. All
@@ -29,4 +29,4 @@ LAMINA_FN constexpr To number_cast(From x) {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -4,9 +4,11 @@
 // functions that cost g++ some 25 ms; a trainer has seven such arrays.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Owns `count` elements, zero or default-constructed, or none. It is empty after a move.
 template <class T>
@@ -33,4 +35,4 @@ class owned_array {
   T* first_ = nullptr;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

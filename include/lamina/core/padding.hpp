@@ -2,7 +2,9 @@
 // lamina/core/padding.hpp - how far an inner dimension is padded in memory.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// Every inner dimension occupies a multiple of this many floats in memory (64 bytes), on every
 /// architecture, so that files, plans and offsets are portable.
@@ -13,4 +15,4 @@ constexpr int padded(int n) {
   return (n + alignment_floats - 1) / alignment_floats * alignment_floats;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,11 +5,11 @@
 // of threads and any order of evaluation.
 #pragma once
 
-#include <cstdint>
-
 #include <lamina/core/config.hpp>
 
-namespace lamina {
+#include <cstdint>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// Four independent 32-bit random words.
 struct random_words {
@@ -50,4 +50,4 @@ LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
   return uniform_from((index & 2) != 0 ? high : low);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/core/place.hpp - the device on which a program runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The kind of processor.
 enum class place_kind : std::uint8_t { cpu, cuda };
@@ -32,4 +34,4 @@ using places = all_places;
 using places = host_places;
 #endif
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/core/pooling_type.hpp - how pooling reduces several values to one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The value that a pooling layer computes from its inputs. Windows of images know average and max.
 enum class pooling_type : std::uint8_t {
@@ -16,4 +18,4 @@ enum class pooling_type : std::uint8_t {
   first
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

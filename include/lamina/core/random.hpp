@@ -17,13 +17,14 @@
 //                    2^33 * the type + 2^40 * iteration
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/philox.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
@@ -99,4 +100,4 @@ LAMINA_FN constexpr bool dropout_keeps(std::uint64_t seed, std::uint64_t stream,
   return uniform_at(seed, stream, index) >= probability;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that is not cleared first.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -10,9 +12,7 @@
 
 #include <sys/mman.h>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers ask for
 /// large pages, because a page fault per 4 KB costs more than reading a file does.
@@ -65,4 +65,4 @@ class raw_bytes {
   std::size_t size_ = 0;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // numbers and batches of these.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/core/math.hpp>
 
-namespace lamina::math {
+namespace lamina::inline LAMINA_ABI::math {
 
 /// x - y * floor(x / y) without rounding: 0, or a number with the sign of y and smaller than y in
 /// absolute value. NaN where y is 0 or x infinite; for integers 0 where y is 0 (callers refuse it
@@ -60,4 +62,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T quotient(T x, T y) {
   }
 }
 
-}  // namespace lamina::math
+}  // namespace lamina::inline LAMINA_ABI::math

@@ -2,11 +2,13 @@
 // lamina/core/rows.hpp - the meaning of a variable's leading dimension.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/fixed_string.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// How the rows of a domain follow from those of its parent.
 enum class domain_kind : std::uint8_t {
@@ -82,4 +84,4 @@ inline constexpr bool has_rows = R::kind != domain_kind::once;
 template <class R>
 inline constexpr bool is_tokens = R::kind == domain_kind::sequence;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -4,10 +4,12 @@
 // clangs warn of.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <vector>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Sorts increasing positions by `before(a, b)`, a strict weak order; of two equal positions the
 /// smaller one stays first.
@@ -17,4 +19,4 @@ void sort_stably(std::vector<Position>& positions, const Before& before) {
             [&](Position a, Position b) { return before(a, b) || (a < b && !before(b, a)); });
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,9 +3,11 @@
 // includes it a sixth of a second of compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <time.h>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Seconds since some moment in the past, from POSIX's monotonic clock.
 inline double steady_seconds() {
@@ -14,4 +16,4 @@ inline double steady_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/core/text.hpp - joins text from pieces, for messages and names.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdio>
@@ -10,9 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members are compiled
 /// once and out of line. The operators of std::string, inlined into every message, would take most
@@ -87,4 +87,4 @@ class text {
   std::string all_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // <condition_variable> cost every program that includes them a quarter of a second of compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <system_error>
 #include <utility>
 
@@ -10,11 +12,10 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::threading {
+namespace lamina::inline LAMINA_ABI::threading {
 
 /// Step i of a waiting loop: mostly a hint to the processor. Every 64th step yields the processor,
 /// because the thread that the caller waits for may need it.
@@ -148,4 +149,4 @@ class thread {
   bool runs_ = false;
 };
 
-}  // namespace lamina::threading
+}  // namespace lamina::inline LAMINA_ABI::threading

@@ -8,7 +8,9 @@
 // operators stays open: a user's own operator needs no entry in any list.
 #pragma once
 
-namespace lamina {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI {
 
 /// Carries a type as a value.
 template <class T>
@@ -41,4 +43,4 @@ struct finds {
 template <auto* Pointer>
 using type_of = typename decltype(type_found_by(found_by<Pointer>{}))::type;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/core/worker_pool.hpp - threads that wait for work and do it in step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -11,11 +13,10 @@
 
 #include <unistd.h>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/threading.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
 /// thread is ever started. Only one caller at a time. A forked child has none of the threads: its
@@ -142,4 +143,4 @@ class worker_pool {
   std::exception_ptr failure_ = nullptr;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

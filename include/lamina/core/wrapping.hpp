@@ -2,11 +2,11 @@
 // lamina/core/wrapping.hpp - sums, differences and products that are defined for every integer.
 #pragma once
 
-#include <type_traits>
-
 #include <lamina/core/config.hpp>
 
-namespace lamina::math {
+#include <type_traits>
+
+namespace lamina::inline LAMINA_ABI::math {
 
 namespace detail {
 // The type in which T is added and multiplied: an unsigned one for integers.
@@ -41,4 +41,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   return static_cast<T>(static_cast<number>(x) * static_cast<number>(y));
 }
 
-}  // namespace lamina::math
+}  // namespace lamina::inline LAMINA_ABI::math

@@ -2,6 +2,8 @@
 // lamina/dataset/byte_source.hpp - the bytes of a file, plain or gzip, one after another.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/core/zlib.hpp>
 
-namespace lamina::dataset {
+namespace lamina::inline LAMINA_ABI::dataset {
 
 /// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. A stream that ends
 /// early, fails its checksum, or is followed by bytes that are not a gzip member is a format_error
@@ -138,4 +140,4 @@ inline std::string read_bytes(const std::string& path) {
   return bytes;
 }
 
-}  // namespace lamina::dataset
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -2,6 +2,8 @@
 // lamina/dataset/cifar.hpp - CIFAR-10 and CIFAR-100 from the files of their binary version.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,7 @@
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::cifar {
+namespace lamina::inline LAMINA_ABI::dataset::cifar {
 
 /// An image and its class.
 struct sample {
@@ -120,4 +122,4 @@ inline table<source> test100(const std::string& directory) {
   return detail::read(directory, {"test.bin"}, {20, 100});
 }
 
-}  // namespace lamina::dataset::cifar
+}  // namespace lamina::inline LAMINA_ABI::dataset::cifar

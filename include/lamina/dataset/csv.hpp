@@ -2,6 +2,8 @@
 // lamina/dataset/csv.hpp - tables of numbers in text files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -14,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/dataset/byte_source.hpp>
 
-namespace lamina::dataset {
+namespace lamina::inline LAMINA_ABI::dataset {
 
 /// Whether a file begins with the names of its columns.
 enum class csv_header {
@@ -209,4 +211,4 @@ inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   return table;
 }
 
-}  // namespace lamina::dataset
+}  // namespace lamina::inline LAMINA_ABI::dataset

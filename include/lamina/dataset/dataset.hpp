@@ -2,6 +2,8 @@
 // lamina/dataset/dataset.hpp - all data sets and file formats.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/csv.hpp>

@@ -2,6 +2,8 @@
 // lamina/dataset/dictionary.hpp - words as numbers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::dataset {
+namespace lamina::inline LAMINA_ABI::dataset {
 
 /// The number of occurrences of each word.
 using word_counts = std::map<std::string, std::int64_t, std::less<>>;
@@ -75,4 +77,4 @@ class dictionary {
   std::vector<std::string> words_;
 };
 
-}  // namespace lamina::dataset
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -2,6 +2,8 @@
 // lamina/dataset/digits.hpp - 1,797 handwritten digits that need no file.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,7 @@
 #include <lamina/dataset/digits_data.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::digits {
+namespace lamina::inline LAMINA_ABI::dataset::digits {
 
 /// An image of a digit, and which it is.
 struct sample {
@@ -39,4 +41,4 @@ inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 inline table<source> train() { return {source{}, 0, train_rows}; }
 inline table<source> test() { return {source{}, train_rows, train_rows + test_rows}; }
 
-}  // namespace lamina::dataset::digits
+}  // namespace lamina::inline LAMINA_ABI::dataset::digits

@@ -5,8 +5,10 @@
 // test.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 // clang-format off
-namespace lamina::dataset::digits::detail {
+namespace lamina::inline LAMINA_ABI::dataset::digits::detail {
 
 inline constexpr int rows_per_part = 360;
 
@@ -373,5 +375,5 @@ inline constexpr const char* parts[5] = {
 "aabogaaaaahpbaaaaanhaaaaaanfaaaaaaohfebaaakqnooaaajobeqdaabmnqjb6aaaflbaaaaaoocaaaafqfaaaaaipcaaaaaknaaaaaaoqqiaaaagqjpgaaaagoqia6",
 };
 
-}  // namespace lamina::dataset::digits::detail
+}  // namespace lamina::inline LAMINA_ABI::dataset::digits::detail
 // clang-format on

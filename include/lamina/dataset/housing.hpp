@@ -2,6 +2,8 @@
 // lamina/dataset/housing.hpp - Boston housing from a CSV file, and a synthetic twin without one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -16,7 +18,7 @@
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::housing {
+namespace lamina::inline LAMINA_ABI::dataset::housing {
 
 /// The features of a district, and the median price of its houses.
 struct sample {
@@ -97,4 +99,4 @@ inline source twin() {
 inline table<source> train() { return twin().train(); }
 inline table<source> test() { return twin().test(); }
 
-}  // namespace lamina::dataset::housing
+}  // namespace lamina::inline LAMINA_ABI::dataset::housing

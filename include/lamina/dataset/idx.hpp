@@ -2,6 +2,8 @@
 // lamina/dataset/idx.hpp - IDX files, the format of MNIST.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -15,7 +17,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/dataset/byte_source.hpp>
 
-namespace lamina::dataset {
+namespace lamina::inline LAMINA_ABI::dataset {
 
 /// The content of an IDX file: an array of `shape`, row-major, of one of the six element types.
 struct idx_array {
@@ -145,4 +147,4 @@ inline idx_array read_idx(const std::string& path) {
   return array;
 }
 
-}  // namespace lamina::dataset
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -2,6 +2,8 @@
 // lamina/dataset/mnist.hpp - MNIST from its four files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,7 @@
 #include <lamina/dataset/idx.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::mnist {
+namespace lamina::inline LAMINA_ABI::dataset::mnist {
 
 /// An image of a digit, and which it is.
 struct sample {
@@ -116,4 +118,4 @@ inline halves split_test(const std::string& directory, std::size_t train_rows = 
   return {all.slice(0, train_rows), all.slice(train_rows, all.size())};
 }
 
-}  // namespace lamina::dataset::mnist
+}  // namespace lamina::inline LAMINA_ABI::dataset::mnist

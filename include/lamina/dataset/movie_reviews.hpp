@@ -4,6 +4,8 @@
 // Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity dataset v1.0.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,7 @@
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::movie_reviews {
+namespace lamina::inline LAMINA_ABI::dataset::movie_reviews {
 
 /// A sentence, and what it thinks of the film.
 struct sample {
@@ -192,4 +194,4 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
   return source(all, dictionary_size);
 }
 
-}  // namespace lamina::dataset::movie_reviews
+}  // namespace lamina::inline LAMINA_ABI::dataset::movie_reviews

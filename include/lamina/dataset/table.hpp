@@ -2,6 +2,8 @@
 // lamina/dataset/table.hpp - samples by number, made while they are read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -10,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::dataset {
+namespace lamina::inline LAMINA_ABI::dataset {
 
 /// Rows [first, last) of a data set: a copyable range, hence a reader. `Source` has
 /// `at(std::size_t) const`, which makes a sample from the compact form the data are kept in, and is
@@ -79,4 +81,4 @@ class table {
   std::size_t first_, last_;
 };
 
-}  // namespace lamina::dataset
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -2,6 +2,8 @@
 // lamina/dataset/text.hpp - the characters of a text file, for models that write on.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,7 @@
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
 
-namespace lamina::dataset::text {
+namespace lamina::inline LAMINA_ABI::dataset::text {
 
 /// A piece of the text: each character and the one that follows it.
 struct sample {
@@ -146,4 +148,4 @@ LAMINA_COLD inline source read(const std::string& path, const options& how = {})
   return source(std::move(ids), train_size, std::move(known));
 }
 
-}  // namespace lamina::dataset::text
+}  // namespace lamina::inline LAMINA_ABI::dataset::text

@@ -2,12 +2,14 @@
 // lamina/executor/block_arguments.hpp - conditions and outputs of the operators that run a block.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/executor/domain_rows.hpp>
 #include <lamina/executor/run_memory.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The arguments of an operator that runs a block, in addition to the block.
 struct block_arguments {
@@ -73,4 +75,4 @@ struct block_arguments {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

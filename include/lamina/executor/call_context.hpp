@@ -3,6 +3,8 @@
 // name.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -21,7 +23,7 @@
 #include <lamina/program/row_renaming.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The data that an executor keeps for one operator.
 struct operator_history {
@@ -397,4 +399,4 @@ class call_context {
 template <class Real>
 using kernel_function = void (*)(call_context<Real>&);
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

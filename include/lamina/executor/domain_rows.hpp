@@ -3,6 +3,8 @@
 // sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <vector>
 
 #include <lamina/program/program_builder.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/program/variable_name.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows of the domains of a program during one run. Feeds set the rows of their domains and of
 /// the domains above them; operators set those of other domains when they make values.
@@ -99,4 +101,4 @@ class domain_rows {
   std::vector<entry> known_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

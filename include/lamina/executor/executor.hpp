@@ -4,6 +4,8 @@
 // against it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -52,7 +54,7 @@
 #include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
 /// of another precision in the scope are converted. If `Real` is the type in which the program
@@ -377,4 +379,4 @@ basic_executor<Real>::basic_executor() {
 /// The interpreter in the precision of the engines.
 using executor = basic_executor<float>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // broadcast.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/executor/call_context.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// An array along one dimension: element (o, k, i) has the index (o * n + k) * inner + i.
 struct lines {
@@ -76,4 +78,4 @@ inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, t
   return position;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/executor/matrix_product.hpp - C += A * B, in any precision, a tile of C in registers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include <lamina/core/intrinsics.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 namespace detail {
 
@@ -150,4 +152,4 @@ void add_product(const Real* a, bool transpose_a, const Real* b, bool transpose_
   product::many_rows(a, b, c, m, k, n);
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

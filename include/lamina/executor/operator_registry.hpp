@@ -3,6 +3,8 @@
 // files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A list of operator types.
 template <class... Op>
@@ -126,4 +128,4 @@ inline const operator_registry& known_operators() {
   return all;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

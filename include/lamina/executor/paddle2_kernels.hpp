@@ -3,11 +3,13 @@
 // for programs that were read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/embedding/lookup_table/executor.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/shape/reshape/executor.hpp>
 
-namespace lamina::fluid {
+namespace lamina::inline LAMINA_ABI::fluid {
 
 /// Rows of W by number, like lookup_table, but Ids [...] has no last dimension of 1; Out is [...,
 /// width].
@@ -32,9 +34,9 @@ struct flatten_contiguous_range : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-}  // namespace lamina::fluid
+}  // namespace lamina::inline LAMINA_ABI::fluid
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void lookup_table_v2_forward(call_context<Real>& ctx) {
@@ -73,4 +75,4 @@ void add_paddle2_kernels(kernel_table<Real>& table) {
   table["flatten_contiguous_range_grad"] = flatten_contiguous_range_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

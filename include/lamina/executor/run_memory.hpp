@@ -2,6 +2,8 @@
 // lamina/executor/run_memory.hpp - the values of one run, including those of blocks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -12,7 +14,7 @@
 #include <lamina/program/program_desc.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The values that one iteration of a loop keeps for its gradient: those of the body's variables
 /// that operators outside of the body name. Fluid: a step scope.
@@ -146,4 +148,4 @@ class run_memory {
   std::vector<bool> is_loop_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/executor/run_options.hpp - seeds and switches of one run of a program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -11,7 +13,7 @@
 
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The values of data variables by name; those of sequences carry a LoD (tensor/lod_tensor.hpp).
 using feed_map = std::map<std::string, lod_tensor, std::less<>>;
@@ -32,4 +34,4 @@ struct run_options {
   std::ostream* print_to = nullptr;  // output of the print operator; null: std::cerr
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -7,12 +7,14 @@
 // type and its tiles. Only distinct groups become types.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/core/type_of.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::expression {
+namespace lamina::inline LAMINA_ABI::expression {
 
 /// The value of the group's head, for example a matrix product or a sum over rows.
 struct head_value {};
@@ -127,4 +129,4 @@ struct group_type {
 template <class Plan, int G>
 using group_of = typename decltype(detail::group_type<Plan, G>::make())::type;
 
-}  // namespace lamina::expression
+}  // namespace lamina::inline LAMINA_ABI::expression

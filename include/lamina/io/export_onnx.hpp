@@ -5,13 +5,14 @@
 // file serves every batch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/model_files.hpp>
@@ -28,7 +29,7 @@
 #include <lamina/operators/shape/onnx.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The version of the ONNX operator set that the files use, and the version of their format.
 inline constexpr int onnx_opset = 21;
@@ -139,4 +140,4 @@ inline void export_onnx(const file_path& file, const inference_model& from,
                      from.program.fetch_names(), options));
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // after reading, in the executor.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -16,7 +18,7 @@
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A program and its startup program, which initialises its persistable variables.
 struct training_messages {
@@ -100,4 +102,4 @@ training_messages training_messages_of(P, const Opt& opt) {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

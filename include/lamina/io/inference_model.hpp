@@ -3,6 +3,8 @@
 // save_inference_model writes it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The names of the files of an inference model.
 struct inference_files {
@@ -78,4 +80,4 @@ inline inference_model load_inference_model(const file_path& directory,
   return m;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // a compiler.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@
 #include <lamina/io/fluid/program_records.hpp>
 #include <lamina/io/fluid/row_domains.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
 /// of its view. It determines what Fluid leaves to the run: which variables are fed (the outputs of
@@ -392,4 +394,4 @@ class loaded_program {
   program_records made_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // its files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/transform/prune.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Copies the parameters of a model to variables of a scope, which the executor and the file
 /// writers use.
@@ -113,4 +115,4 @@ template <program_type P>
 void load_persistables(const file_path&, const P&,  // expects lamina::model{program}
                        const std::string& = "") = delete;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,8 @@
 // 64 and can be mapped into memory; then the elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +18,7 @@
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -244,4 +246,4 @@ inline tensor load_npy(const file_path& path) {
   return value;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // numpy.load reads it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -12,7 +14,7 @@
 #include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/npy.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -97,4 +99,4 @@ void load_npz(const file_path& path, Parameters& to) {
 template <program_type P>
 void load_npz(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

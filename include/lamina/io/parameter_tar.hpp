@@ -7,6 +7,8 @@
 // vectors are written as one row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <map>
 #include <string>
@@ -22,7 +24,7 @@
 #include <lamina/io/arrays/tensor_bytes.hpp>
 #include <lamina/io/fluid/proto_fields.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -198,4 +200,4 @@ inline void from_tar(const file_path& path, scope& to) {
   put_tensors(detail::read_parameter_tar(from), to);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

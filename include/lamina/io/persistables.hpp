@@ -3,6 +3,8 @@
 // them: one file per variable, or one file for all.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,7 @@
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -152,4 +154,4 @@ inline void load_persistables(const file_path& directory, scope& variables,
     variables.var(names[i]) = std::move(found[i].value);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/io/plan_text.hpp - a plan as text: groups, kernels and memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -84,4 +86,4 @@ std::string plan_text(P) {
   return text;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

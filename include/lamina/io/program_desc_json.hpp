@@ -11,6 +11,8 @@
 // parsing the class.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -26,7 +28,7 @@
 #include <lamina/io/fluid/to_program_message.hpp>
 #include <lamina/io/json/json_reader.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -302,4 +304,4 @@ program_message from_json_text(std::string_view text, const std::string& file = 
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // rest of the library does not need).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +13,7 @@
 #include <lamina/io/fluid/proto_fields.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -357,4 +359,4 @@ std::string to_proto(P program) {
   return to_proto(to_program_message(program));
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

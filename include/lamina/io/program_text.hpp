@@ -2,6 +2,8 @@
 // lamina/io/program_text.hpp - a program as readable text, and as a graph for Graphviz.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/io/fluid/to_program_message.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -254,4 +256,4 @@ std::string to_dot(P program) {
   return to_dot(to_program_message(program));
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

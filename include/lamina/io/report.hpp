@@ -3,6 +3,8 @@
 // slots, by group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +16,7 @@
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The sizes of the run that a report describes.
 struct report_options {
@@ -228,4 +230,4 @@ program_report report(P, const report_options& run = {}) {
   return made;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,8 @@
 // without gaps. Offsets count from the end of the header.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -20,7 +22,7 @@
 #include <lamina/io/arrays/named_tensors.hpp>
 #include <lamina/io/arrays/tensor_bytes.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -246,4 +248,4 @@ void load_safetensors(const file_path& path, Parameters& to) {
 template <program_type P>
 void load_safetensors(const file_path&, const P&) = delete;  // expects lamina::model{program}
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

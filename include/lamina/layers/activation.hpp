@@ -2,13 +2,15 @@
 // lamina/layers/activation.hpp - the activation that a layer applies to its output.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Fluid's `act=`: each names the operator of the same name, with its default attributes.
 enum class activation : std::uint8_t {
@@ -148,4 +150,4 @@ constexpr int apply_activation(layer_helper& layer, activation act, int x) {
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,12 +3,14 @@
 // many classes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of costs over many classes: nce and hsigmoid.
 struct class_cost_attr {
@@ -46,4 +48,4 @@ constexpr auto class_scores(layer_helper& layer, variable<T, R, Width> x, Ids id
 }
 
 }  // namespace detail
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

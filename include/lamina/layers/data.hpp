@@ -2,10 +2,12 @@
 // lamina/layers/data.hpp - the variables a user feeds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 template <fixed_string Name, element T, class R, int... D>
@@ -49,4 +51,4 @@ template <fixed_string, class, auto...>
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/layers/glu.hpp - one half of a variable, gated by the other.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of glu.
 struct glu_attr {
@@ -35,4 +37,4 @@ constexpr auto glu(variable<T, R, D...> x, const options<glu_attr, T>& attr = {}
   }
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/layers/hsigmoid.hpp - a cost over many classes that looks at log2 of them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/class_vectors.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/shape/join/layer_slice.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -84,4 +86,4 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
   }
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,12 +3,14 @@
 // VGG repeats.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of img_conv_group.
 struct img_conv_group_attr {
@@ -58,4 +60,4 @@ constexpr auto img_conv_group(variable<T, R, C, H, W> x,
   return pool2d<PoolSize, Pool>(y, {.type = attr.type}, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

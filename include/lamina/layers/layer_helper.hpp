@@ -2,6 +2,8 @@
 // lamina/layers/layer_helper.hpp - what every layer does: names, outputs and parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 #include <tuple>
 
@@ -11,7 +13,7 @@
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 template <class V>
@@ -318,4 +320,4 @@ constexpr void require_one_program(const A& a, const B& b, int line) {
   lamina::detail::require_visible(*b.builder, b.id, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

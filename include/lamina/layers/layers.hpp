@@ -2,6 +2,8 @@
 // lamina/layers/layers.hpp - all layers, and the operators they record.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 // Operators first: a compiler names the first path of includes that leads to a header, and a short
 // path is a short message.
 // clang-format off

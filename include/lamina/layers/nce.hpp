@@ -2,6 +2,8 @@
 // lamina/layers/nce.hpp - a cost over many classes that looks at some samples of them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/class_vectors.hpp>
@@ -14,7 +16,7 @@
 #include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
 /// classes that are drawn for each row, all equally likely. With o = sigmoid(x . w + b) of a class
@@ -57,4 +59,4 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
   }
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

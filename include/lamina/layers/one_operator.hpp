@@ -2,10 +2,12 @@
 // lamina/layers/one_operator.hpp - what the layers of a single operator share.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -68,4 +70,4 @@ inline constexpr bool is_real = __is_same(T, float) || __is_same(T, double);
 
 }  // namespace detail
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,13 +3,15 @@
 // and in both. Source: the networks of PaddlePaddle v2.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/lstm/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of simple_lstm and simple_gru.
 struct simple_rnn_attr {
@@ -106,4 +108,4 @@ constexpr auto bidirectional_gru(variable<T, R, D...> x,
       simple_gru<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

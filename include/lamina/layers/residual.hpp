@@ -2,11 +2,13 @@
 // lamina/layers/residual.hpp - the blocks of residual networks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// act(batch_norm(conv2d<Filters, Size, Window>(x))), a convolution without a bias: batch_norm has
 /// one. PaddlePaddle's book: conv_bn_layer.
@@ -59,4 +61,4 @@ constexpr auto bottleneck_block(variable<T, R, C, H, W> x, int line = __builtin_
   return detail::add_relu(wide, detail::shortcut<4 * Filters, Stride>(x, line));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,9 +2,11 @@
 // lamina/layers/row_ids.hpp - which variables hold one whole number per row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Whether V holds one id per row: int64 or int32, inner dimension 1.
 template <class V>
@@ -14,4 +16,4 @@ inline constexpr bool one_id_a_row<variable<std::int64_t, R, 1>> = true;
 template <class R>
 inline constexpr bool one_id_a_row<variable<std::int32_t, R, 1>> = true;
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,13 +2,15 @@
 // lamina/layers/scaled_dot_product_attention.hpp - attention of several heads.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
 #include <lamina/operators/shape/reshape/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of scaled_dot_product_attention.
 struct scaled_dot_product_attention_attr {
@@ -78,4 +80,4 @@ constexpr auto scaled_dot_product_attention(
   }
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

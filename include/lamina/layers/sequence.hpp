@@ -2,10 +2,12 @@
 // lamina/layers/sequence.hpp - the sequences a user feeds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/layers/data.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows of nested_sequence<Name>: elements of sequences of sequences. The middle level, one row
 /// for each inner sequence, is `nested_tokens<Name>::parent`.
@@ -52,4 +54,4 @@ constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

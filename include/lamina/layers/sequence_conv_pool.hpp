@@ -2,10 +2,12 @@
 // lamina/layers/sequence_conv_pool.hpp - what a convolution finds in each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/sequence/conv/layer.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_conv_pool.
 struct sequence_conv_pool_attr {
@@ -35,4 +37,4 @@ constexpr auto sequence_conv_pool(variable<T, R, D...> x,
   return sequence_pool(found, {.type = attr.type, .pad_value = attr.pad_value});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/layers/sequence_rows.hpp - what the layers of sequences do with the rows of their types.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -38,4 +40,4 @@ using parent_rows = typename detail::parent_rows_of<R>::type;
 template <class R, class V>
 using with_rows = typename detail::with_rows_of<R, V>::type;
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,9 +3,11 @@
 // Layers count dimensions as Fluid does: dimension 0 of a variable with rows is the rows, -1.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/block.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// A whole shape; a leading -1 stands for a number of rows that is known at run time.
 struct extents {
@@ -84,4 +86,4 @@ constexpr extents without_dimension(const extents& x, int axis) {
   return r;
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

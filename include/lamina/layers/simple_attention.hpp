@@ -2,13 +2,15 @@
 // lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/sequence/expand/layer_expand_as.hpp>
 #include <lamina/operators/sequence/pool/layer.hpp>
 #include <lamina/operators/sequence/softmax/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of simple_attention.
 struct simple_attention_attr {
@@ -52,4 +54,4 @@ constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P..
   }
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,10 +2,12 @@
 // lamina/layers/simple_img_conv_pool.hpp - a convolution and what its windows hold.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of simple_img_conv_pool.
 struct simple_img_conv_pool_attr {
@@ -35,4 +37,4 @@ constexpr auto simple_img_conv_pool(variable<T, R, C, H, W> x,
   return pool2d<PoolSize, Pool>(found, {.type = attr.type}, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

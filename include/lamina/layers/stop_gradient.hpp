@@ -2,9 +2,11 @@
 // lamina/layers/stop_gradient.hpp - values that training treats as constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Marks x: no gradient flows back through it, so the variables from which it was computed do not
 /// learn from it. Records no operator. The mark applies to every reader of x, including earlier
@@ -19,4 +21,4 @@ constexpr variable<T, R, D...> stop_gradient(variable<T, R, D...> x, int line = 
   return x;
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

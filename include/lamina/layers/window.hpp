@@ -2,10 +2,12 @@
 // lamina/layers/window.hpp - the positions of the windows of convolutions and pooling layers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/layers/layer_helper.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Height and width: `5` is {5, 5}.
 struct extent2 {
@@ -53,4 +55,4 @@ constexpr attribute_value pair_attribute(program_builder& b, extent2 e) {
 }
 
 }  // namespace layer::detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

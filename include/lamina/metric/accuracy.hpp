@@ -2,9 +2,11 @@
 // lamina/metric/accuracy.hpp - the mean of the batches' accuracies.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/metric/weighted_average.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// sum(value_i * weight_i) / sum(weight_i): the accuracy over all updates, if each update gets the
 /// accuracy of a batch (as layer::accuracy computes it) and its number of rows. Errors: weight
@@ -19,4 +21,4 @@ class accuracy {
   weighted_average average_{"accuracy"};
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,6 +2,8 @@
 // lamina/metric/auc.hpp - the area under the ROC or the precision-recall curve.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -12,7 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// The curve under which the area is computed: over all thresholds, the one rate against the other.
 enum class curve {
@@ -95,4 +97,4 @@ class auc {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,6 +2,8 @@
 // lamina/metric/binary_counts.hpp - hits and misses of a yes-no classifier.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <iterator>
 #include <ranges>
@@ -10,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// Counts predictions against labels. A prediction is a probability, rounded to 0 or 1 (one half
 /// goes to 0, as in numpy's rint); a label is 0 or 1.
@@ -58,4 +60,4 @@ class binary_counts {
   const char* name_;
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,12 +2,14 @@
 // lamina/metric/composite.hpp - several metrics of the same predictions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <tuple>
 #include <utility>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// Metrics that are updated together: `composite both{precision{}, recall{}};`. update passes its
 /// arguments to each metric; eval returns an array of the results in the order of the metrics. If
@@ -42,4 +44,4 @@ class composite {
   std::tuple<M...> metrics_;
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,6 +2,8 @@
 // lamina/metric/metric.hpp - all metrics.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/metric/accuracy.hpp>
 #include <lamina/metric/auc.hpp>
 #include <lamina/metric/binary_counts.hpp>

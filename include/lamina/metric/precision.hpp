@@ -2,9 +2,11 @@
 // lamina/metric/precision.hpp - how much of what was called positive is.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/metric/binary_counts.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// true positives / (true positives + false positives); 0 if no prediction was positive. update
 /// accepts a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval
@@ -27,4 +29,4 @@ class precision {
   binary_counts counts_{"precision"};
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,9 +2,11 @@
 // lamina/metric/recall.hpp - how much of what is positive was called so.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/metric/binary_counts.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// true positives / (true positives + false negatives); 0 if no label was positive. update accepts
 /// a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval before an
@@ -28,4 +30,4 @@ class recall {
   binary_counts counts_{"recall"};
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

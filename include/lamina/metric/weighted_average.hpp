@@ -2,13 +2,15 @@
 // lamina/metric/weighted_average.hpp - a mean over batches of different size.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <string>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::metric {
+namespace lamina::inline LAMINA_ABI::metric {
 
 /// sum(value_i * weight_i) / sum(weight_i), in double. Errors: weight below 0 or not finite;
 /// eval before an update of positive weight. Fluid: fluid.average.WeightedAverage.
@@ -37,4 +39,4 @@ class weighted_average {
   double sum_ = 0, weight_ = 0;
 };
 
-}  // namespace lamina::metric
+}  // namespace lamina::inline LAMINA_ABI::metric

@@ -2,6 +2,8 @@
 // lamina/model/activation_view.hpp - a machine's memory as an array.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 
@@ -10,7 +12,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/tensor/array_view.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Stands for a view after a reported mistake, so that no further error follows: accepts any number
 /// of indices.
@@ -43,4 +45,4 @@ auto activation_view(Machine& m) {
       apart ? static_cast<std::size_t>(layout_of_variable<P, V>.stride) : inner);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/model/batch_view.hpp - a mini-batch as one array per data layer, and its parts.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/domain_rows.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -124,4 +126,4 @@ struct batch_view {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

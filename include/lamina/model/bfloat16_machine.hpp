@@ -3,6 +3,8 @@
 // bytes to read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -13,7 +15,7 @@
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/evaluator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -99,4 +101,4 @@ template <program_type P>
 evaluator(const model<P>&, storage::bfloat16_type, std::uint64_t = 0)
     -> evaluator<P, bfloat16_machine<P>>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

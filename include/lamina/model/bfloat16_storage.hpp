@@ -2,12 +2,14 @@
 // lamina/model/bfloat16_storage.hpp - how a user asks for weights as bfloat16.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/model/storage.hpp>
 
-namespace lamina::storage {
+namespace lamina::inline LAMINA_ABI::storage {
 
 /// `evaluator e{model, storage::bfloat16}` and `static_evaluator<decltype(net), 1,
 /// storage::bfloat16>` round weights to bfloat16.
 inline constexpr bfloat16_type bfloat16{};
 
-}  // namespace lamina::storage
+}  // namespace lamina::inline LAMINA_ABI::storage

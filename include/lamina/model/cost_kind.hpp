@@ -2,12 +2,14 @@
 // lamina/model/cost_kind.hpp - whether a program has something to minimise.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/check.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The kind of cost that a program returns.
 enum class cost_kind : std::uint8_t { none, array, number };
@@ -26,4 +28,4 @@ constexpr cost_kind cost_kind_of() {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

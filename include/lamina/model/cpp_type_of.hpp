@@ -2,11 +2,13 @@
 // lamina/model/cpp_type_of.hpp - the C++ type of a data type's elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/dtype.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 template <dtype>
 struct cpp_type_of;
@@ -43,4 +45,4 @@ struct cpp_type_of<dtype::boolean> {
   using type = bool;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

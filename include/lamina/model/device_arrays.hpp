@@ -3,16 +3,17 @@
 // device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// `of_each` arrays per parameter of a program in the memory of a backend, in padded rows. The host
 /// keeps them in the layout of its engine, where weights lie in panels. A parameter for which
@@ -99,4 +100,4 @@ class device_arrays {
   std::vector<float*> pointers_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // backend, a copy of a model's parameters, and an engine over them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,7 @@
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs a program made of P, in test mode or with gradients, on a backend of its own. The machine
 /// copies a result to the host when the caller asks for it.
@@ -94,4 +96,4 @@ class device_machine {
   engine::cpu::selected_rows rows_;  // the gradient that was read last
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/model/evaluator.hpp - computes activations of a model: forward and test.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/activation_view.hpp>
@@ -15,7 +17,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -379,4 +381,4 @@ template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/model/feed.hpp - hands an array to a data layer.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -13,7 +15,7 @@
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/fixed_string.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Values for the data layer with this name; refers to the user's memory.
 template <fixed_string Name, element T>
@@ -122,4 +124,4 @@ feed_nothing feed(const char*, const X&) {
   return {};
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/model/feeder.hpp - turns mini-batches of samples into arrays. Fluid: DataFeeder.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstring>
 #include <iterator>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include <lamina/core/checksum.hpp>
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/batch_view.hpp>
@@ -18,7 +19,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/sample_fields.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Holds a mini-batch as one array per data layer, in the order of the data layers. Its memory
 /// grows to the largest mini-batch and stays.
@@ -195,4 +196,4 @@ class feeder {
   int rows_ = 0;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

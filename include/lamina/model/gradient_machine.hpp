@@ -2,6 +2,8 @@
 // lamina/model/gradient_machine.hpp - gradients of a model's cost.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
@@ -13,7 +15,7 @@
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A program with its gradients; unchanged if it trains itself.
 template <program_type P>
@@ -146,4 +148,4 @@ class gradient_machine {
 template <program_type P, class... More>
 gradient_machine(const P&, const More&...) -> gradient_machine<P>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

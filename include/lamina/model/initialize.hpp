@@ -2,15 +2,16 @@
 // lamina/model/initialize.hpp - runs an operator of a startup program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/random.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The initial values of the variable that a startup operator fills, row by row. `stream` is the
 /// number of the parameter, so that its values do not depend on the rest of the program.
@@ -50,4 +51,4 @@ LAMINA_COLD std::vector<Real> initial_values(const program_view& p, const operat
   return values;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/model/loops_on_threads.hpp - several threads for one large request.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
 #include <lamina/core/check.hpp>
 #include <lamina/engine/cpu/schedule/parallel_run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// During its lifetime, an evaluator or a gradient machine shares the loops of its large operators
 /// with the threads of a pool: rows of the batch in products, convolutions, normalisations and
@@ -42,4 +44,4 @@ class loops_on_threads {
   std::conditional_t<has_blocks, one_thread, engine::cpu::parallel_run<program>> run_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

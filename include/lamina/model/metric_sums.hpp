@@ -3,6 +3,8 @@
 // over the parts of one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -11,7 +13,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/plan/quotient.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One metric of some rows: a quotient of two sums.
 struct metric_sum {
@@ -167,4 +169,4 @@ struct metric_rules {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,12 @@
 // lamina/model/model.hpp - a program together with its parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/owned_array.hpp>
@@ -19,7 +20,7 @@
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/array.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 template <program_type P>
 class model;
@@ -287,4 +288,4 @@ model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // as the moving averages of batch_norm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -93,4 +95,4 @@ class moving_statistics {
   owned_array<float*> pointers_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

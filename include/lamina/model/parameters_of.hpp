@@ -2,6 +2,8 @@
 // lamina/model/parameters_of.hpp - a model's parameters as a list of spans.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <span>
 #include <type_traits>
@@ -9,7 +11,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/model/model.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The parameters of a model in the form for optimizer::model_average and
 /// exponential_moving_average. Their elements have the engine's layout, padding included.
@@ -39,4 +41,4 @@ parameter_list<P> parameters_of(model<P>& of) {
   return parameter_list<P>(of);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/model/program_names.hpp - looks up names of a program at compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 
@@ -11,7 +13,7 @@
 #include <lamina/program/variable_name.hpp>
 #include <lamina/transform/prune.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The number of the data layer with this name, or -1.
 template <program_type P>
@@ -101,4 +103,4 @@ template <class P, bool Wanted>
 using known_parameters = typename all_parameters<P, Wanted>::type;
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/model/refused_operator.hpp - operators that an engine cannot compute in double.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The operator, or the storage, for which a machine refuses a program in double; void if the
 /// machine accepts the program.
@@ -21,4 +23,4 @@ struct refused_operator<Machine> {
 template <class Machine>
 inline constexpr bool accepts_program = std::is_void_v<typename refused_operator<Machine>::type>;
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -2,19 +2,20 @@
 // lamina/model/run_result.hpp - cost and metrics of a program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -90,4 +91,4 @@ struct test_result {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

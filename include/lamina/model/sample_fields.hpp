@@ -2,6 +2,8 @@
 // lamina/model/sample_fields.hpp - the fields of a sample, and whether data layers accept them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <concepts>
 #include <iterator>
@@ -15,7 +17,7 @@
 #include <lamina/model/cpp_type_of.hpp>
 #include <lamina/model/program_names.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 template <class T>
 inline constexpr bool is_tuple_like = requires {
@@ -191,4 +193,4 @@ requires(P::desc.count.data > 0 &&
           layer_without_field<P, field_list_of<P, std::ranges::range_value_t<Batch>>>()> {
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -3,11 +3,13 @@
 // of their bytes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/static/static_bfloat16.hpp>
 #include <lamina/model/bfloat16_storage.hpp>
 #include <lamina/model/static_evaluator.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// `static_evaluator<decltype(net), 1, storage::bfloat16>` rounds the weights of fc and lstm_unit
 /// to bfloat16 when it loads them; sums and everything else are floats.
@@ -16,4 +18,4 @@ struct static_storage<storage::bfloat16_type> {
   using weights = engine::cpu::bfloat16_weights;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

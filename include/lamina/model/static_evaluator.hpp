@@ -3,6 +3,8 @@
 // threads, kernels of operating systems, small devices.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -16,7 +18,7 @@
 #include <lamina/model/storage.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -226,4 +228,4 @@ class static_evaluator {
   alignas(64) std::byte bytes_[sizeof(float) * static_cast<std::size_t>(layout::at.end)] = {};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,7 +2,9 @@
 // lamina/model/storage.hpp - how an evaluator keeps the weights of a model.
 #pragma once
 
-namespace lamina::storage {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI::storage {
 
 /// As the model keeps them.
 struct float32_type {};
@@ -11,4 +13,4 @@ inline constexpr float32_type float32{};
 /// As bfloat16. (model/bfloat16_machine.hpp, model/static_bfloat16.hpp)
 struct bfloat16_type {};
 
-}  // namespace lamina::storage
+}  // namespace lamina::inline LAMINA_ABI::storage

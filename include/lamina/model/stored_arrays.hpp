@@ -3,13 +3,14 @@
 // files.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/core/text.hpp>
@@ -19,7 +20,7 @@
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A description of any parameter, for code that does not know the program.
 struct parameter_info {
@@ -195,4 +196,4 @@ struct stored_arrays {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

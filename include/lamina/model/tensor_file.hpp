@@ -11,6 +11,8 @@
 // or none.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -21,14 +23,13 @@
 
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/checksum.hpp>
-#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/raw_bytes.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A named array.
 struct tensor_entry {
@@ -212,4 +213,4 @@ LAMINA_COLD inline std::vector<tensor_entry> read_tensor_file(const file_path& p
   return detail::tensor_file_reader(from).read();
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/gradient.hpp - the tools of gradient rules: partial gradients and their sum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The state of append_backward while it walks the operators of a block backwards. The gradient
 /// block of a loop has its own state: gradients of variables of outer blocks start from zero in it,
@@ -121,4 +123,4 @@ constexpr int zero_gradient(program_builder& b, int variable) {
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

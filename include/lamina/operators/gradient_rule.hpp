@@ -4,9 +4,11 @@
 // definition precedes the expression that takes its address, which is in every operator's schema.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/gradient.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 template <class Op>
 struct gradient_of;
@@ -142,4 +144,4 @@ constexpr void make_gradient(program_builder& b, const operator_desc& op) {
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

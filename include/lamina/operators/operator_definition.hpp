@@ -31,16 +31,17 @@
 //                            what the host does where a program runs on a device
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/type_of.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/operator_schema.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The slots most operators have.
 inline constexpr std::array<slot_desc, 1> slots_x{{{"X"}}};
@@ -277,4 +278,4 @@ struct registered {
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

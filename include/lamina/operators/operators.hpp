@@ -2,6 +2,8 @@
 // lamina/operators/operators.hpp - all operators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>

@@ -16,10 +16,11 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of a unary pointwise operator: slots X and Out; its gradient reads X and Out@GRAD.
 struct pointwise : operator_definition {
@@ -69,4 +70,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,12 +5,14 @@
 // reference executor calls them. Without this header they are declared and never compiled.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <utility>
 
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -36,4 +38,4 @@ void evaluate_pointwise(int output, std::int64_t count, const T* const* argument
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,15 +2,16 @@
 // lamina/optimizer/adadelta.hpp - steps measured by earlier steps.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// avg_squared_grad = rho * avg_squared_grad + (1 - rho) * grad^2
 ///   delta = -sqrt((avg_squared_update + epsilon) / (avg_squared_grad + epsilon)) * grad
@@ -53,4 +54,4 @@ struct adadelta final : rule<adadelta> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

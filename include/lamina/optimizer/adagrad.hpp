@@ -2,15 +2,16 @@
 // lamina/optimizer/adagrad.hpp - gradient descent scaled by the sum of all squared gradients.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// moment += grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
@@ -51,4 +52,4 @@ struct adagrad final : rule<adagrad> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -2,15 +2,16 @@
 // lamina/optimizer/adam.hpp - adaptive moments.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// With t = step + 1
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
@@ -57,4 +58,4 @@ struct adam final : rule<adam> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

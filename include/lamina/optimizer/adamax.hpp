@@ -2,15 +2,16 @@
 // lamina/optimizer/adamax.hpp - adam with the largest gradient in place of the second moment.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// With t = step + 1
 ///   moment = beta1 * moment + (1 - beta1) * grad
@@ -52,4 +53,4 @@ struct adamax final : rule<adamax> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

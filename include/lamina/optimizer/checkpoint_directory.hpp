@@ -2,12 +2,12 @@
 // lamina/optimizer/checkpoint_directory.hpp - the directory for checkpoints, if any.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <string>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The functions that write and read checkpoints; see lamina/train/checkpoint.hpp.
 struct checkpoint_files;
@@ -37,4 +37,4 @@ class checkpoint_directory {
 };
 
 }  // namespace optimizer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,16 +2,17 @@
 // lamina/optimizer/clip.hpp - the scales that gradients are multiplied with when norms are limited.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <span>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// Whether a clip needs the gradient's L2 norm.
 constexpr bool needs_norm(gradient_clip clip) {
@@ -58,4 +59,4 @@ LAMINA_COLD inline void clip_scales(std::span<const gradient_clip> clips,
                                                         : 1.f;
 }
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

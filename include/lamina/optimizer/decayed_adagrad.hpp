@@ -2,15 +2,16 @@
 // lamina/optimizer/decayed_adagrad.hpp - adagrad with a decaying sum of squares.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// moment = decay * moment + (1 - decay) * grad^2
 ///   param -= learning_rate * grad / (sqrt(moment) + epsilon)
@@ -46,4 +47,4 @@ struct decayed_adagrad final : rule<decayed_adagrad> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -2,16 +2,17 @@
 // lamina/optimizer/event.hpp - the events that a training loop reports to its handler.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The points of a training loop at which it reports an event, in the order of the v2 trainer.
 enum class event_kind : std::uint8_t {
@@ -85,9 +86,9 @@ struct event {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 using optimizer::event;
 using optimizer::event_kind;
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

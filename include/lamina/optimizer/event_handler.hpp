@@ -2,6 +2,8 @@
 // lamina/optimizer/event_handler.hpp - a callable that receives events.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <memory>
 #include <type_traits>
@@ -10,7 +12,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// Any callable for events, or none. It replaces std::function, whose header costs every program a
 /// quarter of a second of compile time. Copies share the callable and its state.
@@ -46,4 +48,4 @@ class event_handler {
   void (*call_)(void*, const event&) = nullptr;
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

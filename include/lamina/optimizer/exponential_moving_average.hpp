@@ -2,6 +2,8 @@
 // lamina/optimizer/exponential_moving_average.hpp - an average with exponentially decaying weights.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// average = decay * average + (1 - decay) * param after each update of the parameters; `apply`
 /// divides by 1 minus the product of all decays so far, so that the weights sum to 1 from the first
@@ -89,4 +91,4 @@ class exponential_moving_average {
   parameter_sums sums_;
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

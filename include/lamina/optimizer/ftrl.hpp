@@ -2,15 +2,16 @@
 // lamina/optimizer/ftrl.hpp - follow the regularised leader.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// With n the squared accumulator before and n' = n + grad^2 after, z the linear one:
 ///   z += grad - (n'^-lr_power - n^-lr_power) / learning_rate * param;
@@ -64,4 +65,4 @@ struct ftrl final : rule<ftrl> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -2,15 +2,16 @@
 // lamina/optimizer/lamb.hpp - adam with steps proportional to the norm of the parameter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// With the L2 norms of the whole parameter and of u, or 1 for their ratio where one of them is 0,
 ///   moment1 = beta1 * moment1 + (1 - beta1) * grad
@@ -68,4 +69,4 @@ struct lamb final : rule<lamb> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

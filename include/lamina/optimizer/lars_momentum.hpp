@@ -2,15 +2,16 @@
 // lamina/optimizer/lars_momentum.hpp - momentum with a separate rate per parameter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// With the L2 norms of the whole parameter and gradient
 ///   rate = learning_rate * lars_coeff * |param| / (|grad| + lars_weight_decay * |param|),
@@ -61,4 +62,4 @@ struct lars_momentum final : rule<lars_momentum> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -4,18 +4,19 @@
 // a template argument and without a heap.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/optimizer/sample_schedule.hpp>
 #include <lamina/optimizer/schedule.hpp>
 
-namespace lamina::schedule {
+namespace lamina::inline LAMINA_ABI::schedule {
 struct linear_lr_warmup;
 }
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The formula of a learning_rate.
 enum class schedule_kind : std::uint8_t {
@@ -139,9 +140,9 @@ struct learning_rate {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the correction for moments that
 /// begin with 0. A beta of 0 corrects nothing. Fluid keeps the powers in variables, Beta1Pow and
@@ -154,9 +155,9 @@ constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float
                             (1 - std::pow(static_cast<double>(beta1), t)));
 }
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer
 
-namespace lamina::schedule {
+namespace lamina::inline LAMINA_ABI::schedule {
 
 /// start_lr + (end_lr - start_lr) * s / warmup_steps while s < warmup_steps, then the wrapped
 /// learning rate, which counts from the first step too. Fluid: linear_lr_warmup.
@@ -166,9 +167,9 @@ struct linear_lr_warmup {
   float start_lr = 0, end_lr = 0;
 };
 
-}  // namespace lamina::schedule
+}  // namespace lamina::inline LAMINA_ABI::schedule
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 constexpr learning_rate::learning_rate(const schedule::linear_lr_warmup& s)
     : learning_rate(s.learning_rate) {
@@ -181,4 +182,4 @@ constexpr learning_rate::learning_rate(const schedule::linear_lr_warmup& s)
   warmup_end = s.end_lr;
 }
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

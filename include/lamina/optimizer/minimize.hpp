@@ -2,6 +2,8 @@
 // lamina/optimizer/minimize.hpp - gradients and updates inside a program that is recorded.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <type_traits>
 
@@ -9,7 +11,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -266,4 +268,4 @@ constexpr auto minimize_with(const Opt&, const Other&, int) {
 }
 
 }  // namespace optimizer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/optimizer/model_average.hpp - the mean of a parameter's values over the last steps.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,7 +11,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/optimizer/parameter_access.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The window of a model_average, with Fluid's arguments.
 struct average_window {
@@ -100,4 +102,4 @@ class model_average {
   parameter_sums sums_[3]{};
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -2,15 +2,16 @@
 // lamina/optimizer/momentum.hpp - gradient descent with a velocity.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// velocity = momentum * velocity + grad
 ///   param -= learning_rate * velocity
@@ -47,4 +48,4 @@ struct momentum final : rule<momentum> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

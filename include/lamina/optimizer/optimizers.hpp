@@ -2,6 +2,8 @@
 // lamina/optimizer/optimizers.hpp - all optimizers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/optimizer/adadelta.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/adam.hpp>

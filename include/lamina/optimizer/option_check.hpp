@@ -3,12 +3,13 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// An option outside of its range, and the range; no name: no fault.
 struct option_fault {
@@ -96,4 +97,4 @@ LAMINA_COLD void require_options(const Opt& opt) {
                     .print("%g", fault.found));
 }
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

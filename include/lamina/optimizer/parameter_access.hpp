@@ -2,6 +2,8 @@
 // lamina/optimizer/parameter_access.hpp - how averages replace parameters and restore them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -12,7 +14,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// A list of parameters: `size()` is their number, `span(i)` the elements of one, in any order.
 /// Both must stay the same from one call to the next.
@@ -103,4 +105,4 @@ class parameter_sums {
   std::vector<std::vector<float>> sums_;
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -2,13 +2,14 @@
 // lamina/optimizer/prepare.hpp - the preparation of a gradient for the update: clip, then decay.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clips before regularisation, as
 /// Fluid does. A NaN gradient stays NaN.
@@ -53,4 +54,4 @@ constexpr gradient_clip clip_in_force(gradient_clip of_parameter, gradient_clip 
   return of_parameter.kind != clip_kind::none ? of_parameter : of_optimizer;
 }
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

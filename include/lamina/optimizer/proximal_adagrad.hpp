@@ -2,16 +2,17 @@
 // lamina/optimizer/proximal_adagrad.hpp - adagrad, then the l1 and l2 penalties solved exactly.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// moment += grad^2
 ///   z = param - learning_rate * grad / sqrt(moment)
@@ -49,4 +50,4 @@ struct proximal_adagrad final : rule<proximal_adagrad> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

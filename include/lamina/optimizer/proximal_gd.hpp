@@ -2,15 +2,16 @@
 // lamina/optimizer/proximal_gd.hpp - gradient descent, then the l1 and l2 penalties solved exactly.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// sign(z) * max(|z| - rate * l1, 0) / (1 + rate * l2): the proximal step of both penalties.
 template <class T>
@@ -48,4 +49,4 @@ struct proximal_gd final : rule<proximal_gd> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

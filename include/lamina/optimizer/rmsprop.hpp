@@ -2,15 +2,16 @@
 // lamina/optimizer/rmsprop.hpp - gradient descent scaled by a running root mean square.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// mean_square = rho * mean_square + (1 - rho) * grad^2
 ///   moment = momentum * moment + learning_rate * grad / sqrt(mean_square + epsilon)
@@ -58,4 +59,4 @@ struct rmsprop final : rule<rmsprop> {
   }
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -15,6 +15,8 @@
 // `type`, `regularization`, `clip`, `selected_rows`.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -23,7 +25,6 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
-#include <lamina/core/config.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/train_options.hpp>
@@ -35,7 +36,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 template <class Opt>
 struct traits;
@@ -227,4 +228,4 @@ struct traits {
 template <class Opt>
 concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -5,13 +5,15 @@
 // learning_rate_decay_b).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include <lamina/optimizer/schedule.hpp>
 
-namespace lamina::schedule::v2 {
+namespace lamina::inline LAMINA_ABI::schedule::v2 {
 
 /// learning_rate * (1 + a * n)^-b. v2: "poly".
 struct poly {
@@ -98,4 +100,4 @@ constexpr piecewise_decay pass_manual(float learning_rate, std::int64_t batches_
   return {std::span<const std::int64_t>(ends, N - 1), std::span<const float>(values, N)};
 }
 
-}  // namespace lamina::schedule::v2
+}  // namespace lamina::inline LAMINA_ABI::schedule::v2

@@ -4,6 +4,8 @@
 // Schedules may be constants; `at` is a constant expression too if it needs no power, exp or cos.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 
-namespace lamina::schedule {
+namespace lamina::inline LAMINA_ABI::schedule {
 
 /// Throws lamina::error, or stops a constant evaluation, if an argument of a schedule is invalid.
 constexpr void require(bool ok, const char* message) {
@@ -143,4 +145,4 @@ struct cosine_decay {
   }
 };
 
-}  // namespace lamina::schedule
+}  // namespace lamina::inline LAMINA_ABI::schedule

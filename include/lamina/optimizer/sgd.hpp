@@ -2,13 +2,14 @@
 // lamina/optimizer/sgd.hpp - stochastic gradient descent.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// param -= learning_rate * grad. Fluid: sgd.
 struct sgd final : rule<sgd> {
@@ -34,4 +35,4 @@ struct sgd final : rule<sgd> {
 /// The optimizer of `lamina::train(model, reader)`.
 inline constexpr sgd default_sgd{};
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer

@@ -3,13 +3,15 @@
 // step to step, in a program that trains itself: learning rate, scales of gradients.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// StepOut = Step + 1, in place; Out = the learning rate of step StepOut, counted from 0, corrected
 /// by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those of a
@@ -93,4 +95,4 @@ float rate_of_step(std::int64_t step, Number number, int pieces, Boundary bounda
 }
 
 }  // namespace optimizer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

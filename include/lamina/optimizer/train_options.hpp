@@ -2,13 +2,15 @@
 // lamina/optimizer/train_options.hpp - how a training loop runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/place.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
-namespace lamina::optimizer {
+namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// When a training loop writes checkpoints, from which it can continue after a stop: parameters,
 /// the optimizer's states, the step, the pass and the seed.
@@ -32,9 +34,9 @@ struct train_options {
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
-}  // namespace lamina::optimizer
+}  // namespace lamina::inline LAMINA_ABI::optimizer
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 using optimizer::checkpoint_options;
 using optimizer::train_options;
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

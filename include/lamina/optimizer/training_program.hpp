@@ -2,10 +2,12 @@
 // lamina/optimizer/training_program.hpp - program -> program that trains: gradients and updates.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/optimizer/update_operator.hpp>
 #include <lamina/transform/append_backward.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -145,4 +147,4 @@ constexpr training_program<P, Opt> minimize(P, const Opt&) {
 }
 
 }  // namespace transform
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/optimizer/update_operator.hpp - an optimizer's equation as an operator of a program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <limits>
 
@@ -9,7 +11,7 @@
 #include <lamina/optimizer/prepare.hpp>
 #include <lamina/optimizer/rule.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -164,4 +166,4 @@ struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr int lazy_mode = static_cast<int>(attributes.size()) - 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

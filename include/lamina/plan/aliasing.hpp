@@ -9,10 +9,12 @@
 // keeps the layout of the other side.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// By variable: the variable whose memory it shares, or -1; the last group that needs this memory,
 /// over all variables that share it; and whether dimensions 1 and 2 are exchanged there. A program
@@ -132,4 +134,4 @@ constexpr auto find_aliasing() {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

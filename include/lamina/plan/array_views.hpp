@@ -10,10 +10,12 @@
 // cleared.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/block_reach.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The memory that a slot uses when it is written again.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
@@ -179,4 +181,4 @@ constexpr auto find_views() {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

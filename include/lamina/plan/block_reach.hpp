@@ -6,10 +6,12 @@
 // iteration: it lies in a frame of the innermost loop that does not contain the reader.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// By variable: the outermost block that must see it, and the body of the loop that must keep it. A
 /// program of one block has neither.
@@ -81,4 +83,4 @@ constexpr auto find_reach() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,11 +5,13 @@
 // attributes and argument counts, so only those operators reach the binary: a deep network has few.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -90,4 +92,4 @@ struct call_program {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

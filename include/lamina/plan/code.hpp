@@ -4,11 +4,13 @@
 // attribute values) lies in tables that the kernel receives.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Where a statement takes an operand from.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
@@ -234,4 +236,4 @@ constexpr auto find_distinct() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/plan/copy_operator.hpp - moves single operators into a smaller program for the binary.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Appends `op` with its arguments and attributes to `to`; its schema is the one without functions.
 /// Lists and texts among the attributes stay in the pools, which both programs share.
@@ -25,4 +27,4 @@ constexpr operator_desc copy_operator(program_desc& to, const program_desc& from
   return made;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

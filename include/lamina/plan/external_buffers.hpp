@@ -2,9 +2,11 @@
 // lamina/plan/external_buffers.hpp - memory that a machine works on and does not own.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/memory_slot.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Memory that a machine does not own: one pointer per array, in the order of the program. The
 /// arrays have the layout in which the engine of the machine keeps parameters.
@@ -32,4 +34,4 @@ struct external_buffers {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -8,9 +8,11 @@
 // no group in between reads its values.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/instruction.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Longer chains begin a new group, because registers and the length of kernel names are limited.
 /// Chains that start with a product are shorter, because its sums take registers.
@@ -270,4 +272,4 @@ constexpr auto form_groups() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // image operators into these parts, so that the pointwise part can join neighbouring groups.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm (of the
 /// batch, or the given ones if there is no X), the moving statistics, and Factor = Scale *
@@ -89,4 +91,4 @@ struct channel_sums : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/plan/instruction.hpp - what operators are lowered to, before they are grouped.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/real_type.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// How a fused group begins: the loop nest that its statements run in.
 enum class group_head : std::uint8_t {
@@ -155,4 +157,4 @@ constexpr lowered_program shapes_of() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/plan/loop_gradient_check.hpp - gradients that a plan cannot take through a loop.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/core/check.hpp>
 #include <lamina/plan/plan.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Whether program P has the gradient of a variable that a loop carries with other rows in each
 /// iteration, and the name of that variable. Frames hold values with the rows at the start of an
@@ -43,4 +45,4 @@ struct loop_gradient_check {
   using name = decltype(letters(std::make_integer_sequence<int, length>{}));
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

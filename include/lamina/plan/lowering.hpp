@@ -10,6 +10,8 @@
 // appends what one kind of operator becomes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/lowering.hpp>
 #include <lamina/operators/control/rank_table/lowering.hpp>
 #include <lamina/operators/conv/lowering.hpp>
@@ -23,7 +25,7 @@
 #include <lamina/plan/lowering/call.hpp>
 #include <lamina/plan/lowering/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace lowering {
 
@@ -88,4 +90,4 @@ constexpr lowered_program lowered_from() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,12 +5,14 @@
 // lengths. All other values have fixed addresses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/padding.hpp>
 #include <lamina/plan/aliasing.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/memory_slot.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The memory plan.
 template <int Variables, int Domains, int Blocks>
@@ -165,4 +167,4 @@ constexpr auto place_variables() {
   return r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/plan/memory_slot.hpp - the position of a variable: which memory, and the offset in it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The memory that a variable lies in.
 enum class memory_space : std::int8_t {
@@ -30,4 +32,4 @@ struct memory_slot {
   int offset;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

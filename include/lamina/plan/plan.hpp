@@ -3,6 +3,8 @@
 // Each pass is a separate variable, because clang limits the steps per evaluation, not their sum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/code.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/plan/quotient.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Variables that keep their value after a run.
 template <int N>
@@ -132,4 +134,4 @@ struct plan {
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

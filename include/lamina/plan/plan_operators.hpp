@@ -2,10 +2,12 @@
 // lamina/plan/plan_operators.hpp - operators that only plans contain.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The slots of a copy.
 struct plan_copy : operator_definition {
@@ -104,4 +106,4 @@ struct sequence_windows_grad : operator_definition {
   static constexpr auto attributes = sequence_conv::attributes;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

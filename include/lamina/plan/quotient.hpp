@@ -3,11 +3,13 @@
 // mean or a precision. Over several parts, the quotient is that of the summed sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/plan/rows_behind.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// factor * numerator / denominator, as variables of the program. To keep the denominator away from
 /// 0, it may be `sum` plus a constant, the maximum of both, or a clipped `sum`.
@@ -196,4 +198,4 @@ struct quotient_sums {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/plan/real_type.hpp - whether a program computes in float or in double.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
@@ -39,4 +41,4 @@ using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double,
 template <class P>
 inline constexpr bool computes_in_float = std::is_same_v<real_of<P>, float>;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // follows from the numbers of parts of these rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -163,4 +165,4 @@ constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
           found.kind == detail::number_kind::sum, found.kind != detail::number_kind::mixed};
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -7,11 +7,13 @@
 // needed.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/real_type.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 template <program_type P>
@@ -213,4 +215,4 @@ struct constant_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

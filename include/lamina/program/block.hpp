@@ -2,6 +2,8 @@
 // lamina/program/block.hpp - the handles a user records with: block and variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/core/rows.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The scope that a record function appends to: Fluid's Block.
 struct block {
@@ -146,4 +148,4 @@ template <class T, class R, class Shape>
 using variable_of_shape =
     typename detail::shaped<T, R, Shape, std::make_integer_sequence<int, Shape::rank>>::type;
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

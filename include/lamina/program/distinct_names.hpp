@@ -8,13 +8,15 @@
 // variables would become one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The parameter whose generated name, such as "fc_0.w_0", equals `name`; -1: none.
 constexpr int made_parameter(const program_builder& b, std::string_view name) {
@@ -94,4 +96,4 @@ class distinct_names {
   program_builder& b_;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

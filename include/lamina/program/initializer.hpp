@@ -2,9 +2,11 @@
 // lamina/program/initializer.hpp - the first value of a parameter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Fluid's initializers.
 enum class initializer_kind : std::uint8_t {
@@ -74,4 +76,4 @@ constexpr initializer array(const float (&values)[N]) {
 }
 
 }  // namespace init
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/program/names.hpp - spells the names of variables: Fluid's unique_name rules.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Writes names into a caller's buffer, or only counts characters when there is no buffer.
 struct name_writer {
@@ -95,4 +97,4 @@ constexpr bool base_has_name(const Program& p, const name_desc* names, int base,
   return same;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

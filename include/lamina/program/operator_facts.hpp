@@ -3,9 +3,11 @@
 // of programs use. Only the operator's definition states them (operators/operator_definition.hpp).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// How the rows of an operator's results follow from those of its operands. An engine may thus give
 /// the operator's kernel a part of the rows: for several threads, or tile by tile.
@@ -88,4 +90,4 @@ struct operator_facts {
   std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if present
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,12 +3,14 @@
 // slots and attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/dtype.hpp>
 #include <lamina/program/operator_facts.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Attribute types, numbered as Fluid's AttrType.
 enum class attribute_type : std::uint8_t {
@@ -106,4 +108,4 @@ struct operator_schema {
   operator_facts facts;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/program/param_attr.hpp - how a layer's parameter is named, initialised and updated.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Adds a penalty's gradient to a parameter's gradient; made by l1_decay and l2_decay.
 struct regularizer {
@@ -48,4 +50,4 @@ struct param_attr {
   lamina::gradient_clip gradient_clip{};  // overrides the optimizer's
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,6 +5,8 @@
 // template argument by value, because that would spell the whole program in every symbol.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <tuple>
 #include <type_traits>
@@ -16,7 +18,7 @@
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/row_renaming.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -354,4 +356,4 @@ struct program : program_base<program<F>> {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/program/program_builder.hpp - a program that grows during constant evaluation.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/core/constexpr_vector.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A counter of unique_name for a user's own name ("my_fc.tmp").
 struct name_counter {
@@ -397,4 +399,4 @@ constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
   return p.arguments[op.outputs + slot];
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

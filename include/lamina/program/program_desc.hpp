@@ -6,12 +6,14 @@
 // request, and no record has a default member initialiser.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/constexpr_vector.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/rows.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A name: a user's own (in the character pool), or key + "_" + number, as unique_name makes it.
 struct name_desc {
@@ -277,4 +279,4 @@ constexpr frozen_program<N> freeze(const program_desc& p) {
   return f;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/program/rollback.hpp - undoes what was recorded after a given moment.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Remembers the size of a builder; undo() removes everything that was recorded since. A body of a
 /// loop is recorded once to find what it writes, and then again for good. Truncation is enough,
@@ -61,4 +63,4 @@ class rollback {
   constexpr_vector<name_counter> counters_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

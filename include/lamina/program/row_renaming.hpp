@@ -10,12 +10,14 @@
 // variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/program/block.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Whether two row domains are made of sequences of the same names.
 template <class Program>
@@ -289,4 +291,4 @@ constexpr void rename_rows(program_builder& b) {
   if (any) detail::row_renaming(b).run();
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

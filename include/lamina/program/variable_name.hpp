@@ -2,12 +2,14 @@
 // lamina/program/variable_name.hpp - the name of a variable of a program as text.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The name of a variable of a program.
 inline std::string variable_name(const program_view& p, int variable) {
@@ -17,4 +19,4 @@ inline std::string variable_name(const program_view& p, int variable) {
   return text;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

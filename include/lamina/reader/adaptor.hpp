@@ -2,13 +2,15 @@
 // lamina/reader/adaptor.hpp - the pipe: `reader | decorator`.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// A decorator that waits for its reader: shuffle(1000), batch(32). `reader | adaptor` and
 /// `adaptor(reader)` are the decorated reader; `adaptor | adaptor` is an adaptor again, so that a
@@ -89,4 +91,4 @@ auto operator|(adaptor<First> first, adaptor<Second> second) {
   return adaptor<decltype(both)>(std::move(both));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

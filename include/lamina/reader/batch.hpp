@@ -2,6 +2,8 @@
 // lamina/reader/batch.hpp - mini-batches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that batch() makes.
 template <class R>
@@ -66,4 +68,4 @@ inline auto batch(std::size_t size, bool drop_last = false) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

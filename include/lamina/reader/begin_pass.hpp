@@ -2,6 +2,8 @@
 // lamina/reader/begin_pass.hpp - what a reader is, and the one way to start a pass over it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -12,7 +14,7 @@
 
 #include <lamina/reader/generator.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 // A reader is anything that can be read again from its beginning:
 //   - a callable without arguments that returns a range: a coroutine function, a lambda;
@@ -145,4 +147,4 @@ auto begin_pass(R&& reader, std::uint64_t number = 0) {
     return pass<std::remove_const_t<detail::kept<R>>>(share(std::forward<R>(reader)), number);
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/buffered.hpp - reads ahead in a separate thread.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -14,7 +16,7 @@
 #include <lamina/core/threading.hpp>
 #include <lamina/reader/adaptor.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
@@ -147,4 +149,4 @@ inline auto buffered(std::size_t size) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/cache.hpp - elements kept in memory from the first time they are read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that cache() makes. Copies of it share one memory.
 template <class R>
@@ -103,4 +105,4 @@ inline auto cache() {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

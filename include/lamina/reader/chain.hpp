@@ -2,6 +2,8 @@
 // lamina/reader/chain.hpp - readers one after another.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -10,7 +12,7 @@
 
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that chain() makes. The links are type-erased, which costs one call per element and
 /// allows readers of different types to follow each other.
@@ -64,4 +66,4 @@ requires(sizeof...(R) > 0) auto chain(R&&... readers) {
       std::vector<typename chained::link>{chained::link_to(share(std::forward<R>(readers)))...});
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/compose.hpp - combines the elements of several readers in one tuple.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// Readers that were composed did not end together. Fluid: ComposeNotAligned.
 class compose_not_aligned : public error {
@@ -116,4 +118,4 @@ requires(sizeof...(R) > 0) auto compose(R&&... readers) {
   return compose(compose_options{}, std::forward<R>(readers)...);
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

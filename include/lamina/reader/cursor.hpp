@@ -3,6 +3,8 @@
 // once.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -12,7 +14,7 @@
 
 #include <lamina/reader/begin_pass.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// One pass over a reader, element by element: `while (c.next()) use(c.take());`.
 /// The cursor does not read ahead: only next() computes an element, so a caller that stops after n
@@ -55,4 +57,4 @@ class cursor {
   bool begun_ = false, ended_ = false;
 };
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/first_n.hpp - the beginning of a pass.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +11,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that first_n() makes.
 template <class R>
@@ -46,4 +48,4 @@ inline auto first_n(std::uint64_t count) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/generator.hpp - a coroutine that yields elements, as a user's reader returns it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 // clang 14 supports C++20 coroutines but does not define the macro that libstdc++ checks.
 #if defined(__clang__) && defined(__cpp_coroutines) && !defined(__cpp_impl_coroutine)
 #define __cpp_impl_coroutine 201902L
@@ -16,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The result of hand_over().
 template <class U>
@@ -170,4 +172,4 @@ class [[nodiscard]] generator {
   bool started_ = false;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

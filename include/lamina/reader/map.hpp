@@ -2,6 +2,8 @@
 // lamina/reader/map.hpp - a function of the elements of one or several readers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <tuple>
@@ -13,7 +15,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// Options of map.
 struct map_options {
@@ -84,4 +86,4 @@ auto map(F f, map_options options = {}) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,11 +2,13 @@
 // lamina/reader/pulled_range.hpp - the range of the elements that a source yields one by one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <iterator>
 #include <utility>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// A pass as an object: `Source` has `value_type`, `bool next()`, which moves to the next element,
 /// and `value_type& current()`. It is an input range, like a generator, and may be moved only
@@ -45,4 +47,4 @@ class pulled_range {
   Source source_;
 };
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/random.hpp - random numbers of one element of a reader.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -10,7 +12,7 @@
 #include <lamina/core/philox.hpp>
 #include <lamina/core/random.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// Random numbers that depend on a seed, the number of the pass and the position of the element
 /// alone: the same in each run, in any thread, and after a resume. Satisfies
@@ -82,4 +84,4 @@ using result_at = decltype(call_at(std::uint64_t{}, std::uint64_t{}, std::uint64
 
 }  // namespace detail
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/reader/reader.hpp - readers and all their decorators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/batch.hpp>
 #include <lamina/reader/begin_pass.hpp>

@@ -2,6 +2,8 @@
 // lamina/reader/shuffle.hpp - a random order, the same on every machine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -16,7 +18,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/pulled_range.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
@@ -120,4 +122,4 @@ inline auto shuffle(std::size_t buffer_size, std::uint64_t seed = 0) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

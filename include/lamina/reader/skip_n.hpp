@@ -2,6 +2,8 @@
 // lamina/reader/skip_n.hpp - the rest of a pass, from a saved position on.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +11,7 @@
 #include <lamina/reader/adaptor.hpp>
 #include <lamina/reader/cursor.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// The reader that skip_n() makes.
 template <class R>
@@ -47,4 +49,4 @@ inline auto skip_n(std::uint64_t count) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

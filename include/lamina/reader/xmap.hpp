@@ -2,6 +2,8 @@
 // lamina/reader/xmap.hpp - a function of each element, computed by several threads.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,7 +21,7 @@
 #include <lamina/reader/cursor.hpp>
 #include <lamina/reader/random.hpp>
 
-namespace lamina::reader {
+namespace lamina::inline LAMINA_ABI::reader {
 
 /// Options of xmap.
 struct xmap_options {
@@ -237,4 +239,4 @@ auto xmap(F f, std::size_t threads, std::size_t buffer, bool ordered = true) {
   return xmap(std::move(f), xmap_options{.threads = threads, .buffer = buffer, .ordered = ordered});
 }
 
-}  // namespace lamina::reader
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -2,6 +2,8 @@
 // lamina/tensor/array.hpp - a dense array that is passed by value.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -12,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/tensor/array_view.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A type with a shape, whose begin() and end() give the elements row by row: an array_view,
 /// xt::xarray and expressions of xtensor.
@@ -106,4 +108,4 @@ class array {
   std::vector<T> values_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

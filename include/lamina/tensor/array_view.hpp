@@ -2,12 +2,14 @@
 // lamina/tensor/array_view.hpp - a view of rows in memory that it does not own, with a shape.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <compare>
 #include <concepts>
 #include <cstddef>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 // A type of another library that is made as A::from_shape(shape) and then filled with elements.
@@ -116,4 +118,4 @@ class array_view {
   std::size_t stride_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

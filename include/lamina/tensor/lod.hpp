@@ -2,6 +2,8 @@
 // lamina/tensor/lod.hpp - the sequences that the rows of an array form: level of details.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -9,7 +11,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Sequences as offsets: entry i of the last level is the first row of sequence i, and entry i + 1
 /// the row after its last one; entries of a level above count the sequences below in the same way.
@@ -154,4 +156,4 @@ inline std::string to_string(const lod& l) {
   return out;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/tensor/lod_tensor.hpp - a run-time value whose rows form sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -11,7 +13,7 @@
 #include <lamina/tensor/lod.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows [first, end) of a tensor.
 inline tensor rows_between(const tensor& t, std::size_t first, std::size_t end) {
@@ -191,4 +193,4 @@ inline lod_tensor create_random_int_lod_tensor(const std::vector<lod::level>& le
   return lod_tensor(tensor(shape, values), l);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/tensor/scope.hpp - variables by name. Fluid: Scope.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,7 +12,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Holds the values of variables by name. An unknown name is looked up in the parent, which must
 /// outlive this scope. References stay valid until the variable is dropped.
@@ -69,4 +71,4 @@ class scope {
   std::map<std::string, lod_tensor, std::less<>> variables_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/tensor/tensor.hpp - a run-time value: an array of any element type and shape.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,7 +17,7 @@
 #include <lamina/tensor/array.hpp>
 #include <lamina/tensor/xtensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The whole shape of a run-time value.
 using tensor_shape = std::vector<std::size_t>;
@@ -189,4 +191,4 @@ class tensor {
       values_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

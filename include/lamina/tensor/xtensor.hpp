@@ -2,6 +2,8 @@
 // lamina/tensor/xtensor.hpp - the containers of xtensor, whose headers moved in version 0.26.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>
 #else

@@ -2,6 +2,8 @@
 // lamina/train/checkpoint.hpp - what a training run needs to continue after a stop, bit for bit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include <lamina/core/checksum.hpp>
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
@@ -20,7 +21,7 @@
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/train/trainer.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
 /// run reads the earlier mini-batches of the pass again: they must have `samples` samples and this
@@ -262,4 +263,4 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
   return true;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/train/cost_rows.hpp - how a mini-batch is cut into parts, and how much each counts.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/model/batch_view.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/plan/quotient.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The first sample of part `part` of a mini-batch; parts may be empty. All parts have the same
 /// number of samples and sequence elements in total, to within one sample: where sequences become
@@ -71,4 +73,4 @@ struct cost_rows {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // they cannot be fused into the products that compute them: a limited norm needs all gradients.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -22,7 +24,7 @@
 #include <lamina/train/optimizer_state.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The gradients of a program's parameters on a device, their norms if they are limited, and the
 /// updates.
@@ -185,4 +187,4 @@ class deferred_updates {
   bool updates_ = false;  // parameters are being changed
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,13 +3,15 @@
 // parameters and accumulators stay there until it is over.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/train/run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The accumulators of program P in the memory of a backend, with their first values.
 template <program_type P, class Backend>
@@ -61,4 +63,4 @@ LAMINA_COLD run_summary run_by(Backend& b, model<P>& trained, Reader& batches,
   return summary;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

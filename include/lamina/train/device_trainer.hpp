@@ -3,10 +3,11 @@
 // there between steps.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <memory>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/cuda/schedule/machine.hpp>
 #include <lamina/model/device_arrays.hpp>
 #include <lamina/model/evaluator.hpp>
@@ -17,7 +18,7 @@
 #include <lamina/train/device_trainer_base.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Forward, backward and update as one program on a device. The model on the host does not change
 /// before bring_back().
@@ -105,4 +106,4 @@ class device_trainer : public device_trainer_base<P, Opt> {
   engine::cuda::machine<training, Backend> machine_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

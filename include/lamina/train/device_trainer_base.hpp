@@ -3,16 +3,17 @@
 // optimizer and model on the host, the count of updates, checkpoints.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/train/checkpoint.hpp>
 #include <lamina/train/optimizer_state.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The host side of a trainer that keeps parameters and accumulators elsewhere between steps. The
 /// model and the accumulators do not change before the trainer's bring_back().
@@ -87,4 +88,4 @@ LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, trainin
   return true;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

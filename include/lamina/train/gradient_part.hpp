@@ -2,6 +2,8 @@
 // lamina/train/gradient_part.hpp - one thread's part of a training step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +14,7 @@
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/cost_rows.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The gradients of a part of a mini-batch: a machine of the training program that leaves the
 /// updates to the trainer. It writes every gradient, and the moving statistics of its rows, into
@@ -70,4 +72,4 @@ class gradient_part {
   engine::cpu::machine<Training> machine_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

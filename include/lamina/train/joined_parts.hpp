@@ -3,6 +3,8 @@
 // statistics of all parts together.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/gradient_part.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Weighs parts whose cost is a quotient of sums by their denominators: weight[t] = denominator of
 /// part t / denominator of the mini-batch; 0 where part t has no rows. Returns the sums of that
@@ -59,4 +61,4 @@ void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Train
   }
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

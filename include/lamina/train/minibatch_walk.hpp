@@ -2,13 +2,15 @@
 // lamina/train/minibatch_walk.hpp - the mini-batches of a pass, one after the other.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include <lamina/model/feeder.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Fills a feeder with the mini-batches of a pass and skips those without samples.
 template <program_type P, class Pass>
@@ -34,4 +36,4 @@ class minibatch_walk {
   bool begun_ = false;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -3,17 +3,18 @@
 // devices: its accumulators in the form for files, and the numbers of its updates.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// An optimizer and its accumulators for the parameters of P, each with its initial value.
 template <program_type P, optimizer::optimizer_type Opt>
@@ -83,4 +84,4 @@ class optimizer_state {
   std::vector<float*> pointers_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

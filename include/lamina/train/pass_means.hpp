@@ -3,6 +3,8 @@
 // and the totals of a pass.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The metrics of the last mini-batch of a pass, those of the pass so far, and the mean cost per
 /// sample. The area under a curve always covers the pass so far.
@@ -65,4 +67,4 @@ class pass_means {
   std::array<metric_sum, capacity> sum_{};
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -2,6 +2,8 @@
 // lamina/train/progress_bar.hpp - shows where a training run stands.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdio>
 #include <string>
 
@@ -9,12 +11,11 @@
 #include <unistd.h>
 #endif
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/steady_seconds.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/optimizer/event.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// An event handler that prints pass, mini-batch, cost, metrics and the remaining time: one line
 /// redrawn in place on a terminal, one plain line per pass elsewhere.
@@ -87,4 +88,4 @@ class progress_bar {
   double start_ = 0, last_ = 0;  // seconds
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

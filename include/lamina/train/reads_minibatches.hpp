@@ -2,9 +2,11 @@
 // lamina/train/reads_minibatches.hpp - whether a program is a training loop itself.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Whether program P reads its mini-batches itself, with layer::read_minibatch.
 template <program_type P>
@@ -14,4 +16,4 @@ constexpr bool reads_minibatches() {
   return false;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

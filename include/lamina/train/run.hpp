@@ -2,6 +2,8 @@
 // lamina/train/run.hpp - runs a program that is a training loop itself.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -18,7 +20,7 @@
 #include <lamina/reader/begin_pass.hpp>
 #include <lamina/train/reads_minibatches.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Options of run.
 struct run_program_options {
@@ -245,4 +247,4 @@ template <class = void>
 no_match<run_program_options> run(anything, ...) = delete;  // call run(model, reader)
 #endif
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/device/place_backend.hpp>
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/train/device_run.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs on a device. Throws lamina::error where there is no device or driver.
 template <class Arithmetic, program_type P, class Reader>
@@ -26,4 +28,4 @@ run_summary run_at(all_places, model<P>& trained, Reader& batches,
   return run_at(cuda::place{options.place.number}, trained, batches, options);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

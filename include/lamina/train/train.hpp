@@ -2,10 +2,11 @@
 // lamina/train/train.hpp - the training loop: reader -> gradients -> update, with events.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <optional>
 
-#include <lamina/core/config.hpp>
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
@@ -16,7 +17,7 @@
 #include <lamina/train/reads_minibatches.hpp>
 #include <lamina/train/trainer.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The result of a training run.
 struct train_result {
@@ -236,4 +237,4 @@ auto train(const P& program, Reader&& batches, const train_options& options = {}
 no_match<train_options> train(anything, anything, ...) = delete;
 #endif
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as options say.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/engine/cuda/device/place_backend.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/train/device_trainer.hpp>
 #include <lamina/train/train.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -42,4 +44,4 @@ train_result train_at(all_places, const Opt& opt, model<P>& m, Reader& batches,
   return train_at(cuda::place{options.place.number}, opt, m, batches, options);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

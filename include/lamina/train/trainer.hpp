@@ -2,13 +2,14 @@
 // lamina/train/trainer.hpp - trains a model with an optimizer: accumulators, machines, one step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
@@ -25,7 +26,7 @@
 #include <lamina/train/joined_parts.hpp>
 #include <lamina/train/update_constants.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Optimizer = {model, gradient machines} of PaddlePaddle's design. With one thread and no limit on
 /// norms, forward, backward and update are one program in which updates are fused into the products
@@ -396,4 +397,4 @@ class trainer {
   worker_pool pool_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // the numbers of each update.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/error.hpp>
 #include <lamina/optimizer/clip.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -43,4 +45,4 @@ inline void require_known_norms(const gradient_clip& clip, bool known) {
 
 }  // namespace detail
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/transform/append_backward.hpp - program -> program with gradients. Fluid: append_backward.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/block_gradients.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -77,4 +79,4 @@ constexpr with_backward<P, true> append_backward_to_data(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -14,6 +14,8 @@
 //    after the loop.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
@@ -21,7 +23,7 @@
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/gradient.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Marks every floating result that depends on a marked variable; returns whether it marked a new
 /// one.
@@ -335,4 +337,4 @@ class block_gradients {
   constexpr_vector<int> copies_{};      // the variables that have one
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

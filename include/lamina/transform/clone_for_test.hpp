@@ -2,9 +2,11 @@
 // lamina/transform/clone_for_test.hpp - a training program as a program for evaluation.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -50,4 +52,4 @@ constexpr for_test<P> clone_for_test(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

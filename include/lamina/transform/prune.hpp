@@ -2,13 +2,15 @@
 // lamina/transform/prune.hpp - keeps the operators that some variables need.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/program/program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -180,4 +182,4 @@ constexpr pruned<P, Names...> prune(P) {
 }
 
 }  // namespace transform
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // argument as an operator's kernel receives it: the same for every engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The facts about an argument that are known before any batch arrives.
 struct argument_info {
@@ -60,4 +62,4 @@ struct operand {
   explicit operator bool() const { return data != nullptr; }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

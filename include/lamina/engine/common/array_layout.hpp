@@ -3,11 +3,13 @@
 // over several such arrays at once.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Extents and steps, in elements, of every dimension. Rows may be padded; the elements inside a
 /// row are contiguous.
@@ -148,4 +150,4 @@ struct loop_nest {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,12 +2,14 @@
 // lamina/engine/common/array_pool.hpp - arrays of tensors that iterations leave in their frames.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <memory>
 #include <vector>
 
 #include <lamina/engine/common/tensor_array.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Arrays that are borrowed and returned; they keep their memory.
 template <class Chunks>
@@ -40,4 +42,4 @@ class array_pool {
   std::vector<array_type*> unused_;
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/engine/common/block_error.hpp - the messages for failures of loops and branches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Throws lamina::error: a loop has not ended; `condition` is the number of its variable.
 template <class Schedule>
@@ -36,4 +38,4 @@ template <class Schedule>
   throw error(message);
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,11 +2,13 @@
 // lamina/engine/common/block_runner.hpp - loops and branches: walks along the blocks of a schedule.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/common/loop_frames.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Runs the blocks of program P over the memory of a machine. Engine provides:
 ///   memory_type, schedule, context_type (what kernels receive), chunks (where values lie);
@@ -158,4 +160,4 @@ class block_runner : loop_frames<P, Engine> {
   int reached_ = -1;
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,11 +2,13 @@
 // lamina/engine/common/block_schedule.hpp - the tables of a program with loops and branches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/plan/call_program.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// How an entry of the schedule runs a block.
 enum class block_use : std::uint8_t {
@@ -315,4 +317,4 @@ struct block_schedule {
   }();
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,11 +3,13 @@
 // into, at the positions of the largest one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The steps with which array `a` is read, or summed into, at the positions of `space`.
 inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
@@ -79,4 +81,4 @@ struct broadcast_layout {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -5,17 +5,18 @@
 // its exceptions. A kernel only lists the pieces, and one cold function joins them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A piece of a message: a text or a number.
 struct message_part {
@@ -70,4 +71,4 @@ inline void require_size(const operator_call& c, const operand& expected, const 
   if (a != b) fail(c, {"expected ", a, " elements, found ", b});
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

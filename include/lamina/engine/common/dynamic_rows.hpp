@@ -3,6 +3,8 @@
 // counts them, for every engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Whether an operand stands for a variable. An operand whose rows have not been made yet has no
 /// address, but it has a domain.
@@ -171,4 +173,4 @@ void for_each_copy(const Call& c, int x, int out, F&& f) {
       f(all.begin(i), all.length(i), at);
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

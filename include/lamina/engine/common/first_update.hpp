@@ -2,9 +2,11 @@
 // lamina/engine/common/first_update.hpp - the group of a schedule that first changes parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The first group of the outermost block that updates a parameter; 0 if an inner block updates
 /// one, and the number of groups if none does. A run that fails before this group leaves all
@@ -23,4 +25,4 @@ constexpr int first_updating_group() {
   return first;
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

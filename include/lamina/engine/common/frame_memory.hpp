@@ -2,13 +2,15 @@
 // lamina/engine/common/frame_memory.hpp - the memory of the frames of iterations: heads and values.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <lamina/engine/common/frame_stack.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Host memory for the heads of frames; their values may be elsewhere.
 class host_chunk {
@@ -66,4 +68,4 @@ struct frame_memory {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

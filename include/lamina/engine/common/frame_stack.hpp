@@ -2,12 +2,14 @@
 // lamina/engine/common/frame_stack.hpp - memory of iterations, last in, first out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
 #include <lamina/core/constexpr_vector.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A stack of chunks that never move, so that its contents keep their addresses while it grows. It
 /// never shrinks: a run that needs no more than an earlier run allocates nothing. `Chunks` provides
@@ -73,4 +75,4 @@ class frame_stack {
   std::size_t total_ = 0;
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

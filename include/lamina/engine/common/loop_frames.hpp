@@ -7,6 +7,8 @@
 // iteration, or of its gradient, the arguments in the frame get their addresses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +18,7 @@
 #include <lamina/engine/common/frame_memory.hpp>
 #include <lamina/engine/common/row_allocator.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The frames of the loops of program P while a machine runs its blocks. Engine: see
 /// block_runner.hpp.
@@ -318,4 +320,4 @@ class loop_frames {
   bool known_[domains] = {};
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

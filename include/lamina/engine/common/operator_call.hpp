@@ -3,13 +3,14 @@
 // run, as the kernels of all engines receive it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/common/argument_info.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A call; its slots have the numbers of the schema.
 class operator_call {
@@ -136,4 +137,4 @@ inline std::string_view text_of(const operator_call& c, int attribute) {
   return {c.program().characters + v.offset, static_cast<std::size_t>(v.count)};
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,12 +3,14 @@
 // repeated or transposed.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A part of an array: its start, and the distance between its elements, in elements.
 struct array_part {
@@ -101,4 +103,4 @@ struct turned_steps {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

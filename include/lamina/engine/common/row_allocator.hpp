@@ -3,7 +3,9 @@
 // counts while a program runs.
 #pragma once
 
-namespace lamina::engine {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// How kernels set the rows of domains that operators make while a program runs: the part of a
 /// batch that a condition chose, the sequences that remain at a step, sequences of new lengths.
@@ -24,4 +26,4 @@ struct minibatch_source {
   const void* (*field)(void* self, int data) = nullptr;
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

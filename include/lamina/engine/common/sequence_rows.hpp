@@ -2,7 +2,9 @@
 // lamina/engine/common/sequence_rows.hpp - the offsets of a row domain's sequences in one run.
 #pragma once
 
-namespace lamina::engine {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The sequences of one domain.
 struct sequence_rows {
@@ -14,4 +16,4 @@ struct sequence_rows {
   int length(int i) const { return offsets[i + 1] - offsets[i]; }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/engine/common/tensor_array.hpp - the values of an array of tensors in one run.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -9,7 +11,7 @@
 #include <lamina/engine/common/frame_stack.hpp>
 #include <lamina/plan/array_views.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Slots that hold any number of rows each, in memory that only grows: a run that needs no more
 /// than an earlier run allocates nothing. Written values do not move. Chunks: as for frame_stack.
@@ -109,4 +111,4 @@ class tensor_array {
   std::vector<int> offsets_;
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

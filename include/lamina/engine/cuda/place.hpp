@@ -2,11 +2,13 @@
 // lamina/engine/cuda/place.hpp - CUDA devices as places, and their matrix arithmetic.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/core/place.hpp>
 
-namespace lamina::cuda {
+namespace lamina::inline LAMINA_ABI::cuda {
 
 /// The arithmetic in which cuBLASLt multiplies matrices at a place; it is part of the place's type.
 /// All arrays, weights included, and all operations other than matrix products stay in float.
@@ -43,4 +45,4 @@ struct place {
 place()->place<>;
 place(int)->place<>;
 
-}  // namespace lamina::cuda
+}  // namespace lamina::inline LAMINA_ABI::cuda

@@ -2,12 +2,14 @@
 // lamina/io/archive/crc32.hpp - the checksum of zip archives.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -46,4 +48,4 @@ inline std::uint32_t crc32_of(const void* bytes, std::size_t count, std::uint32_
   return ~r;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

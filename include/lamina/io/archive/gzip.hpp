@@ -2,6 +2,8 @@
 // lamina/io/archive/gzip.hpp - decompresses whole files in gzip format (RFC 1952).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -11,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/zlib.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The decompressed content of all members of `packed`. Throws format_error for a stream that ends
 /// early, fails its checksum or is followed by other bytes; offsets are those in `packed`.
@@ -56,4 +58,4 @@ inline std::string unpack_gzip(std::string_view packed, const std::string& path)
 #endif
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -3,6 +3,8 @@
 // names).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One file in a tar archive.
 struct tar_member {
@@ -207,4 +209,4 @@ class tar_writer {
   binary_writer& to_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

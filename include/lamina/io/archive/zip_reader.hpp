@@ -3,6 +3,8 @@
 // 6.3).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -14,7 +16,7 @@
 #include <lamina/core/zlib.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One file in an archive.
 struct zip_member {
@@ -289,4 +291,4 @@ class zip_reader {
   std::vector<zip_member> members_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

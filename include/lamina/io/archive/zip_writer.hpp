@@ -2,6 +2,8 @@
 // lamina/io/archive/zip_writer.hpp - a zip archive of stored members (PKWARE APPNOTE 6.3).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/io/archive/crc32.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Writes members in the order of the calls, uncompressed and aligned to 64 bytes, so that they can
 /// be mapped into memory; finish() writes the directory. Sizes and offsets from `limit` on, which
@@ -110,4 +112,4 @@ class zip_writer {
   std::vector<entry> entries_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,6 +5,8 @@
 // and its protobuf bytes; the elements, little-endian, row by row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,7 +17,7 @@
 #include <lamina/io/program_desc_proto.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 static_assert(sizeof(std::size_t) == 8, "lamina: LoD offsets of files are numbers of 64 bits");
 
@@ -94,4 +96,4 @@ inline lod_tensor read_lod_tensor(binary_reader& from, const std::string& name) 
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

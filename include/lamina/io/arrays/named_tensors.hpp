@@ -3,6 +3,8 @@
 // copies from and to scopes and models.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +20,7 @@
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 template <program_type P>
 class model;
@@ -139,4 +141,4 @@ void put_tensors(tensors_of_file&& from, model<P>& to, bool vectors_are_rows = f
 
 }  // namespace detail
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

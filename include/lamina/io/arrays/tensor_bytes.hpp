@@ -2,6 +2,8 @@
 // lamina/io/arrays/tensor_bytes.hpp - reads the elements of a tensor from the bytes of a file.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -11,7 +13,7 @@
 #include <lamina/core/binary_file.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -78,4 +80,4 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,8 @@
 // that was read with another value has a meaning that lamina does not compute, and is refused.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +16,7 @@
 
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// An attribute of operators of a type, and of their gradients.
 struct fixed_attribute {
@@ -181,4 +183,4 @@ inline std::optional<operator_message> translated(const operator_message& op) {
   return {};
 }
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -6,6 +6,8 @@
 // gradients of reading and of writing an array are a write and a read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <map>
 #include <optional>
 #include <set>
@@ -17,7 +19,7 @@
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Converts gradients of array operators to Fluid's form. lamina's add to a slot and clear it at
 /// the write. Both forms are equal if every slot is a constant, is read once, or all are read by
@@ -210,4 +212,4 @@ class fluid_gradient_writer {
   program_message& program_;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -7,6 +7,8 @@
 // message began, for errors; it is 0 in a message that was not read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -19,7 +21,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/program/operator_schema.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -190,4 +192,4 @@ struct program_message {
   bool operator==(const program_message&) const = default;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -13,7 +15,7 @@
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The arrays of a program_desc as vectors.
 struct program_records {
@@ -130,4 +132,4 @@ struct program_records {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // the file, and writes them, by protozero.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -14,7 +16,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -156,4 +158,4 @@ class message_writer {
 };
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/io/fluid/prune_message.hpp - reduces the message of a program to its inference program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <set>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -146,4 +148,4 @@ inline program_message inference_message(const program_message& p,
   return made;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -7,12 +7,14 @@
 // levels. An output without such an input, and every fed variable, gets a new domain.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 #include <vector>
 
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Finds row domains. On entry, `rows` of each variable holds its number of LoD levels.
 class row_domains {
@@ -83,4 +85,4 @@ class row_domains {
   std::vector<int> like_;  // by variable: another one with the same rows; the last one: itself
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -6,6 +6,8 @@
 // names, row domains as -1 and lod_level, default attributes, feeds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -20,7 +22,7 @@
 #include <lamina/program/program.hpp>
 #include <lamina/program/variable_name.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -287,4 +289,4 @@ program_message to_startup_message(P) {
   return to_startup_message(P::view());
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // member for errors.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Reads members of one JSON object; errors name the path of the wrong member. It is a template, as
 /// is all code that uses nlohmann's class: a program that includes this header and reads no JSON
@@ -135,4 +137,4 @@ class json_reader {
   const std::string* file_;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

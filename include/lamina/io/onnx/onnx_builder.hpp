@@ -3,6 +3,8 @@
 // branches and loops.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <deque>
 #include <map>
 #include <set>
@@ -14,7 +16,7 @@
 #include <lamina/io/onnx/onnx_message.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Builds a graph. The names of values are unique in a model, inner graphs included; constants and
 /// parameters belong to the outermost graph, which is visible in all others.
@@ -109,4 +111,4 @@ class onnx_builder {
   std::deque<tensor> owned_;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // infinity and 0 too.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,7 +13,7 @@
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -121,4 +123,4 @@ inline std::string length_of(onnx_operator& op, const std::string& x,
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,6 +5,8 @@
 // collects the bytes. So a model with large parameters is written without further copies of them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,7 +18,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/tensor/tensor.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// TensorProto.DataType of an element type.
 constexpr int onnx_type_of(dtype type) {
@@ -199,4 +201,4 @@ inline std::string to_onnx(const onnx_model& model) {
   return made;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

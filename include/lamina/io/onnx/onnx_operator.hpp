@@ -3,6 +3,8 @@
 // and the table of conversions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,7 +18,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/io/onnx/onnx_program.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// An operator of a program: its inputs as values of the graph, its attributes, and how to add the
 /// nodes that compute its outputs.
@@ -217,4 +219,4 @@ inline void add_onnx_block(onnx_program& program, int block) {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

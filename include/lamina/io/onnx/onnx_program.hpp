@@ -5,6 +5,8 @@
 // new value, and each read looks up the current value of the variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -16,7 +18,7 @@
 #include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/tensor/scope.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 class onnx_operators;
 
@@ -169,4 +171,4 @@ class onnx_program {
   std::set<std::string> lengths_of_feeds_;      // lengths that are not inputs yet
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

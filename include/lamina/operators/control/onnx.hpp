@@ -7,6 +7,8 @@
 // has to be known: this file computes the indices, and arrays are not values of the graph.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,7 +18,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/shape/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -321,4 +323,4 @@ inline void add_blocks(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/conv/common.hpp - how two images meet in a filter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The attributes of an operator that hold its strides, paddings, dilations and groups.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
@@ -59,4 +61,4 @@ struct conv_shape {
   constexpr int small_size() const { return side[0].small * side[1].small * side[2].small; }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/conv/cpu.hpp - conv2d, depthwise_conv2d, conv3d, conv2d_transpose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <type_traits>
 
@@ -13,7 +15,7 @@
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -209,4 +211,4 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

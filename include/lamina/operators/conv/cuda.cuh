@@ -3,6 +3,8 @@
 // one, the gradient of the filters, conv2d_transpose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -16,7 +18,7 @@
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -342,4 +344,4 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/conv/definition.hpp - convolutions of images and volumes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + sum over c, i, j of Input[n, c, y *
 /// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j];
@@ -66,4 +68,4 @@ struct conv2d_transpose : operator_definition {
   static constexpr auto products = product_rule::transposed_convolution;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

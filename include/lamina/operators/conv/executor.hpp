@@ -3,6 +3,8 @@
 // conv2d_transpose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -12,7 +14,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Relates the positions of two images by a filter. The larger image is the padded one: the input
 /// of a convolution, the output of a transposed convolution. Images are volumes; their depth may be
@@ -224,4 +226,4 @@ void add_conv_kernels(kernel_table<Real>& table) {
   table["conv2d_transpose_grad"] = conv_transpose_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

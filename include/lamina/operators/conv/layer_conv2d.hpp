@@ -2,13 +2,15 @@
 // lamina/operators/conv/layer_conv2d.hpp - the convolution of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of conv2d and conv2d_transpose.
 struct conv2d_attr {
@@ -93,4 +95,4 @@ template <auto...>
 constexpr no_match<conv2d_attr> conv2d(...) = delete;  // call conv2d<8, 3>(image), a [C, H, W]
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

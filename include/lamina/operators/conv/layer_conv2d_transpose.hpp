@@ -2,9 +2,11 @@
 // lamina/operators/conv/layer_conv2d_transpose.hpp - the convolution that makes images larger.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv2d.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 constexpr int transposed_along(int image, int size, int stride, int padding, int dilation) {
@@ -67,4 +69,4 @@ constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_
   return layer.returns(result{&b, detail::finish_channels<T>(layer, y.id, Filters, attr, line)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

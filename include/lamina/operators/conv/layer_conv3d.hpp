@@ -2,9 +2,11 @@
 // lamina/operators/conv/layer_conv3d.hpp - the convolution of volumes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv2d.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Depth, height and width: `3` is {3, 3, 3}.
 struct extent3 {
@@ -92,4 +94,4 @@ constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

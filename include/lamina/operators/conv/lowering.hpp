@@ -5,11 +5,13 @@
 // of the convolution's group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/norm/batch_norm/lowering.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// False if the operands are not images in float32.
 constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
@@ -67,4 +69,4 @@ constexpr bool lower_convolution(lowering_state& s, const operator_desc& op, int
          lower_conv_grad(s, op, k);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -2,6 +2,8 @@
 // lamina/operators/conv/onnx.hpp - convolutions, pooling, norms and sizes of images, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -14,7 +16,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -282,4 +284,4 @@ inline void add_image(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // accept any element type.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 #include <type_traits>
 
@@ -12,7 +14,7 @@
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Operators whose function makes sense in whole numbers; all others compute integers in double.
 template <class Op>
@@ -38,4 +40,4 @@ constexpr bool has_axis() {
     return std::string_view(Op::attributes[0].name) == "axis";
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

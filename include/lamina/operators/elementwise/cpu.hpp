@@ -3,6 +3,8 @@
 // element types, or a broadcast along an inner axis.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -12,7 +14,7 @@
 #include <lamina/operators/elementwise/common.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -173,4 +175,4 @@ struct call_kernel<sum> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

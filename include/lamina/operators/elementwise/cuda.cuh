@@ -3,6 +3,8 @@
 // element types, or a broadcast along an inner axis.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <utility>
 
@@ -14,7 +16,7 @@
 #include <lamina/operators/elementwise/common.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -205,4 +207,4 @@ requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) stru
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // its definition.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <vector>
 
@@ -11,7 +13,7 @@
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/pointwise_evaluation.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 namespace detail {
 
@@ -196,4 +198,4 @@ void pointwise(call_context<Real>& ctx) {
     detail::evaluate<Real>(ctx);
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,6 +2,8 @@
 // lamina/operators/elementwise/onnx.hpp - operators that work element by element, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -13,7 +15,7 @@
 #include <lamina/io/onnx/onnx_functions.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -343,4 +345,4 @@ inline void add_of_two(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

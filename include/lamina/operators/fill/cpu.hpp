@@ -2,6 +2,8 @@
 // lamina/operators/fill/cpu.hpp - values from nothing: constants and random numbers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -139,4 +141,4 @@ struct call_kernel<truncated_gaussian_random> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

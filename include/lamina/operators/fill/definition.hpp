@@ -3,9 +3,11 @@
 // random numbers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
@@ -104,4 +106,4 @@ struct assign_value : operator_definition {
        {"int32_values", attribute_type::integers}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

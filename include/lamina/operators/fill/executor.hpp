@@ -3,11 +3,13 @@
 // numbers, dropout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The shape attribute, or the recorded shape where an operator has none. A dimension of -1 is that
 /// of the rows of Input.
@@ -147,4 +149,4 @@ void add_fill_kernels(kernel_table<Real>& table) {
   table["dropout_grad"] = dropout_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

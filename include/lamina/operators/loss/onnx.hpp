@@ -2,6 +2,8 @@
 // lamina/operators/loss/onnx.hpp - costs, and what training puts around them, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/operators/elementwise/onnx.hpp>
 #include <lamina/operators/matrix/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -193,4 +195,4 @@ inline void add_losses(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

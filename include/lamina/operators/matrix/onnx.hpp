@@ -3,6 +3,8 @@
 // nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,7 +13,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -236,4 +238,4 @@ inline void add_matrix(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,11 +3,13 @@
 // one thread per number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -76,4 +78,4 @@ template <>
 struct call_kernel<truncated_gaussian_random>
     : detail::random_kernel<random_type::truncated_normal, random_type::truncated_normal> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/random/layer.hpp - random numbers as variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 stands for the
 /// seed of the run; then each mini-batch gets different numbers. Each iteration of a loop gets
@@ -97,4 +99,4 @@ constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(
       attr.seed);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

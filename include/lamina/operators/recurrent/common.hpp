@@ -2,14 +2,15 @@
 // lamina/operators/recurrent/common.hpp - the functions of gates, cells and candidates.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The function that an attribute names.
 LAMINA_COLD inline recurrent_activation recurrent_activation_of(const operator_call& c,
@@ -69,4 +70,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T slope_of(recurrent_activation f, T y, T dy) {
   }
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -6,6 +6,8 @@
 // step serves all sequences, and the states of the previous step are already in place.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
@@ -17,7 +19,7 @@
 #include <lamina/operators/recurrent/common.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Allocates pieces of scratch memory. Without memory it only counts how much the pieces need.
 class scratch_pieces {
@@ -200,4 +202,4 @@ inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, 
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/definition.hpp - the functions of gates, cells and candidates.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The functions that gates, cells and candidates of recurrent operators may have. The numbers are
 /// those of Fluid's gru_unit.
@@ -22,4 +24,4 @@ constexpr int find_recurrent_activation(std::string_view name) {
   return -1;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/executor.hpp - what the kernels of recurrent operators share.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// A function of gates, cells and candidates, with its derivative in terms of its own result.
 template <class Real>
@@ -111,4 +113,4 @@ const Real* initial_state(const call_context<Real>& ctx, const char* slot, std::
   return state.data();
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

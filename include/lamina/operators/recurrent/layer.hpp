@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/layer.hpp - what recurrent layers have in common.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 
-namespace lamina::layer::detail {
+namespace lamina::inline LAMINA_ABI::layer::detail {
 
 /// An activation as an attribute of text.
 constexpr attribute_value text_of(program_builder& b, recurrent_activation act) {
@@ -24,4 +26,4 @@ template <class T, class R, int... D, int Width>
 inline constexpr bool is_real_row<variable<T, R, D...>, Width> = is_real<T> && sizeof...(D) == 1 &&
                                                                  ((D == Width) && ...);
 
-}  // namespace lamina::layer::detail
+}  // namespace lamina::inline LAMINA_ABI::layer::detail

@@ -5,6 +5,8 @@
 // matrix is then one that puts the parts into ONNX's order.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,7 +15,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -215,4 +217,4 @@ inline void add_recurrent(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,9 +2,11 @@
 // lamina/operators/region/cpu.hpp - the position of a region of an image.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Left, top, right and bottom of region r, in float for programs in double too: a border that is
 /// rounded otherwise is another region (operators/region/definition.hpp).
@@ -18,4 +20,4 @@ struct region_corners {
   float operator[](int i) const { return of[i]; }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

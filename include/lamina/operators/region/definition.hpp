@@ -3,10 +3,12 @@
 // sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
 /// pooled_width], Argmax its position in the channel, -1 in an empty part, whose Out is 0. ROIs
@@ -184,4 +186,4 @@ struct im2sequence : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

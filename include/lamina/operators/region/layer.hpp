@@ -3,13 +3,15 @@
 // im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of roi_pool.
 struct roi_pool_attr {
@@ -181,4 +183,4 @@ constexpr auto im2sequence(variable<T, R, C, H, W> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/region/onnx.hpp - regions and windows of images as sequences, as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -11,7 +13,7 @@
 #include <lamina/operators/conv/onnx.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -82,4 +84,4 @@ inline void add_regions(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/resize/common.hpp - which element of an image each of a pad2d is.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// One side of the images, with what is put before its elements.
 struct padded_side {
@@ -43,4 +45,4 @@ struct padded_image {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

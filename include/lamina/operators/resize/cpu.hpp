@@ -3,11 +3,13 @@
 // pad2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/resize/common.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -196,4 +198,4 @@ struct call_kernel<gradient_of<pad2d>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

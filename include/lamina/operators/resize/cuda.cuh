@@ -3,11 +3,13 @@
 // thread per element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -148,4 +150,4 @@ struct call_kernel<nearest_interp> : detail::resize_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<nearest_interp>> : detail::resize_gradient_kernel<true> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/resize/definition.hpp - images of another size: interpolation and padding.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, when it is
 /// given, repeats the size; scale is what a user asked for instead of a size.
@@ -89,4 +91,4 @@ LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool refle
   return repeats ? (at < 0 ? 0 : in - 1) : -1;
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

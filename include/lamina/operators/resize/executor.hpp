@@ -3,6 +3,8 @@
 // pad2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(position in Out, position in X, weight) for all elements of X that contribute to an
 /// element of Out. Omits a weight of 0, whose product with an infinity would be NaN.
@@ -121,4 +123,4 @@ void add_resize_kernels(kernel_table<Real>& table) {
   table["pad2d_grad"] = pad2d_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

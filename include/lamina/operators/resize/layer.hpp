@@ -3,11 +3,13 @@
 // pad2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/resize/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The kinds of border that pad2d puts around an image.
 enum class pad_mode : std::uint8_t { constant, reflect, edge };
@@ -85,4 +87,4 @@ constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& at
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -5,6 +5,8 @@
 // lengths are a second tensor: a feed of sequences NAME has a second input, NAME@LENGTHS.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -14,7 +16,7 @@
 #include <lamina/io/onnx/onnx_operator.hpp>
 #include <lamina/operators/elementwise/onnx.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -382,4 +384,4 @@ inline void add_sequences(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,13 +3,15 @@
 // as ONNX nodes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
@@ -240,4 +242,4 @@ inline void add_shape(onnx_operators& to) {
 
 }  // namespace onnx
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // once, or not over all of it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -254,4 +256,4 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

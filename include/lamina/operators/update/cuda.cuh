@@ -3,6 +3,8 @@
 // equations need never leave the device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +14,7 @@
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/optimizer/update_operator.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -129,4 +131,4 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

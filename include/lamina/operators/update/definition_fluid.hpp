@@ -4,9 +4,11 @@
 // by other operators. The kernels are those of lamina's form (operators/update/executor.hpp).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina::fluid {
+namespace lamina::inline LAMINA_ABI::fluid {
 
 /// p -= lr * g. Fluid: sgd.
 struct sgd : operator_definition {
@@ -154,4 +156,4 @@ struct proximal_adagrad : proximal_gd {
   static constexpr std::array<slot_desc, 2> outputs{{{"ParamOut"}, {"MomentOut"}}};
 };
 
-}  // namespace lamina::fluid
+}  // namespace lamina::inline LAMINA_ABI::fluid

@@ -3,6 +3,8 @@
 // p parameter, g gradient, lr learning rate; an accumulator's output is usually the same variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +13,7 @@
 #include <lamina/operators/norm/layer_norm/executor.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 // Fluid keeps the learning rate in a variable and prepares gradients by separate operators. The
 // update operators of a training program have both as attributes; those of a program that trains
@@ -328,4 +330,4 @@ void add_optimizer_kernels(kernel_table<Real>& table) {
   table["proximal_adagrad"] = proximal_update<Real, true>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -6,6 +6,8 @@
 // gradients and add decay.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@
 #include <lamina/operators/update/definition_fluid.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// The steps of an update in addition to its optimizer's equation.
 struct update_numbers {
@@ -312,4 +314,4 @@ class fluid_update_writer {
   std::string base_name_{};
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

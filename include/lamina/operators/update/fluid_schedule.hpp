@@ -3,6 +3,8 @@
 // count the steps in a variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -13,7 +15,7 @@
 #include <lamina/operators/update/fluid.hpp>
 #include <lamina/optimizer/learning_rate.hpp>
 
-namespace lamina::detail {
+namespace lamina::inline LAMINA_ABI::detail {
 
 /// Appends the operators that compute the learning rate of a step. The counter `@LR_DECAY_COUNTER@`
 /// starts one below the first step, and each step increments it; Fluid: learning_rate_scheduler.py.
@@ -187,4 +189,4 @@ class fluid_schedule_writer {
   int count_ = 0;
 };
 
-}  // namespace lamina::detail
+}  // namespace lamina::inline LAMINA_ABI::detail

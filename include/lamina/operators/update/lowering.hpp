@@ -2,9 +2,11 @@
 // lamina/operators/update/lowering.hpp - what an optimizer's update of a parameter is lowered to.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// The training loop sets the numbers of an update; until then they have their recorded or
 /// default values. The defaults are mostly those of the previous update: reading a known array
@@ -83,4 +85,4 @@ constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
   end(s, i);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

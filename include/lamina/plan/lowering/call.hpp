@@ -2,9 +2,11 @@
 // lamina/plan/lowering/call.hpp - lowers an operator to a call of its own kernel.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// A kernel of its own: the operands keep the order of the operator's arguments, with counts and
 /// empty slots.
@@ -39,4 +41,4 @@ constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
   end(s, i);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

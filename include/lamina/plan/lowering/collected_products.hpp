@@ -3,10 +3,12 @@
 // add up: one product over the rows of many iterations.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/emit.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// An array of the plan's own: a variable without rows.
 constexpr int array_of_rows(lowering_state& s, int columns) {
@@ -48,4 +50,4 @@ constexpr void finish_products(lowering_state& s, int k) {
   s.collected_sums.count = left;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

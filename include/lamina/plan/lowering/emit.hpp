@@ -3,9 +3,11 @@
 // makes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// A variable that the plan makes, of real numbers; `variable` is the variable of the program that
 /// has its shape, or -1.
@@ -53,4 +55,4 @@ constexpr void emit_call(lowering_state& s, const operator_schema& schema, const
   end(s, i);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,11 +3,13 @@
 // channel.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 constexpr bool is_images(const lowering_state& s, int v) {
   return v >= 0 && s.variables.items[v].rows < 0 && s.variables.items[v].type == s.real &&
@@ -53,4 +55,4 @@ constexpr int add_images(lowering_state& s, int x, int y, access how, int out, b
   return made;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,10 +3,12 @@
 // reads: rows padded to whole vectors, or panels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/emit.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// One copy of a variable in another layout, made when first needed; in the variable's own block
 /// unless it changes there, so that a loop does not make it in each iteration.
@@ -63,4 +65,4 @@ constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   return s.transposed[v] = made;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

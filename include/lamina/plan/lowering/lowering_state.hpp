@@ -3,13 +3,15 @@
 // program. The functions of namespace lowering read it and add to it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/constexpr_vector.hpp>
 #include <lamina/core/fixed_buffer.hpp>
 #include <lamina/plan/instruction.hpp>
 #include <lamina/plan/lowering/variable_uses.hpp>
 #include <lamina/plan/real_type.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The windows that one sequence_conv multiplies; another one can read them too
 /// (operators/sequence/conv/lowering.hpp).
@@ -118,4 +120,4 @@ constexpr bool is_known(const lowering_state& s, int made, int v) {
 
 }  // namespace lowering
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // a sum over rows for the gradient of an operand that was repeated.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/lowering.hpp>
 #include <lamina/operators/elementwise/sum/lowering.hpp>
 #include <lamina/operators/loss/pointwise/lowering.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// How one output of a pointwise operator is computed: its space, and the access of each input.
 struct pointwise_form {
@@ -179,4 +181,4 @@ constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

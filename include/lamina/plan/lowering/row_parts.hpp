@@ -3,9 +3,11 @@
 // last of several dimensions cuts them into parts, and so do the operators on its result.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 constexpr void cut(lowering_state& s, int v, int parts) {
   s.variables.items[v].parts = parts;
@@ -35,4 +37,4 @@ constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
   return parts;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,10 +3,12 @@
 // read its variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// By variable of a program with blocks. The arrays have no values where a program has one block.
 struct variable_uses {
@@ -70,4 +72,4 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
 
 }  // namespace lowering
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

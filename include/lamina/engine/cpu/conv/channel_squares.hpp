@@ -3,11 +3,13 @@
 // and rows in which the channels of a vector are adjacent.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which the first `channels`
 /// exist; the others become 0. The last square may repeat columns of the previous one.
@@ -37,4 +39,4 @@ LAMINA_NOINLINE inline void scatter_lanes(const float* from, int channels, int c
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

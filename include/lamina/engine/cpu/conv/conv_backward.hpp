@@ -4,12 +4,14 @@
 // convolution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/conv/slope_rows.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// large[n] = bias + the sum over filters and elements of small[n] of element * filter, added to
 /// the window of the element.
@@ -179,4 +181,4 @@ class conv_backward {
   bool gathers_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,13 +2,15 @@
 // lamina/engine/cpu/conv/conv_filter_gradient.hpp - the gradient of a convolution's filters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
 #include <lamina/engine/cpu/conv/slope_rows.hpp>
 #include <lamina/engine/cpu/vector/lane_sums.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -199,4 +201,4 @@ class conv_filter_gradient {
   const filter_method* method_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

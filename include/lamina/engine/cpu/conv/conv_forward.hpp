@@ -2,6 +2,8 @@
 // lamina/engine/cpu/conv/conv_forward.hpp - the products of the windows of an image with filters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/conv/conv_methods.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
 class conv_forward {
@@ -133,4 +135,4 @@ class conv_forward {
   spread_image seen_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // input: the statements run over each image as soon as it is finished, while it is in the cache.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/call_error.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/operators/conv/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -124,4 +126,4 @@ struct group_kernel<expression::group_expression<group_head::conv_dx, S>> {
   static constexpr scratch_function scratch = &detail::conv_dx_scratch;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

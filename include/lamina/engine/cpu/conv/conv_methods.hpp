@@ -6,6 +6,8 @@
 // that suit one of them: kernels call the functions in a table of the program.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/conv/depthwise.hpp>
@@ -16,7 +18,7 @@
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/program_desc.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// An algorithm that computes the result image of a convolution or the gradient of an image, and
 /// its scratch memory in floats. `kept` holds transformed filters for the next run, or is null.
@@ -236,4 +238,4 @@ inline constexpr conv_methods all_conv_methods = detail::make_all_conv_methods()
 template <class P>
 inline constexpr conv_methods conv_methods_of = detail::make_conv_methods<P>();
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // without a copy of the windows if a row of them is a whole number of vectors.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Windows of an image: `count` rows of `width` neighbouring windows. Window (r, x) begins at
 /// row[r] + x; tap k of a filter reads the element taps[k] after that.
@@ -315,4 +317,4 @@ class correlation {
   const int* steps_ = nullptr;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -7,6 +7,8 @@
 // only change addresses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
@@ -14,7 +16,7 @@
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -296,4 +298,4 @@ class depthwise {
   int seen_[2];
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

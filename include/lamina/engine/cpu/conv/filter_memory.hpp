@@ -7,14 +7,15 @@
 // transformed ones and compared bit by bit, which costs little compared with transforming them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The transformed filters of a machine, valid as long as the filters are equal bit for bit. For
 /// one thread at a time.
@@ -57,4 +58,4 @@ class filter_memory {
   std::size_t used_ = 0;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,11 +3,13 @@
 // finished image, and the parts of the memory that a convolution needs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/core/padding.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Images of a batch: `rows` of them, `stride` floats apart.
 struct image_rows {
@@ -43,4 +45,4 @@ class scratch_parts {
   std::ptrdiff_t at_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

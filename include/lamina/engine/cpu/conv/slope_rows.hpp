@@ -3,13 +3,15 @@
 // whole vectors of windows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/engine/cpu/conv/conv_forward.hpp>
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Divides the smaller image into vectors; each belongs to neighbouring windows of the larger
 /// image. If a row is not a whole number of vectors, the image is copied and padded with zeros:
@@ -77,4 +79,4 @@ class slope_rows {
   bool whole_, flat_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

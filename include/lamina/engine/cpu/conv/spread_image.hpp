@@ -3,6 +3,8 @@
 // constant offset.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -11,7 +13,7 @@
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// One side of a spread image: element i of phase f is element i * phases + f - before of the
 /// image, 0 outside of it.
@@ -190,4 +192,4 @@ struct spread_image {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,6 +4,8 @@
 // not support.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -12,7 +14,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// small = filter * windows(large) of each image and group, and the two gradients, where `windows`
 /// has one row per element of a filter and one column per position of the small image.
@@ -134,4 +136,4 @@ class unrolled_conv {
   int depth_, positions_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

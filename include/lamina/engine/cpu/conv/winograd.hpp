@@ -13,6 +13,8 @@
 // 2e-6 and 1e-5 of the largest result.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -22,7 +24,7 @@
 #include <lamina/engine/cpu/conv/spread_image.hpp>
 #include <lamina/engine/cpu/conv/winograd_products.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A convolution of images with a shape for which suits() is true, or one of its gradients.
 class winograd {
@@ -373,4 +375,4 @@ class winograd {
   int samples_, together_, most_;  // rows of tiles at a time, and the number that the memory holds
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // one per element of a transformed tile, and the transformed filters that they read.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/conv/winograd_transforms.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 
-namespace lamina::engine::cpu::detail {
+namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 
 /// n rounded up to whole vectors.
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
@@ -128,4 +130,4 @@ struct winograd_filters {
   }
 };
 
-}  // namespace lamina::engine::cpu::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail

@@ -8,11 +8,13 @@
 // which have smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu::detail {
+namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 
 /// Results of a tile along a side.
 inline constexpr int winograd_step = 4;
@@ -262,4 +264,4 @@ inline constexpr filter_gradient_transforms filter_gradient_transforms_of{
     &transform_squares<see<Points>>, &transform_squares<evaluate<Points, winograd_step>>,
     &transform_squares<combine<Points, Filter>>};
 
-}  // namespace lamina::engine::cpu::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail

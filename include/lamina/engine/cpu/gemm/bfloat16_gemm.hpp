@@ -8,6 +8,8 @@
 // the pairs that the AVX-512 dot product of bfloat16 pairs expects.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -19,7 +21,7 @@
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The memory of the bfloat16 panels of W[k_size][n_size], in floats.
 constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
@@ -265,4 +267,4 @@ inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

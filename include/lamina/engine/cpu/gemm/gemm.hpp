@@ -3,6 +3,8 @@
 // gradient of W.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -12,7 +14,7 @@
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -284,4 +286,4 @@ inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrd
                  scratch + panels_floats(m_size, n_size), sums);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

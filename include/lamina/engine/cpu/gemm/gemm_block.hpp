@@ -3,6 +3,8 @@
 // rows by all panels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/gemm/micro_kernel.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/gemm/tile.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Elements of a left operand that stay in the second-level cache while the product reads panels:
 /// 128 KiB.
@@ -179,4 +181,4 @@ inline void gemm_block(const basic_product_block<Real>& b) {
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

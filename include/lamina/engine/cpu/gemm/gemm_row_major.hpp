@@ -3,12 +3,14 @@
 // optionally transposed.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <type_traits>
 
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A row-major matrix in memory, and whether a product uses its transpose.
 template <class Real>
@@ -84,4 +86,4 @@ inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identit
                    scratch + panels_floats(k_size, n_size));
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,12 +3,14 @@
 // function per number of rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
 /// step]`. So a row-major matrix is {data, stride, 1} and a transposed one {data, 1, stride}.
@@ -165,4 +167,4 @@ inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
   return detail::micro_kernels<narrow, row_counts, Real>::table[rows - 1];
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

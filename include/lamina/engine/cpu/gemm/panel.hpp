@@ -3,12 +3,14 @@
 // width.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
 /// rows of its width, without gaps, so that a product reads it sequentially. The last panel may be
@@ -142,4 +144,4 @@ inline void unpack(int k_size, int n_size, const Real* panels, Real* row_major) 
   });
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // in place of a transposed W.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
 #include <lamina/engine/cpu/gemm/tile.hpp>
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Up to this number of rows dot products are faster, because transposing W costs more than they
 /// do.
@@ -115,4 +117,4 @@ inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* 
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

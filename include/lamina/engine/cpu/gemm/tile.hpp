@@ -3,11 +3,13 @@
 // consumes it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A tile of finished sums in the first-level cache. Element (i, j), 0 <= i < rows and 0 <= j <
 /// width, is `sums[i * width + j]`; it belongs to row `row + i` and column `column + j` of the
@@ -73,4 +75,4 @@ inline void store_tile(const basic_tile<Real>& t, const void* context) {
   });
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,12 +3,14 @@
 // vector registers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -265,4 +267,4 @@ inline void transpose_panels(int k_size, int n_size, const Real* panels, Real* t
                     transposed + offset_of_panel(n_size, first));
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // and in huge pages if it is large and the system has them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -12,7 +14,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// An array of floats that begins at a multiple of 64 bytes. Padding must hold finite numbers, so
 /// new memory is zeroed.
@@ -68,4 +70,4 @@ class aligned_buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

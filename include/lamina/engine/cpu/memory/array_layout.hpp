@@ -2,16 +2,17 @@
 // lamina/engine/cpu/memory/array_layout.hpp - elements of arrays of any type.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/number_cast.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Calls f with a value of the C++ type of a dtype.
 template <class F>
@@ -72,4 +73,4 @@ inline std::int64_t integer_in(const operand& o, int row, int column) {
   return load_as<std::int64_t>(o.data, o.type, row * o.stride + column);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,6 +2,8 @@
 // lamina/engine/cpu/memory/copy_kernels.hpp - the copies between layouts that a plan adds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstring>
 
 #include <lamina/engine/cpu/gemm/panel.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<stage_feed> {
@@ -63,4 +65,4 @@ struct call_kernel<rows_hand_over> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/rows.hpp>
 #include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 using engine::minibatch_source;
 using engine::row_allocator;
@@ -32,4 +34,4 @@ struct domain_rows {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,11 +3,13 @@
 // range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Throws lamina::error: a number is not an index below `count`.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
@@ -42,4 +44,4 @@ class label_reader {
   int ignored_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

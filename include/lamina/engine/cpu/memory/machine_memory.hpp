@@ -3,6 +3,8 @@
 // kernels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -14,7 +16,7 @@
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Activations, gradients and constants of program P, and the address of every argument of its
 /// schedule.
@@ -266,4 +268,4 @@ class machine_memory {
   bool bound_ = false, is_odd_run_ = false;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,12 +3,14 @@
 // strides.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstring>
 
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 inline loop_nest<2> nest_of(int rank, const std::ptrdiff_t* extent, const array_part& from,
@@ -55,4 +57,4 @@ inline void add_part(int rank, const std::ptrdiff_t* extent, const array_part& f
   });
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,7 +3,9 @@
 // parts.
 #pragma once
 
-namespace lamina::engine::cpu {
+#include <lamina/core/config.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Sums over rows that a kernel computes in parts, with the memory that holds them between parts.
 /// Without memory there is only one part.
@@ -15,4 +17,4 @@ struct basic_partial_sums {
 };
 using partial_sums = basic_partial_sums<float>;
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

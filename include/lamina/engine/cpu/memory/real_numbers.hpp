@@ -6,11 +6,11 @@
 // programs. An array of doubles is twice as long; its kernel knows this at compile time.
 #pragma once
 
-#include <cstddef>
-
 #include <lamina/core/config.hpp>
 
-namespace lamina::engine::cpu {
+#include <cstddef>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The address as a pointer to real numbers.
 template <class Real>
@@ -28,4 +28,4 @@ constexpr std::ptrdiff_t in_floats(std::ptrdiff_t numbers) {
   return numbers * static_cast<std::ptrdiff_t>(sizeof(Real) / sizeof(float));
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

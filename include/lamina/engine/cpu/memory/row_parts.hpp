@@ -3,6 +3,8 @@
 // or all sequences below a row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +14,7 @@
 #include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Copies rows [from, from + n) of `x` to rows [to, to + n) of `out`, which has the same type and
 /// columns.
@@ -102,4 +104,4 @@ void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, c
   copy_block(x, begin, out, at, end - begin);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,6 +2,8 @@
 // lamina/engine/cpu/memory/selected_rows.hpp - a sparse gradient: only some rows are stored.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Adds n numbers to sums; `rest` carries the rounding error of each sum to the next addition
 /// (Kahan).
@@ -157,4 +158,4 @@ basic_selected_rows<Real>& rows_of(const operand& o) {
 /// Whether an operand stands for selected rows.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,12 +2,14 @@
 // lamina/engine/cpu/memory/tensor_array.hpp - arrays of tensors in the memory of the CPU.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/tensor_array.hpp>
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Memory for stacks.
 struct buffer_chunks {
@@ -16,4 +18,4 @@ struct buffer_chunks {
 };
 using tensor_array = engine::tensor_array<buffer_chunks>;
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

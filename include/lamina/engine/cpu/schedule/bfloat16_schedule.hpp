@@ -6,13 +6,15 @@
 // other functions and read other memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <utility>
 
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Tag for program P on machines that store weights as bfloat16. It uses the plan of P.
 template <program_type P>
@@ -231,4 +233,4 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
 };
 
 }  // namespace engine::cpu
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/engine/cpu/schedule/block_runner.hpp - loops and branches on the CPU.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/common/block_runner.hpp>
 #include <lamina/engine/cpu/memory/machine_memory.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Runs blocks over the memory of a CPU machine.
 template <class P>
@@ -36,4 +38,4 @@ struct block_engine {
 template <class P>
 using block_runner = engine::block_runner<P, block_engine<P>>;
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,15 +3,16 @@
 // attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 #include <lamina/engine/cpu/memory/domain_rows.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 #include <lamina/engine/cpu/memory/tensor_array.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 using engine::argument_info;
 using engine::operand;
@@ -118,4 +119,4 @@ class call_context : public operator_call {
 template <class Op>
 struct call_kernel;
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // fused.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/prelu_maxout/cpu.hpp>
 #include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/control/array/cpu.hpp>

@@ -2,11 +2,13 @@
 // lamina/engine/cpu/schedule/channel_walk.hpp - the statements of a group over one image.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>
 
-namespace lamina::engine::cpu::detail {
+namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 
 /// Runs statements over row `row` of images of `columns` elements in `channels` channels; `head`:
 /// the values of the group's head there, or null.
@@ -33,4 +35,4 @@ LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns,
   }
 }
 
-}  // namespace lamina::engine::cpu::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu::detail

@@ -4,6 +4,8 @@
 // read at run time, so groups that differ only in size are one function.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/engine/cpu/gemm/gemm.hpp>
@@ -13,7 +15,7 @@
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A group's function.
 using group_function = void (*)(const program_view&, float* const*, const argument_info*,
@@ -254,4 +256,4 @@ struct group_kernel<expression::call_expression<Op>, Real> {
   static constexpr scratch_function scratch = find_scratch();
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,11 +3,13 @@
 // parts.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// How a group can be divided among threads. `none`: not at all. `rows`: by rows of the batch,
 /// because the results of a row depend on this row alone. `product_rows`: the same for a product,
@@ -52,4 +54,4 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
   }
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // a loop.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -11,7 +13,7 @@
 #include <lamina/engine/cpu/schedule/block_runner.hpp>
 #include <lamina/engine/cpu/schedule/row_tiles.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 struct no_blocks {};
@@ -133,4 +135,4 @@ class machine {
   [[no_unique_address]] std::conditional_t<has_blocks, block_runner<P>, detail::no_blocks> blocks_;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

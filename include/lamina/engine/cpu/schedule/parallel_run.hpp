@@ -4,6 +4,8 @@
 // large enough.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -212,4 +214,4 @@ class parallel_run {
   owned_array<aligned_buffer> scratch_;  // of all threads but the first
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

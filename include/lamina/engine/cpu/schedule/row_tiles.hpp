@@ -9,6 +9,8 @@
 // of weights, continue from tile to tile.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,7 @@
 #include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The part of a group in a run over tiles of rows.
 enum class tiling : std::uint8_t {
@@ -373,4 +375,4 @@ class row_tiles<P, false> {
   static constexpr bool found = false;
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // functions, and the layout and memory slot of each argument.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -13,7 +15,7 @@
 #include <lamina/engine/cpu/schedule/group_kernel.hpp>
 #include <lamina/plan/call_program.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// An entry of the table. An entry that runs a block has no function: `rows` of its group is its
 /// number among the block entries (block_schedule.hpp).
@@ -193,4 +195,4 @@ struct schedule_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

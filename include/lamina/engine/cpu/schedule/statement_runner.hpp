@@ -2,6 +2,8 @@
 // lamina/engine/cpu/schedule/statement_runner.hpp - runs a group's statements on one vector.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,7 @@
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
 /// row and its column. For images also its channel, or the channel of each element if they differ.
@@ -281,4 +283,4 @@ struct statement_runner<expression::statements<S...>, Real> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // panels.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/gemm/bfloat16_gemm.hpp>
 #include <lamina/engine/cpu/static/static_kernels.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Parameters that are right operands of products are stored in bfloat16 panels; all others are
 /// floats.
@@ -56,4 +58,4 @@ struct bfloat16_weights {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

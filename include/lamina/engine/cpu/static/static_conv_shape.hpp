@@ -2,11 +2,13 @@
 // lamina/engine/cpu/static/static_conv_shape.hpp - the sizes of a conv2d of a program as constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// One side of a conv2d.
 struct static_conv_side {
@@ -49,4 +51,4 @@ struct static_conv_shape {
       : groups(1), channels(1), filters(1), height{1, 1, 1, 0, 1}, width{1, 1, 1, 0, 1} {}
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // code, no copies of filters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -13,7 +15,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -188,4 +190,4 @@ struct static_call_kernel<batch_norm_factor> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // loops of constant length, no scratch memory for few rows, no errors.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -18,7 +20,7 @@
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The kernel of an operator that is not fused, for sizes known to the compiler: specialise it with
 ///   template <class Group> static void run(float* memory);
@@ -279,4 +281,4 @@ struct static_call_kernel<softmax> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // one block in which every offset is a constant.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 
@@ -12,7 +14,7 @@
 #include <lamina/plan/call_program.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Parameters in the layout of a model. (Other weights: engine/cpu/static/static_bfloat16.hpp.)
 struct float_weights {
@@ -219,4 +221,4 @@ struct static_group {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // and element types: one loop for all operators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +13,7 @@
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// An output of a pointwise operator as functions of elements: value = f(inputs, scalars). They are
 /// function pointers so that the loops are compiled once; speed matters in fused groups, which do
@@ -157,4 +159,4 @@ LAMINA_NOINLINE inline void run_elements(const call_context& c,
     detail::evaluate_elements<double>(c, form, in, out, loops, form.in_double);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

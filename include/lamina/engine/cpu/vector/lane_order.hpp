@@ -3,11 +3,13 @@
 // positions, and merges them again.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 template <class V>
@@ -74,4 +76,4 @@ LAMINA_INLINE V second_in_turn(V a, V b) {
   return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

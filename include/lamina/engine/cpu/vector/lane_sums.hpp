@@ -2,9 +2,11 @@
 // lamina/engine/cpu/vector/lane_sums.hpp - the lane sums of several vectors together.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/gemm/transpose.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` has the alignment of a vector.
 LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
@@ -23,4 +25,4 @@ LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
   xsimd::haddp(v).store_aligned(sum);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // double, or a few of them in float and these sums in double.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -13,7 +15,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -138,4 +140,4 @@ inline void add_channels(const operand& d, int channels, Real* sums) {
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

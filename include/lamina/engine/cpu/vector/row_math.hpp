@@ -2,6 +2,8 @@
 // lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows that read exactly their elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +14,7 @@
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_vectors.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The sum of the elements of a vector.
 template <class Real>
@@ -288,4 +290,4 @@ inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   return (size + alignment_floats - 1) / alignment_floats * alignment_floats;
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // in their own type, these sums in double.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
 
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -75,4 +77,4 @@ LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::pt
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

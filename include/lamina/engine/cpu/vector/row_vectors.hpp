@@ -3,9 +3,11 @@
 // row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/simd.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A number or a vector at p, chosen by the type of `like`.
 LAMINA_INLINE float load(const float* p, float) { return *p; }
@@ -55,4 +57,4 @@ LAMINA_INLINE void for_each_row_vector(int n, F f) {
   for (int j = 0; !found && j < n; ++j) f(j, 0.F);
 }
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/core/intrinsics.hpp>
 #include <lamina/core/padding.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The widest vector of real numbers, floats or doubles, that the compiler may use.
 template <class Real>
@@ -129,4 +130,4 @@ inline constexpr int narrow_width = narrow_width_in<float>;
 
 static_assert(panel_width == 2 * alignment_floats || alignment_floats % panel_width == 0);
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

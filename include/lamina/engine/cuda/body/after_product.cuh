@@ -2,10 +2,12 @@
 // lamina/engine/cuda/body/after_product.cuh - runs the statements of a group on a finished product.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/statement_runner.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Each thread runs the statements on packs of the product, the head of the group.
 template <class S>
@@ -37,4 +39,4 @@ void run_after_product(Backend& b, typename after_product_body<S>::arguments g,
   b.template elements<after_product_body<S>>(g);
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

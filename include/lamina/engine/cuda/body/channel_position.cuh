@@ -4,9 +4,10 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/divider.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The row of element i of all rows, its index in the row, its channel, and its index in the
 /// channel.
@@ -22,4 +23,4 @@ struct channel_position {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

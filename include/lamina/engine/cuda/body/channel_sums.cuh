@@ -2,6 +2,8 @@
 // lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of each channel of images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -9,7 +11,7 @@
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The elements of the channels of an array: `size` adjacent elements in each row. An absent array
 /// has no elements.
@@ -121,4 +123,4 @@ void add_channels(Backend& b, const operand& x, const operand& to, float* scratc
                {x, to.columns}, scratch);
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,10 +3,12 @@
 // not 0, or of those that are 0, in ascending order.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -55,4 +57,4 @@ struct chosen_elements {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // column.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The shape of a block that sums columns: `Columns` adjacent columns, `Lanes` threads per column.
 template <int Columns, int Lanes>
@@ -126,4 +128,4 @@ void sum_columns(Backend& b, const Terms& terms, const Finish& finish, int rows,
   b.template teams<column_sum_body<partial, Finish, shape>>({sums, finish, parts, columns, 1});
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,11 +3,13 @@
 // filters and windows of the images, and statements on the sums while these are in registers.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/conv_reader.cuh>
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/body/tile_product.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The arguments of a group whose head is a convolution: argument 0 is the images, 1 the filters.
 /// If `parts` is above 1, each part of the terms is summed separately, into an array of rows x
@@ -192,4 +194,4 @@ struct conv_filter_body {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

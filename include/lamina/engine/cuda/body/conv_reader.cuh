@@ -3,6 +3,8 @@
 // products that a convolution and its gradients are (implicit GEMM: no matrix is stored).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/body/conv_tile.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The direction of a convolution kernel: which image is the result, and which one is read.
 enum class conv_kind {
@@ -293,4 +295,4 @@ struct channel_reader {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -6,9 +6,11 @@
 // tiles that its convolutions use. The choice depends on the shape, not on the device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// A fold of 1, 2 or 4 divides the rows of a product's tile by this factor and multiplies the
 /// columns by it: on a device 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its
@@ -71,4 +73,4 @@ void with_fold(conv_folds fold, const F& f) {
   }
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

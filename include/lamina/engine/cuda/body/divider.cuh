@@ -3,11 +3,11 @@
 // a shift.
 #pragma once
 
-#include <cstdint>
-
 #include <lamina/core/config.hpp>
 
-namespace lamina::engine::cuda {
+#include <cstdint>
+
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Divides numbers from 0 to below 2^31. With p = 31 + ceil(log2 d) and m = ceil(2^p / d), the
 /// quotient is n m / 2^p rounded down: m d exceeds 2^p by less than d. Source: Granlund and
@@ -39,4 +39,4 @@ class divider {
   std::uint32_t factor_ = 1u << 31;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // index of an element, in place of nested loops.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <limits>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// K arrays walked by nested loops; the innermost index changes fastest.
 template <int K>
@@ -82,4 +84,4 @@ void run_lines(Backend& b, typename Kernel::arguments& a, int lines, int width, 
     b.template lines<team_lines<Kernel>>(a);
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

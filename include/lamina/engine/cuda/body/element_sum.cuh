@@ -3,13 +3,14 @@
 // and results of algorithm::sum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The identity: a sum of the elements themselves.
 struct element_itself {
@@ -60,4 +61,4 @@ std::ptrdiff_t sum_scratch(int count) {
   return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

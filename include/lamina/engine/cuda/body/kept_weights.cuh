@@ -7,10 +7,12 @@
 // no team waits for another.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 /// A state, or its gradient, that all threads read. The elements after the last state are zeros.
 template <int States>
@@ -155,4 +157,4 @@ bool walk_with_kept_weights(Backend& b, const Arguments& a) {
   return a.n <= 128 && walk(kept_body<Steps<128>>{});
 }
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

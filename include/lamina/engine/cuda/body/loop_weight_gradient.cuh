@@ -3,12 +3,14 @@
 // the transposed weights that a loop needs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/after_product.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations.
 template <>
@@ -62,4 +64,4 @@ struct call_kernel<transposed_panels> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

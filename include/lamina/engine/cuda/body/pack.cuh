@@ -4,9 +4,10 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/core/padding.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Unrolls the next loop fully or by four, or does not unroll it; in device code only.
 #if defined(__CUDA_ARCH__)
@@ -65,4 +66,4 @@ LAMINA_INLINE LAMINA_FN void store_pack(float* to, const pack_of<Width>& x) {
   *reinterpret_cast<pack_of<Width>*>(to) = x;
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // with one thread per element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -117,4 +119,4 @@ void fill(Backend& b, const operand& to, double value) {
       {to.data, to.stride, divider(to.columns), to.type, value, to.rows * to.columns});
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,10 +3,12 @@
 // over rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/statement_runner.cuh>
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The arguments of a group's kernel. They are passed by value, so they are in constant memory.
 template <int Arguments>
@@ -52,4 +54,4 @@ struct column_statements {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

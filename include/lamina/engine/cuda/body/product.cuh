@@ -3,15 +3,16 @@
 // statements of a group that the product itself can run.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/expression/expression.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The operation on the sums of a product before they are stored. It never includes the relu of
 /// cuBLASLt, which returns 0 for NaN.
@@ -81,4 +82,4 @@ struct epilogue_statements<expression::statements<
   static constexpr int store = Store, bias = Bias;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // arrays by row, the states before each step, the gradient of the weights.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/recurrent/common.hpp>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 /// An array of floats by row; null where it is absent.
 struct row_array {
@@ -133,4 +135,4 @@ void recurrent_weight_gradient(Backend& b, const row_array& states, const row_ar
               workspace);
 }
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

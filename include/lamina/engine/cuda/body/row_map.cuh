@@ -3,12 +3,14 @@
 // one thread per element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Maps the r-th row of a call to a row of the array: `first + r` without tables; with `order`, the
 /// entry of that table; with `ranks`, a column of a rank table, the sequence of this rank.
@@ -81,4 +83,4 @@ void clear_rows(Backend& b, operand to, int first) {
   }
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // others whose addresses the host knows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <vector>
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -82,4 +84,4 @@ class row_scatter {
   std::vector<void*> at_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // kernel for many small products of them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/body/divider.cuh>
@@ -10,7 +12,7 @@
 #include <lamina/engine/cuda/body/tile_product.cuh>
 #include <lamina/operators/matrix/matmul/common.hpp>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 /// Where the matrices of an array begin: some in the first row, then some in the next row. If both
 /// steps are 0, one matrix serves all products.
@@ -166,4 +168,4 @@ void multiply_small(Backend& b, const read_matrices& left, const read_matrices& 
     run.template operator()<false, false>();
 }
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

@@ -2,13 +2,15 @@
 // lamina/engine/cuda/body/statement_runner.cuh - runs a group's statements on one pack of a thread.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/body/divider.cuh>
 #include <lamina/engine/cuda/body/pack.cuh>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The position of a pack: the offset of its first element in arrays of the group's shape, its row
 /// and its column.
@@ -256,4 +258,4 @@ struct statement_runner<expression::statements<S...>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -7,10 +7,12 @@
 // run the same bodies. Sums are taken in a fixed order: equal inputs give equal bits.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// A thread of a grid over the packs of a matrix: it takes every `columns`-th pack of a row from
 /// `column` on, and every `rows`-th row.
@@ -144,4 +146,4 @@ LAMINA_INLINE LAMINA_FN T smallest_of(const Team& team, T x) {
   return team.reduce(x, take_smaller{});
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

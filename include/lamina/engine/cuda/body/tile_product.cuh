@@ -4,11 +4,13 @@
 // stay in registers. The reader of an operand knows its layout in global memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <class Shape>
 struct tile_memory;
@@ -190,4 +192,4 @@ class tile_share {
   detail::tile_sums<Shape::each> sums_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

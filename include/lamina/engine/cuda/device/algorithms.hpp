@@ -7,12 +7,13 @@
 // counts alone. No algorithm allocates memory or waits, so a graph may record them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
-#include <lamina/core/config.hpp>
 #include <lamina/engine/cuda/body/pack.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace algorithm {
 
@@ -139,4 +140,4 @@ std::ptrdiff_t algorithm_floats(const Algorithm& a) {
   return static_cast<std::ptrdiff_t>(bytes / sizeof(float)) + 1;
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/engine/cuda/device/cublaslt.hpp - a backend that multiplies matrices by cuBLASLt.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,12 +21,11 @@
 #include <cublasLt.h>
 #endif
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/body/product.cuh>
 #include <lamina/engine/cuda/place.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -220,4 +221,4 @@ class cublaslt_backend : public Base {
   std::vector<call> calls_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

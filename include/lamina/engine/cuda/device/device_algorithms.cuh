@@ -10,6 +10,8 @@
 // seconds of compile time.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -24,7 +26,7 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/engine/cuda/device/device_backend.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace algorithm {
 
@@ -144,4 +146,4 @@ void device_backend::algorithm_scratch(const Algorithm& a, std::size_t* bytes) {
   check_call(call(a, nullptr, *bytes, nullptr), Algorithm::name);
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -4,6 +4,8 @@
 // launch kernels are declared here and defined in kernels.cuh.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdlib>
 
@@ -15,7 +17,7 @@
 #include <lamina/engine/cuda/device/device_graph.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Device `number` of this machine. Work is done in the order of the calls, on one stream. Only one
 /// thread at a time may use it.
@@ -107,4 +109,4 @@ class device_backend : public device_graph {
   const char* operator_ = nullptr;  // whose group is being launched; null between groups
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,14 +3,15 @@
 // and from it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <utility>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Throws lamina::error: the device does not have enough memory. `planned` is 0 if the request is
 /// not part of a plan.
@@ -88,4 +89,4 @@ using device_buffer = backend_buffer<Backend, false>;
 template <class Backend>
 using staging_buffer = backend_buffer<Backend, true>;
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // replays it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +12,7 @@
 
 #include <lamina/engine/cuda/device/device_memory.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Captures the work of a stream as a graph and replays it: one launch per run in place of one per
 /// kernel. With LAMINA_CUDA_GRAPHS=0 in the environment it launches each kernel directly.
@@ -129,4 +131,4 @@ class device_graph : public device_memory {
   std::vector<void*> kept_;  // of the graph that is being captured
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

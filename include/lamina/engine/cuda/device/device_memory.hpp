@@ -3,6 +3,8 @@
 // and of the host, and copies between them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
@@ -11,12 +13,11 @@
 #include <cuda_runtime_api.h>
 #endif
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The runtime's message for a failed call. This also clears the error, which a later launch would
 /// report otherwise.
@@ -110,4 +111,4 @@ class device_memory {
   std::size_t in_use_ = 0, planned_ = 0;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/engine/cuda/device/kernels.cuh - the kernels that run bodies, and their launches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/device/device_backend.hpp>
@@ -12,7 +14,7 @@
 #pragma clang diagnostic ignored "-Wunknown-attributes"
 #endif
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -128,7 +130,7 @@ void device_backend::elements(const typename Body::arguments& a) {
   check_launch();
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda
 
 #if defined(__clang__)
 #pragma clang diagnostic pop

@@ -2,13 +2,15 @@
 // lamina/engine/cuda/device/place_backend.hpp - the backend for a place that is a CUDA device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/device/cublaslt.hpp>
 #include <lamina/engine/cuda/device/device_backend.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// A device with the matrix arithmetic of a place.
 template <class Arithmetic>
 using place_backend = cublaslt_backend<device_backend, Arithmetic>;
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

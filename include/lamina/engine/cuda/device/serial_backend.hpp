@@ -3,9 +3,11 @@
 // computes the numbers that control loops and branches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/team.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The part of a backend that kernels of single numbers need, over host memory.
 struct serial_backend {
@@ -19,4 +21,4 @@ struct serial_backend {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/engine/cuda/device/transform.cuh - transformations of arrays on the device, by Thrust.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <new>
 
@@ -13,7 +15,7 @@
 
 #include <lamina/engine/cuda/device/device_algorithms.cuh>
 
-namespace lamina::engine::cuda::algorithm {
+namespace lamina::inline LAMINA_ABI::engine::cuda::algorithm {
 
 /// An allocator for Thrust that always fails: the algorithms below need no temporary storage, and
 /// one that did would fail here before it asked the driver for memory.
@@ -59,4 +61,4 @@ cudaError_t call(const tabulate<Body>& a, cudaStream_t stream) {
   });
 }
 
-}  // namespace lamina::engine::cuda::algorithm
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::algorithm

@@ -4,6 +4,8 @@
 // operators make.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +14,7 @@
 #include <lamina/engine/cuda/memory/device_tensor_array.hpp>
 #include <lamina/engine/cuda/schedule/host_table.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Host numbers that are copied to a device asynchronously; each keeps a separate address until the
 /// run is over.
@@ -186,4 +188,4 @@ struct no_block_memory {
 };
 }  // namespace detail
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

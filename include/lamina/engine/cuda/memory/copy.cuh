@@ -4,12 +4,14 @@
 // arrays.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<fill_constant> {
@@ -49,4 +51,4 @@ struct call_kernel<rows_hand_over> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,12 +3,14 @@
 // sequence offsets in one range of memory, which the host fills and copies to the device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The offsets of all data that are copied to the device for a run of program P; they depend on the
 /// numbers of rows.
@@ -108,4 +110,4 @@ constexpr auto find_domain_sizes() {
   return s;
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

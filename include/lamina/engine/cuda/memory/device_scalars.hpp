@@ -2,6 +2,8 @@
 // lamina/engine/cuda/memory/device_scalars.hpp - reads numbers from device memory to the host.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,7 +12,7 @@
 
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Reads numbers from a device and waits for them.
 template <class Backend>
@@ -42,4 +44,4 @@ class device_scalars {
   std::vector<std::pair<const void*, std::int64_t>> counts_;  // of this run
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

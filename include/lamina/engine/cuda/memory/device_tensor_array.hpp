@@ -3,12 +3,14 @@
 // device memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/tensor_array.hpp>
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Device memory for a stack. The host knows all addresses in it.
 template <class Backend>
@@ -33,4 +35,4 @@ struct device_chunks {
 template <class Backend>
 using device_tensor_array = engine::tensor_array<device_chunks<Backend>>;
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

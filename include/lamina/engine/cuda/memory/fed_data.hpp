@@ -2,12 +2,14 @@
 // lamina/engine/cuda/memory/fed_data.hpp - the mini-batch of a run on a device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/engine/cuda/memory/data_range.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The arguments of a schedule that are data.
 template <class Schedule>
@@ -80,4 +82,4 @@ class fed_data {
   device_buffer<Backend> on_device_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // fetches.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <vector>
 
 #include <lamina/engine/cuda/device/device_buffer.hpp>
 #include <lamina/plan/memory.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Each variable has a separate copy, found by its memory slot, so a caller may use several at the
 /// same time.
@@ -50,4 +52,4 @@ class fetched_variables {
   std::vector<fetched> all_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // number of rows: constants, the seed, the report of a run, variables with a fixed address.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +16,7 @@
 #include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 /// Floats of the fixed variables of a plan up to the last scalar that a caller may fetch after a
@@ -107,4 +109,4 @@ class fixed_memory {
   bool knows_results_ = false;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // address of every argument of its schedule.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +21,7 @@
 #include <lamina/engine/cuda/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Constants, the seed and variables with a fixed address share one allocation, which stays for the
 /// machine's life. Data have a separate range, and arrays with rows are in an arena; both are
@@ -368,4 +370,4 @@ class machine_memory {
   bool fits_ = false, moves_ = false;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -7,6 +7,8 @@
 // the same.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/cuda/device/device_buffer.hpp>
@@ -15,7 +17,7 @@
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Rows of a table by their numbers, as arguments of kernels: `numbers` in ascending order, and in
 /// `values` the row of each number. The first of equal numbers has the sum of their rows; the
@@ -157,4 +159,4 @@ struct no_selected_rows {
   explicit no_selected_rows(Backend&) {}
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

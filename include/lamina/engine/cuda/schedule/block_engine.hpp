@@ -2,13 +2,15 @@
 // lamina/engine/cuda/schedule/block_engine.hpp - loops and branches of a program on a device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/common/block_runner.hpp>
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
 #include <lamina/engine/cuda/schedule/group_runner.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Runs blocks on a device: the host walks through the blocks and knows the address and the rows of
 /// every array; kernels run in the order of the stream.
@@ -56,4 +58,4 @@ class device_block_runner : public engine::block_runner<P, device_block_engine<P
       : engine::block_runner<P, device_block_engine<P, Backend>>(device_chunks<Backend>{&b}) {}
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

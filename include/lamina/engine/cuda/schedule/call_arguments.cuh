@@ -4,10 +4,11 @@
 // range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/dtype.hpp>
 #include <lamina/core/number_cast.hpp>
 #include <lamina/engine/cuda/body/random_source.cuh>
@@ -17,7 +18,7 @@
 #include <atomic>
 #endif
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Writes a number as an element of any type.
 template <class T>
@@ -176,4 +177,4 @@ struct line_body {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

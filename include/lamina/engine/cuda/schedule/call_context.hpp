@@ -3,6 +3,8 @@
 // attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -12,7 +14,7 @@
 #include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/cuda/schedule/call_arguments.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The meaning of a checked number. `element`: the index of an element in a line of input 0; `row`:
 /// the index of a row of input 0; `attribute`: an index below attribute 0; `fraction`: a number
@@ -191,4 +193,4 @@ struct call_context : operator_call {
 template <class Op>
 struct call_kernel;
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // make rows and sequences: it knows the offsets of all sequences and sends them to the device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,7 +12,7 @@
 #include <lamina/engine/common/dynamic_rows.hpp>
 #include <lamina/engine/cuda/body/row_map.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The rows of a call on the host (dynamic_rows.hpp). Kernels launched before it may still be
 /// running.
@@ -123,4 +125,4 @@ void choose_parts(Backend& b, const call_context& c, int in, int out, int levels
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

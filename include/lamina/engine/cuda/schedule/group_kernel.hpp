@@ -2,11 +2,13 @@
 // lamina/engine/cuda/schedule/group_kernel.hpp - the arguments of the bodies of fused groups.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/pointwise.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/expression/expression.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -51,4 +53,4 @@ struct group_kernel {
   static constexpr bool exists = false;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

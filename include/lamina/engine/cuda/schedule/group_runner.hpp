@@ -2,6 +2,8 @@
 // lamina/engine/cuda/schedule/group_runner.hpp - launches a group of a schedule on a device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string>
 
 #include <lamina/core/error.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cuda/memory/machine_memory.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Launches the groups of program P by a backend.
 template <class P, class Backend>
@@ -42,4 +44,4 @@ class group_runner {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

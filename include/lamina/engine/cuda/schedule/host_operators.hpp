@@ -3,9 +3,11 @@
 // operands of, when a program runs on a device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Whether a kernel reads operand `n` on the host if the host has it: a condition of rows, the
 /// index of a slot or of a step, a rank table.
@@ -28,4 +30,4 @@ constexpr int first_number(const instruction& i) {
   return i.schema->facts.reads_minibatch ? i.outputs + i.output_count - 1 : i.outputs;
 }
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,11 +3,13 @@
 // itself for a program with loops and branches on a device.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/block_schedule.hpp>
 #include <lamina/engine/cuda/schedule/host_values.hpp>
 #include <lamina/engine/cuda/schedule/schedule_table.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The arguments of program P's schedule that the host computes.
 template <class P, class Backend>
@@ -131,4 +133,4 @@ struct host_table {
   static constexpr bool repeats = !values.waits && knows_rows;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

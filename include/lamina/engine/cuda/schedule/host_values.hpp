@@ -7,10 +7,12 @@
 // own memory and walks through the blocks without waiting; the kernels run asynchronously after it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/schedule/host_operators.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// By plan variable of program P: whether the host computes it, and whether the device needs it
 /// too.
@@ -95,4 +97,4 @@ constexpr auto find_host_values() {
 template <class P>
 inline constexpr auto host_values_of = find_host_values<P>();
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,13 +3,15 @@
 // index all rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 
 #include <lamina/core/error.hpp>
 #include <lamina/engine/common/operator_call.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Kernels of single operators index the elements of an array with rows by int, because 32 bit
 /// divisions cost a device a fraction of 64 bit ones. Pointwise groups, products and the mean of
@@ -65,4 +67,4 @@ class index_range_check {
   std::int64_t widest_[Domains] = {};
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -7,6 +7,8 @@
 // kernel.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -67,7 +69,7 @@
 #include <lamina/operators/update/cuda.cuh>
 #include <lamina/operators/update/step/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <class S>
 struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
@@ -227,4 +229,4 @@ struct group_kernel<expression::call_expression<Op>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

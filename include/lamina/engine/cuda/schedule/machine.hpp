@@ -3,6 +3,8 @@
 // order, or replays them as one graph.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,7 @@
 #include <lamina/engine/cuda/schedule/block_engine.hpp>
 #include <lamina/engine/cuda/schedule/run_key.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// Runs program P by a backend in float. Owns activations, gradients and copies of the data on
 /// the device, never parameters.
@@ -259,4 +261,4 @@ class machine {
       blocks_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

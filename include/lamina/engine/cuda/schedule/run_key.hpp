@@ -3,13 +3,15 @@
 // depends.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include <lamina/plan/plan.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The numbers of fed rows of program P, and, with `Ranks`, the lengths of its sequences: equal
 /// keys mean equal work.
@@ -62,4 +64,4 @@ class run_key {
   std::string key_;
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

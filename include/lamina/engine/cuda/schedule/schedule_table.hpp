@@ -3,6 +3,8 @@
 // functions, and the layout and memory slot of each argument.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <utility>
 
 #include <lamina/engine/cuda/schedule/launch.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/plan/plan.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The table of a program for a backend. The type of a group's expression alone determines the
 /// kernel: equal groups of all programs share one kernel.
@@ -166,4 +168,4 @@ struct schedule_table {
   static constexpr table_type table = make();
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

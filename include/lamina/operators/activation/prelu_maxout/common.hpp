@@ -3,9 +3,11 @@
 // that belong to one channel or share one slope.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The number of elements of a channel (dimension 1); 1 if there is no channel.
 inline int channel_width(const operand& x) {
@@ -24,4 +26,4 @@ inline int slope_width(const operator_call& c, const operand& x) {
   return x.columns < 1 ? 1 : x.columns;
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

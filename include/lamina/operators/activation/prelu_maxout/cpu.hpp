@@ -3,6 +3,8 @@
 // prelu, maxout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/core/extremes.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -135,4 +137,4 @@ struct call_kernel<gradient_of<maxout>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

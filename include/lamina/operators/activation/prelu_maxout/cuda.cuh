@@ -3,12 +3,14 @@
 // prelu, maxout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -187,4 +189,4 @@ struct call_kernel<gradient_of<maxout>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

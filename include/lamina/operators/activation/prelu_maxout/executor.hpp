@@ -3,11 +3,13 @@
 // prelu, maxout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// For each element of X the position of its Alpha.
 template <class Real>
@@ -105,4 +107,4 @@ void add_activation_kernels(kernel_table<Real>& table) {
   table["maxout_grad"] = maxout_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,12 +3,14 @@
 // and maxout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// The number of slopes that prelu trains: one, one per channel (dimension 1), or one per element
 /// of a row.
@@ -62,4 +64,4 @@ constexpr auto maxout(variable<T, R, C, D...> x, const options<activation_attr, 
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

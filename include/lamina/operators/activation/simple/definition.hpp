@@ -3,9 +3,11 @@
 // attributes, X -> Out.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// max(x, 0), NaN if x is NaN.
 struct relu : pointwise_by_output {
@@ -150,4 +152,4 @@ struct selu : pointwise_by_output {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/activation/simple/layer.hpp - the activation functions without attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of the activation functions without attributes.
 struct activation_attr {
@@ -162,4 +164,4 @@ constexpr auto sign(variable<T, R, D...> x, const options<activation_attr, T>& a
   return detail::activate<lamina::sign>(x, attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/activation/softmax/cpu.hpp - softmax, and its fusion with the cross entropy.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +13,7 @@
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -218,4 +220,4 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

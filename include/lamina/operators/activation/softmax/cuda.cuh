@@ -2,6 +2,8 @@
 // lamina/operators/activation/softmax/cuda.cuh - softmax and cross entropies, one team per line.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 
 #include <lamina/core/math.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -215,4 +217,4 @@ struct call_kernel<gradient_of<cross_entropy>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

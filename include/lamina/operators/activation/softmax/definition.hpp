@@ -2,9 +2,11 @@
 // lamina/operators/activation/softmax/definition.hpp - the softmax function.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = e^(x - max) / sum e^(x - max) along `axis`. Fluid: softmax.
 struct softmax : operator_definition {
@@ -19,4 +21,4 @@ struct softmax : operator_definition {
   static constexpr auto gradient_rows = row_rule::independent;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

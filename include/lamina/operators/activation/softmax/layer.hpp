@@ -2,11 +2,13 @@
 // lamina/operators/activation/softmax/layer.hpp - the softmax function.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of softmax.
 struct softmax_attr {
@@ -26,4 +28,4 @@ constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& a
                                            Axis == -1 ? -1 : x.builder->attribute_list(Axis));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

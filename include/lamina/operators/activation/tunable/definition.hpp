@@ -3,9 +3,11 @@
 // attributes or parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// x if x > 0, else alpha * x. Source: Maas et al. 2013.
 struct leaky_relu : pointwise {
@@ -236,4 +238,4 @@ struct maxout : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/activation/tunable/layer.hpp - the activation functions with attributes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of gelu.
 struct gelu_attr {
@@ -216,4 +218,4 @@ constexpr auto thresholded_relu(variable<T, R, D...> x,
                                                     x.builder->attribute_list(attr.threshold));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

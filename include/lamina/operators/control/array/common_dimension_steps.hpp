@@ -3,11 +3,13 @@
 // separate arrays.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// An array whose dimension `axis` is walked along: index t of it is an array without it.
 struct dimension_steps {
@@ -28,4 +30,4 @@ struct dimension_steps {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,9 +3,11 @@
 // of an array of tensors belong to: for every engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/dynamic_rows.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The offsets of a slot: for each level, the highest first, the number of sequences, and where
 /// they begin and end.
@@ -37,4 +39,4 @@ void take_sequences(const Call& c, int domain, const Array& from, int i) {
   }
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,6 +3,8 @@
 // gradients, a dimension as an array.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
@@ -12,7 +14,7 @@
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Slot i of an array, which has a value, as an operand.
 inline operand slot_of(const operand& array, int i) {
@@ -255,4 +257,4 @@ struct call_kernel<tensor_array_to_tensor> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

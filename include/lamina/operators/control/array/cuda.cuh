@@ -3,6 +3,8 @@
 // addresses of slots, kernels move their rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/row_map.cuh>
@@ -13,7 +15,7 @@
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -285,4 +287,4 @@ struct call_kernel<tensor_array_to_tensor> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

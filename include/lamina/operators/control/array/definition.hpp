@@ -7,9 +7,11 @@
 // the write has overwritten the previous value. A slot without a value counts as zeros.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
 
@@ -78,4 +80,4 @@ constexpr void read_from_array::gradient(program_builder& b, const operator_desc
   b.add_operator(schema_of<read_from_array_gradient>(), {at, whole}, {to});
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

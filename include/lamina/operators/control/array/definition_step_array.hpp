@@ -3,9 +3,11 @@
 // of an array, and back.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[t] = the part of X at index t of dimension `axis`, without this dimension. Its gradient is a
 /// tensor_array_to_tensor. Fluid has no such operator: its recurrent operator cuts its inputs
@@ -51,4 +53,4 @@ constexpr void tensor_array_to_tensor::gradient(program_builder& b, const operat
                  b.attribute_list(axis));
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // gradients, a dimension as an array.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The index in slot I, which is not negative.
 template <class Real>
@@ -136,4 +138,4 @@ void add_array_kernels(kernel_table<Real>& table) {
   table["lod_array_length"] = lod_array_length_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

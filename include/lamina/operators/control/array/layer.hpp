@@ -2,10 +2,12 @@
 // lamina/operators/control/array/layer.hpp - arrays of variables, written and read by number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. It is
 /// memory: an operator that reads a slot later, in any block, gets the value written last.
@@ -86,4 +88,4 @@ constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, 
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/control/block/cpu.hpp - operators that run a block have no kernel.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// A machine runs blocks itself (block_runner.hpp); the entries in the table of kernels are
 /// placeholders.
@@ -23,4 +25,4 @@ struct call_kernel<conditional_block> : no_kernel {};
 template <>
 struct call_kernel<conditional_block_gradient> : no_kernel {};
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,9 +3,11 @@
 // conditional_block. The block's number is the first attribute, so sub_block_of() finds it.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs sub_block while Condition, one bool, is true. X: all variables that the block reads from
 /// outer blocks; Out: those that it writes there. Variables of the block belong to one iteration;
@@ -126,4 +128,4 @@ constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
 }
 
 }  // namespace detail
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

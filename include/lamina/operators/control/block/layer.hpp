@@ -11,12 +11,14 @@
 // variable, and only h changes.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/program/rollback.hpp>
 
-namespace lamina::layer::detail {
+namespace lamina::inline LAMINA_ABI::layer::detail {
 
 /// Opens a block inside of the current one, and closes it.
 class open_block {
@@ -142,4 +144,4 @@ constexpr void add_conditional(layer_helper& layer, const recorded_body& made, i
                                                   made.block, made.first, condition, scope, at));
 }
 
-}  // namespace lamina::layer::detail
+}  // namespace lamina::inline LAMINA_ABI::layer::detail

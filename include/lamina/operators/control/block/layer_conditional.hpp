@@ -3,6 +3,8 @@
 // batch holds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 #include <utility>
 
@@ -11,7 +13,7 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of conditional_block and cond.
 struct conditional_attr {
@@ -160,4 +162,4 @@ constexpr auto cond(const variable<bool, once, 1>& condition, Yes&& yes, No&& no
     return all;
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -8,6 +8,8 @@
 // many products of few rows, in the gradients too.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <initializer_list>
 
 #include <lamina/layers/layer_helper.hpp>
@@ -16,7 +18,7 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::layer::detail {
+namespace lamina::inline LAMINA_ABI::layer::detail {
 
 /// Rewrites the body of a loop, block `body`. Its operators, and those recorded meanwhile for the
 /// block around it, begin at `first`.
@@ -198,4 +200,4 @@ constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }
 
-}  // namespace lamina::layer::detail
+}  // namespace lamina::inline LAMINA_ABI::layer::detail

@@ -2,10 +2,12 @@
 // lamina/operators/control/block/layer_while.hpp - a loop that runs as long as a condition holds.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/layer.hpp>
 #include <lamina/operators/control/block/layer_hoist_inputs.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of while_loop.
 struct while_attr {
@@ -43,4 +45,4 @@ constexpr void while_loop(variable<bool, once, 1>& going, F&& body,
                                                   made.first, going.id, scopes, at));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

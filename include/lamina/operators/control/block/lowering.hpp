@@ -3,10 +3,12 @@
 // the whole block.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// The first instruction of block `inner` or of a block in it.
 constexpr int first_inside(const lowering_state& s, int inner) {
@@ -63,4 +65,4 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
   finish_products(s, k);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,6 +3,8 @@
 // Fluid 1.7 and before.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -15,7 +17,7 @@
 #include <lamina/operators/control/print/definition.hpp>
 #include <lamina/program/names.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 namespace detail {
 
@@ -117,4 +119,4 @@ void print_operand(const operator_call& c, const operand& in, const element_read
   std::fputc('\n', stderr);
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,10 +2,12 @@
 // lamina/operators/control/print/cpu.hpp - the print operator.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/control/print/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Host only: writes to stderr while the program runs.
 template <>
@@ -21,4 +23,4 @@ struct call_kernel<print> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

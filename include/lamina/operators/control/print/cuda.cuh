@@ -3,13 +3,15 @@
 // so that nothing of such a program is recorded.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <vector>
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/control/print/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<print> {
@@ -30,4 +32,4 @@ struct call_kernel<print> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/control/print/definition.hpp - prints a variable while the program runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = In. Also writes to stderr: message, name, shape, type and the first `summarize` elements
 /// (-1: all), the first `first_n` times (-1: always). print_phase says whether values, gradients or
@@ -64,4 +66,4 @@ constexpr char type_letter(dtype type) {
   }
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

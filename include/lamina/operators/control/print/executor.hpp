@@ -3,6 +3,8 @@
 // before.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <ctime>
 #include <iostream>
 #include <string>
@@ -13,7 +15,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = In. Writes time, message, name, shape, type, offsets of sequences and data, the first
 /// first_n times.
@@ -71,4 +73,4 @@ void add_print_kernels(kernel_table<Real>& table) {
   table["print"] = print_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/control/print/layer.hpp - prints a variable while the program runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/control/print/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// When a print writes.
 enum class print_phase : std::uint8_t { forward, backward, both };
@@ -36,4 +38,4 @@ constexpr variable<T, R, D...> print(variable<T, R, D...> x,
                        attr.tensor_shape, attr.tensor_lod, phase, true));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

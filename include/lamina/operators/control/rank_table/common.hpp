@@ -3,12 +3,14 @@
 // any engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
 #include <lamina/engine/common/argument_info.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A rank table (operators/control/rank_table/definition.hpp) as its operators read it: number and
 /// length of each sequence, longest first.
@@ -56,4 +58,4 @@ void rank_sequences(const operand& table, int count, const Length& length) {
   }
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

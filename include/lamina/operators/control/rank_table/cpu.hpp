@@ -2,12 +2,14 @@
 // lamina/operators/control/rank_table/cpu.hpp - sequences of different length step by step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/control/rank_table/common.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<lod_rank_table> {
@@ -193,4 +195,4 @@ struct call_kernel<fill_constant_batch_size_like> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

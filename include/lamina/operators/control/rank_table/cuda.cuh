@@ -3,6 +3,8 @@
 // host ranks them, so it knows the number of all rows before any kernel runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/row_scatter.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/array/cuda.cuh>
@@ -10,7 +12,7 @@
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -268,4 +270,4 @@ struct call_kernel<fill_constant_batch_size_like> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -7,9 +7,11 @@
 // t, in the order of the table, so the sequences of a step are the first ones of the previous step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 
@@ -139,4 +141,4 @@ struct fill_constant_batch_size_like : operator_definition {
        {"output_dim_idx", attribute_type::integer, 0}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/operators/control/rank_table/executor.hpp - sequences of different length step by step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <vector>
 
 #include <lamina/core/sort_stably.hpp>
 #include <lamina/operators/control/array/executor.hpp>
 #include <lamina/operators/control/split_merge/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// A rank table as its operators read it.
 struct rank_table {
@@ -224,4 +226,4 @@ void add_rank_table_kernels(kernel_table<Real>& table) {
   table["fill_constant_batch_size_like"] = fill_constant_batch_size_like_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

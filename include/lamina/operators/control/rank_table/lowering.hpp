@@ -3,11 +3,13 @@
 // memory of its operand where that is enough.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/plan/lowering/lowering_state.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. If it is
 /// only added to an array, whose slots count as zeros beyond their rows, no zeros are needed: it
@@ -26,4 +28,4 @@ constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int
   return true;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -2,6 +2,8 @@
 // lamina/operators/control/read_minibatch/cpu.hpp - mini-batches that a program reads by itself.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<read_minibatch> {
@@ -34,4 +36,4 @@ struct call_kernel<read_minibatch> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,11 +3,13 @@
 // by itself.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The host knows whether another mini-batch follows, so it runs the loop without reading from the
 /// device, unless an operator there writes to the same variable.
@@ -50,4 +52,4 @@ struct call_kernel<read_minibatch> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // program runs.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out, data variables, become the next mini-batch of the reader that the run was given; More,
 /// bool [1], is whether another one follows. Fluid: read.
@@ -19,4 +21,4 @@ struct read_minibatch : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,13 +2,15 @@
 // lamina/operators/control/read_minibatch/layer.hpp - data that a program reads by itself.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 #include <utility>
 
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/control/read_minibatch/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One field of the samples of a reader: an array of inner dimensions Dims per sample; without
 /// dimensions, one number.
@@ -98,4 +100,4 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
 }
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

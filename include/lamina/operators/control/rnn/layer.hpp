@@ -3,11 +3,13 @@
 // common.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Dimensions as a type.
 template <int... D>
@@ -222,4 +224,4 @@ struct with_replaced_rows<std::tuple<V...>, From, To> {
 
 }  // namespace detail
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

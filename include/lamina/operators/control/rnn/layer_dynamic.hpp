@@ -3,13 +3,15 @@
 // written as one step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <type_traits>
 
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_rnn.
 struct dynamic_rnn_attr {
@@ -199,4 +201,4 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
     return layer.returns(std::get<0>(all));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,12 +3,14 @@
 // written as one step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of static_rnn.
 struct static_rnn_attr {
@@ -177,4 +179,4 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     return layer.returns(std::get<0>(all));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

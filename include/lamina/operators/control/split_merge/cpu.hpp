@@ -3,11 +3,13 @@
 // number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -150,4 +152,4 @@ struct call_kernel<select_output> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

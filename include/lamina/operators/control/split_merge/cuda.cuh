@@ -3,11 +3,13 @@
 // rows a mask chooses is known on the device only: the host waits for this number once per branch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/chosen_elements.cuh>
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/control/split_merge/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -210,4 +212,4 @@ struct call_kernel<select_output> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // them again, or choose one of several variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
@@ -98,4 +100,4 @@ struct select_input : operator_definition {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

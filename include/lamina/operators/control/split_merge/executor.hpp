@@ -3,12 +3,14 @@
 // by number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The parts of a value, one for each entry of a mask: rows, or the sequences of a level.
 struct masked_parts {
@@ -161,4 +163,4 @@ void add_split_merge_kernels(kernel_table<Real>& table) {
   table["select_output"] = select_output_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,13 +3,15 @@
 // again.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 #include <type_traits>
 
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of if_else.
 struct if_else_attr {
@@ -179,4 +181,4 @@ constexpr auto if_else(const variable<bool, R, 1>& condition, Yes&& yes, No&& no
     return all;
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

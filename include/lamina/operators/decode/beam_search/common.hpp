@@ -3,12 +3,13 @@
 // engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/extremes.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A hypothesis extended by one id.
 template <class Real>
@@ -44,4 +45,4 @@ struct beam_best {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

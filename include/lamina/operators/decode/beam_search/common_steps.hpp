@@ -3,12 +3,14 @@
 // from its steps as the host has them: for every engine.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
 #include <lamina/engine/common/dynamic_rows.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The steps of a beam search, stored in the slots of two arrays. Array has the offsets of the
 /// sequences; Values has id(step, row) and score(step, row).
@@ -156,4 +158,4 @@ void for_each_token(const operator_call& c, const Steps& steps, const Order& ord
   }
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/decode/beam_search/cpu.hpp - beam_search: the best continuations of hypotheses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstdint>
 
@@ -9,7 +11,7 @@
 #include <lamina/operators/decode/beam_search/common.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<beam_search> {
@@ -137,4 +139,4 @@ struct call_kernel<beam_search> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

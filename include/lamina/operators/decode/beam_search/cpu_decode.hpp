@@ -2,13 +2,15 @@
 // lamina/operators/decode/beam_search/cpu_decode.hpp - beam_search_decode: whole hypotheses.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/operators/control/array/cpu.hpp>
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -45,4 +47,4 @@ struct call_kernel<beam_search_decode> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

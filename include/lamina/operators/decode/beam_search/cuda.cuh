@@ -4,6 +4,8 @@
 // come to the host, which counts hypotheses and puts them in order.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +17,7 @@
 #include <lamina/operators/decode/beam_search/common_steps.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -270,4 +272,4 @@ struct call_kernel<beam_search_decode> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

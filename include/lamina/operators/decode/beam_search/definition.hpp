@@ -3,9 +3,11 @@
 // each sentence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One step of a beam search. Row r of pre_ids and pre_scores is a partial hypothesis: its last id
 /// and its score; row r of ids and scores [rows, K] are its candidates, ids 0 to K - 1 where slot
@@ -46,4 +48,4 @@ struct beam_search_decode : operator_definition {
   static constexpr int made_levels = 2;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

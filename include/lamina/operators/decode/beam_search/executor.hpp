@@ -2,6 +2,8 @@
 // lamina/operators/decode/beam_search/executor.hpp - beam_search, beam_search_decode.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,7 +15,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// A hypothesis extended by one id.
 template <class Real>
@@ -207,4 +209,4 @@ void add_beam_search_kernels(kernel_table<Real>& table) {
   table["beam_search_decode"] = beam_search_decode_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/operators/decode/beam_search/layer.hpp - one step of a beam search.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of beam_search.
 struct beam_search_attr {
@@ -80,4 +82,4 @@ constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pr
   return beam_search<Name>(pre_ids, pre_scores, all, scores, beam_size, end_id, attr, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

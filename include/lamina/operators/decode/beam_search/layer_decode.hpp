@@ -2,13 +2,15 @@
 // lamina/operators/decode/beam_search/layer_decode.hpp - the sentences that a beam search found.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/decode/beam_search/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of beam_search_decode.
 struct beam_search_decode_attr {
@@ -45,4 +47,4 @@ constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array
   return std::tuple{layer.returns(found), of_found};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

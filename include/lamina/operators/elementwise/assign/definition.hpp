@@ -3,10 +3,12 @@
 // cast, increment.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X. Fluid: assign. Its gradient is an `assign` as well.
 struct assign : pointwise {
@@ -65,4 +67,4 @@ struct increment : pointwise {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

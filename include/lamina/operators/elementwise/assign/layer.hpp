@@ -2,11 +2,13 @@
 // lamina/operators/elementwise/assign/layer.hpp - copies, conversions, counters and constants.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of assign, cast, increment, clip and clip_by_norm.
 struct assign_attr {
@@ -110,4 +112,4 @@ constexpr auto fill_constant(const block& main, double value, const fill_constan
     return filled(layer.template output<variable<T, once, Dims...>>());
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

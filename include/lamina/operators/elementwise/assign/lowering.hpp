@@ -3,11 +3,13 @@
 // their values for the next iteration.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/plan/lowering/emit.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// At the end of an iteration a counter or a condition gets its next value. No copy is needed if
 /// that value can be computed in place of the previous one, because no operator reads the
@@ -48,4 +50,4 @@ constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
   return s.has_blocks && is<assign>(op) && (assign_in_place(s, op) || assign_with_rows(s, op, k));
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,10 +3,12 @@
 // such as the bias of a convolution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/elementwise/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// If Y has one number per element of dimension 1, Y@GRAD of elementwise_add is a sum over rows and
 /// inner dimensions, computed in vectors. Every other form uses the general kernel.
@@ -28,4 +30,4 @@ struct call_kernel<gradient_of<elementwise_add>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,12 +4,14 @@
 // `axis`; axis -1 stands for rank(X) - rank(Y).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/remainder.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the elementwise operators: Out = f(X, Y).
 struct elementwise : pointwise {
@@ -178,4 +180,4 @@ struct fill_zeros_like : pointwise {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

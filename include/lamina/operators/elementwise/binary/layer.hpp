@@ -3,12 +3,14 @@
 // element by element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of the elementwise layers.
 struct elementwise_attr {
@@ -141,4 +143,4 @@ constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...>
   return detail::elementwise<lamina::elementwise_floordiv, Axis>(x, y, attr, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -4,11 +4,13 @@
 // ..., as Fluid's overloaded operators do.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -137,4 +139,4 @@ constexpr auto operator/(double number, variable<T, R, D...> x) {
   return detail::scaled(inverse, number, 0);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

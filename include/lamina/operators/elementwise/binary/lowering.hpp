@@ -2,10 +2,12 @@
 // lamina/operators/elementwise/binary/lowering.hpp - the gradients of sums and differences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether output `o` of this operator is the gradient of its first input, without a change.
 constexpr bool passes_gradient(const operator_desc& op, int o) {
@@ -27,4 +29,4 @@ constexpr void emit_channel_sums(lowering_state& s, int slope, int dy, int k) {
   emit_call(s, schema_of<channel_sums>(), {padded_rows(s, slope, k)}, {dy}, k);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -3,9 +3,11 @@
 // limits.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = min(max(X, min), max). NaN stays NaN. The gradient passes strictly
 /// between the limits. Fluid: clip.
@@ -32,4 +34,4 @@ struct clip_to_norm : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"max_norm", attribute_type::real}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // result is bool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the comparisons: Out is bool, with the axis broadcast of elementwise_*.
 struct comparison : pointwise {
@@ -117,4 +119,4 @@ struct logical_not : logical {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

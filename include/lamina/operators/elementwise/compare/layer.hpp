@@ -2,10 +2,12 @@
 // lamina/operators/elementwise/compare/layer.hpp - comparisons and logic.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of comparisons and logic.
 struct compare_attr {
@@ -160,4 +162,4 @@ constexpr auto logical_not(variable<T, R, D...> x, const options<compare_attr, T
   return detail::same_shape<lamina::logical_not>(x, "logical_not", attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

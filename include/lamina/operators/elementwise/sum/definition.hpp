@@ -3,11 +3,13 @@
 // sum's gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = scale * X + bias, or scale * (X + bias) when bias_after_scale is false. Fluid: scale.
 struct scale : pointwise {
@@ -77,4 +79,4 @@ struct minus : operator_definition {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/elementwise/sum/layer.hpp - the sum of several variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sum.
 struct sum_attr {
@@ -42,4 +44,4 @@ constexpr auto minus(X x, Y y, const options<sum_attr, X>& attr = {}, int line =
   return layer.returns(X{&b, out});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/operators/elementwise/sum/layer_scale.hpp - a variable times a number, plus a number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of scale.
 struct scale_attr {
@@ -28,4 +30,4 @@ constexpr variable<T, R, D...> scale(variable<T, R, D...> x, double factor = 1,
   return layer.returns(variable<T, R, D...>{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,13 +3,15 @@
 // and finds scalings that change nothing.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether this is a scale by 1 with a bias of 0.
 constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
@@ -55,4 +57,4 @@ constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   return true;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

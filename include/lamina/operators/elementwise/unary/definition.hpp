@@ -5,9 +5,11 @@
 // A slope of 0 stays 0 even if the derivative is infinite: a term of weight 0 has no gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// e^x.
 struct exp : pointwise_by_output {
@@ -217,4 +219,4 @@ struct sign : step_function {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,12 +3,14 @@
 // multiplex.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -213,4 +215,4 @@ struct call_kernel<gradient_of<multiplex>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,11 +2,13 @@
 // lamina/operators/embedding/gather/layer.hpp - rows of a variable by number: gather, scatter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of gather.
 struct gather_attr {
@@ -79,4 +81,4 @@ constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/operators/embedding/gather/layer_multiplex.hpp - for each row one of several variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of multiplex.
 struct multiplex_attr {
@@ -38,4 +40,4 @@ constexpr auto multiplex(const V (&inputs)[N], Index ids,
   return layer.returns(V{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/operators/embedding/lookup_table/common.hpp - arrays as entries that numbers choose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Dimension 0 of an array: the number of entries, their stride and their size.
 struct entry_layout {
@@ -21,4 +23,4 @@ struct entry_layout {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,6 +3,8 @@
 // scatter, multiplex.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
@@ -14,7 +16,7 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -333,4 +335,4 @@ struct call_kernel<gradient_of<multiplex>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // gradient of each number's row adds up the rows that the number selected, in their order.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 
@@ -13,7 +15,7 @@
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -224,4 +226,4 @@ struct call_kernel<gradient_of<gather>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

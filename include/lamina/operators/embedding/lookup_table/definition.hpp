@@ -2,9 +2,11 @@
 // lamina/operators/embedding/lookup_table/definition.hpp - rows of a table by number: embeddings.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[i] = W[Ids[i]], or zeros where Ids[i] is padding_idx. Ids [..., 1] int64, Out [..., width].
 /// With is_sparse the gradient of W is a SelectedRows: the rows that were used. The gradient reads
@@ -45,4 +47,4 @@ constexpr void lookup_table::gradient(program_builder& b, const operator_desc& o
     made.attributes = b.attribute_list(false, false, b.attributes.items[op.attributes + 2].number);
 }
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

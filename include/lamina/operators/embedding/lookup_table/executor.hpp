@@ -3,6 +3,8 @@
 // lookup_table, gather, scatter, multiplex, one_hot, top_k, accuracy, auc.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -12,7 +14,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out[i] = table[ids[i]]; zeros if the id is `padding`.
 template <class Real>
@@ -295,4 +297,4 @@ void add_lookup_kernels(kernel_table<Real>& table) {
   table["auc"] = auc_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/embedding/lookup_table/layer.hpp - rows of a trained table by number.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// The value of an option that means that no id is padding.
 inline constexpr int no_padding = -2147483647 - 1;
@@ -53,4 +55,4 @@ template <auto...>
 constexpr no_match<embedding_attr> embedding(...) = delete;  // call embedding<1000, 32>(ids)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,11 +3,13 @@
 // of the rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<selected_rows_sum> {
@@ -59,4 +61,4 @@ struct call_kernel<mixed_rows_sum> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

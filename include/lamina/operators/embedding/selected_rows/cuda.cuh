@@ -3,12 +3,14 @@
 // only some of the rows, their sums, and updates by them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/memory/selected_rows.cuh>
 #include <lamina/operators/elementwise/cuda.cuh>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
 #include <lamina/operators/update/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
@@ -327,4 +329,4 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // have only some of the rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X[0] + X[1] + ..., all selected_rows. Out has each row that any of them has, once. Fluid:
 /// sum.
@@ -19,4 +21,4 @@ struct selected_rows_sum : operator_definition {
 /// The same if only some of X are selected_rows: Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

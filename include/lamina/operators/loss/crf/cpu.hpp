@@ -7,6 +7,8 @@
 // -10000 may leave only paths through tags of low score), the sums are logarithms.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +20,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -392,4 +394,4 @@ struct call_kernel<crf_decoding> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

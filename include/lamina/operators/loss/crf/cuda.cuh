@@ -2,9 +2,11 @@
 // lamina/operators/loss/crf/cuda.cuh - linear_chain_crf, crf_decoding.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/loss/crf/cuda_body.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -107,4 +109,4 @@ struct call_kernel<crf_decoding> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

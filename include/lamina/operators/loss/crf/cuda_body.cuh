@@ -6,12 +6,14 @@
 // transitions differ so much that a product may lose a path that counts, the sums are logarithms.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/crf/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -397,4 +399,4 @@ void take_logs(Backend& b, crf_arguments& a, scratch_rows& memory) {
 
 }  // namespace detail
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

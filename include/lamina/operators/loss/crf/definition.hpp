@@ -2,9 +2,11 @@
 // lamina/operators/loss/crf/definition.hpp - conditional random fields over sequences of tags.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// A path y of a sequence with n rows of Emission x [rows, D] has the score
 /// start[y_1] + sum_k x[k, y_k] + sum_k>1 w[y_{k-1}, y_k] + end[y_n]; row 0 of Transition [D + 2,
@@ -35,4 +37,4 @@ struct crf_decoding : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"ViterbiPath"}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

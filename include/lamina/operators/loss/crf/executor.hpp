@@ -2,6 +2,8 @@
 // lamina/operators/loss/crf/executor.hpp - linear_chain_crf, crf_decoding.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// log(sum of e^v); -infinity for no values.
 template <class Real>
@@ -215,4 +217,4 @@ void add_crf_kernels(kernel_table<Real>& table) {
   table["crf_decoding"] = crf_decoding_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/loss/crf/layer.hpp - the cost of a tagger with a conditional random field.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
 #include <lamina/program/param_attr.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of linear_chain_crf and crf_decoding.
 struct crf_attr {
@@ -56,4 +58,4 @@ constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E
   return layer.returns(cost);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,9 +2,11 @@
 // lamina/operators/loss/crf/layer_decoding.hpp - the best tags of sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/loss/crf/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 template <class T, class R, int... D>
@@ -50,4 +52,4 @@ constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...>
 constexpr no_match<crf_attr> crf_decoding(...) = delete;  // call crf_decoding(scores)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

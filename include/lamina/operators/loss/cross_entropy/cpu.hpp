@@ -3,6 +3,8 @@
 // divisor of sigmoid_cross_entropy_with_logits.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +15,7 @@
 #include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 template <class Real>
@@ -212,4 +214,4 @@ struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

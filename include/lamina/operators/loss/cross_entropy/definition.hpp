@@ -2,9 +2,11 @@
 // lamina/operators/loss/cross_entropy/definition.hpp - costs of classifications.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Softmax = e^(x - max) / sum e^(x - max) over the last dimension; Loss = -log Softmax[label], or
 /// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs nothing.
@@ -40,4 +42,4 @@ struct cross_entropy : operator_definition {
   static constexpr auto rows = row_rule::independent;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

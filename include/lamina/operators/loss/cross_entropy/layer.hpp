@@ -2,12 +2,14 @@
 // lamina/operators/loss/cross_entropy/layer.hpp - costs of classifiers from probabilities.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cross_entropy and bpr_loss.
 struct cross_entropy_attr {
@@ -79,4 +81,4 @@ constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

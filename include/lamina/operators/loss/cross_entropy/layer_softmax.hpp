@@ -2,9 +2,11 @@
 // lamina/operators/loss/cross_entropy/layer_softmax.hpp - the usual cost of a classifier.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of softmax_with_cross_entropy.
 struct softmax_with_cross_entropy_attr {
@@ -37,4 +39,4 @@ constexpr auto softmax_with_cross_entropy(
   return layer.returns(loss);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

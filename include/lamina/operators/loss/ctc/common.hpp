@@ -4,9 +4,10 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The logarithm of no probability: far below all others, but a number, so that differences are.
 inline constexpr float ctc_none = -1e30f;
@@ -28,4 +29,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN V log_sum(V a, V b, V c) {
                           math::exp_in_sum(V(c - most)));
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

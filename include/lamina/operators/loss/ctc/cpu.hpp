@@ -4,6 +4,8 @@
 // Sums over paths are logarithms, computed in vectors of states.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +19,7 @@
 #include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -265,4 +267,4 @@ struct call_kernel<gradient_of<warpctc>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

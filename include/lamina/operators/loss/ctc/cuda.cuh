@@ -3,13 +3,15 @@
 // of the states.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -303,4 +305,4 @@ struct call_kernel<gradient_of<warpctc>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // labels whose positions in a sequence are unknown.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Loss[i] = -log of the sum over all paths that collapse to sequence i of Label, of the products
 /// of softmax(Logits) along the path. A path has one class per row of Logits [rows, classes]; it
@@ -38,4 +40,4 @@ struct ctc_align : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

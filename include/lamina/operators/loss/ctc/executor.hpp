@@ -2,13 +2,15 @@
 // lamina/operators/loss/ctc/executor.hpp - warpctc, ctc_align.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <lamina/operators/loss/crf/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The paths of one sequence. Their states are the labels with a blank before, between and after
 /// them. Each state is followed by itself, by the next state or, across a blank between two
@@ -164,4 +166,4 @@ void add_ctc_kernels(kernel_table<Real>& table) {
   table["ctc_align"] = ctc_align_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/loss/ctc/layer.hpp - the cost of labels that are shorter than what is labelled.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of warpctc.
 struct warpctc_attr {
@@ -40,4 +42,4 @@ constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> labe
   return layer.returns(loss);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

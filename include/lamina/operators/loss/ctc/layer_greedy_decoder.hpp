@@ -3,11 +3,13 @@
 // row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of ctc_align.
 struct ctc_align_attr {
@@ -57,4 +59,4 @@ constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
     return out{input.builder, input.id};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

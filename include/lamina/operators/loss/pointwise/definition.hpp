@@ -2,9 +2,11 @@
 // lamina/operators/loss/pointwise/definition.hpp - costs per element, as pointwise operators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/pointwise.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
@@ -188,4 +190,4 @@ struct margin_rank_loss : pointwise {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

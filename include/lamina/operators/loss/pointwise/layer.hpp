@@ -2,12 +2,14 @@
 // lamina/operators/loss/pointwise/layer.hpp - costs per element.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of the costs without specific options.
 struct loss_attr {
@@ -167,4 +169,4 @@ constexpr auto margin_rank_loss(L label, V left, W right,
   return layer.returns(V{&b, out});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,13 +2,15 @@
 // lamina/operators/loss/row/common.hpp - what a kldiv_loss does with the costs of its elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <string_view>
 
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 enum class kldiv_reduction : std::uint8_t { none, sum, mean, rows };
 
@@ -28,4 +30,4 @@ inline double kldiv_factor(kldiv_reduction how, const operand& x) {
   return count > 0 ? 1 / count : 0;
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

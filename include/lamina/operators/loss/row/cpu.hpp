@@ -3,6 +3,8 @@
 // kldiv_loss, cos_sim.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +14,7 @@
 #include <lamina/operators/loss/row/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<smooth_l1_loss> {
@@ -234,4 +236,4 @@ struct call_kernel<gradient_of<cos_sim>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

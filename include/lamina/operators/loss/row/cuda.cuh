@@ -3,6 +3,8 @@
 // smooth_l1_loss, kldiv_loss, bpr_loss; label_smooth, and clip_by_norm as a layer.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/element_sum.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
@@ -11,7 +13,7 @@
 #include <lamina/operators/loss/row/definition.hpp>
 #include <lamina/optimizer/clip.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -322,4 +324,4 @@ struct call_kernel<clip_to_norm> {
   static constexpr int found = 4;  // floats for the sum and the factor
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

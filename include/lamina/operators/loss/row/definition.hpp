@@ -2,9 +2,11 @@
 // lamina/operators/loss/row/definition.hpp - costs that look at whole rows or at all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Diff = d = InsideWeight * (X - Y); Out = OutsideWeight * (d^2 sigma^2 / 2 if |d| < 1 / sigma^2,
 /// else |d| - 0.5 / sigma^2), summed over each row. Source: Girshick 2015. Fluid: smooth_l1_loss.
@@ -54,4 +56,4 @@ struct label_smooth : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

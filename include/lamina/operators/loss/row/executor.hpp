@@ -3,6 +3,8 @@
 // bpr_loss, label_smooth.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +12,7 @@
 #include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/operators/norm/layer_norm/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The label of a row, checked against the number of classes; -1 for a row that is ignored.
 template <class Real>
@@ -353,4 +355,4 @@ void add_loss_kernels(kernel_table<Real>& table) {
   table["label_smooth_grad"] = label_smooth_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

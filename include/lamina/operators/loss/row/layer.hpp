@@ -2,10 +2,12 @@
 // lamina/operators/loss/row/layer.hpp - costs that look at whole rows or at all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of smooth_l1.
 struct smooth_l1_attr {
@@ -129,4 +131,4 @@ constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
   return layer.returns(variable<T, R, K>{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/matrix/fc/layer.hpp - the fully connected layer.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/core/check.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of fc.
 struct fc_attr {
@@ -203,4 +205,4 @@ template <auto...>
 constexpr no_match<fc_attr> fc(...) = delete;  // call fc<8>(x), fc<8>({x, y})
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/operators/matrix/matmul/common.hpp - the layout of the matrices of a matmul in memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// One side of a product: matrices as they are stored, and how they are read.
 struct matrix_side {
@@ -98,4 +100,4 @@ inline matrix_side side_like(const operand& gradient, const matrix_side& side, b
   return g;
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/matrix/matmul/cpu.hpp - products of matrices and of batches of matrices: matmul.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<matmul> {
@@ -88,4 +90,4 @@ struct call_kernel<gradient_of<matmul>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

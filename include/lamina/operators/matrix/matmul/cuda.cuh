@@ -3,6 +3,8 @@
 // it is not the head of a group.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -14,7 +16,7 @@
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -286,4 +288,4 @@ struct call_kernel<gradient_of<mul>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/matrix/matmul/definition.hpp - products of matrices and of batches of matrices.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = alpha * X * Y over the last two dimensions, each transposed first where its flag says so.
 /// Leading dimensions are equal, or one side has none and is multiplied with every matrix of the
@@ -25,4 +27,4 @@ struct matmul : operator_definition {
   static constexpr auto products = product_rule::matmul;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

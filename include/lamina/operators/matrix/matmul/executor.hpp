@@ -2,11 +2,13 @@
 // lamina/operators/matrix/matmul/executor.hpp - matrix products: mul, matmul and their gradients.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = X * Y with both flattened to matrices.
 template <class Real>
@@ -126,4 +128,4 @@ void add_matrix_kernels(kernel_table<Real>& table) {
   table["matmul_grad"] = matmul_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

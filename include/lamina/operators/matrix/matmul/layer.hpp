@@ -2,12 +2,14 @@
 // lamina/operators/matrix/matmul/layer.hpp - products of matrices.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of matmul.
 struct matmul_attr {
@@ -139,4 +141,4 @@ constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(z);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,9 +2,11 @@
 // lamina/operators/matrix/mul/definition.hpp - the matrix product of fc.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X * Y with both flattened to matrices: the first x_num_col_dims dimensions of X are its
 /// rows, the first y_num_col_dims of Y its rows. Out: X.dims[:x_num_col_dims] +
@@ -23,4 +25,4 @@ struct mul : operator_definition {
   static constexpr auto products = product_rule::mul;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

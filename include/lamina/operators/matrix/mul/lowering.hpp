@@ -3,12 +3,14 @@
 // matrices in their memory layout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/padding.hpp>
 #include <lamina/plan/lowering/collected_products.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 #include <lamina/plan/lowering/row_parts.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// The number of parts of several vectors each into which a row of X is cut for a product over the
 /// last of several dimensions, or 0.
@@ -91,4 +93,4 @@ constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k)
   return true;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -2,6 +2,8 @@
 // lamina/operators/metric/classification/cpu.hpp - top_k, accuracy, auc, one_hot.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstring>
 
 #include <lamina/core/extremes.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<top_k> {
@@ -181,4 +183,4 @@ struct call_kernel<one_hot> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,12 +2,14 @@
 // lamina/operators/metric/classification/cuda.cuh - top_k, accuracy, auc, one_hot.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/operators/metric/classification/definition.hpp>
 #include <lamina/operators/order/argsort/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -263,4 +265,4 @@ struct call_kernel<auc> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // top_k has a gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the k largest elements of each row, largest first; Indices = their positions in the row.
 /// The gradient reads X for its shape only. Fluid: top_k.
@@ -52,4 +54,4 @@ struct one_hot : operator_definition {
       {{"depth", attribute_type::integer, 1}, {"allow_out_of_range", attribute_type::boolean, 0}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,12 +3,14 @@
 // measured by them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of topk.
 struct topk_attr {
@@ -123,4 +125,4 @@ constexpr auto one_hot(variable<Index, R, D...> ids,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

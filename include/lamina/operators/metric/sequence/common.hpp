@@ -2,11 +2,13 @@
 // lamina/operators/metric/sequence/common.hpp - how tags cut a sequence into chunks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// A scheme of tags within a chunk: the number of tags and, as one bit per tag, which tags always
 /// begin a chunk and which tags always end one.
@@ -24,4 +26,4 @@ LAMINA_COLD inline tag_scheme tag_scheme_of(const operator_call& c) {
   fail(c, {"expected the chunk_scheme IOB, IOE, IOBES or plain, found ", name});
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/metric/sequence/cpu.hpp - edit_distance, chunk_eval.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -9,7 +11,7 @@
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<edit_distance> {
@@ -149,4 +151,4 @@ struct call_kernel<chunk_eval> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // thread per sequence: edit_distance, chunk_eval.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/metric/sequence/common.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -238,4 +240,4 @@ struct call_kernel<chunk_eval> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // chunks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[i] = the fewest insertions, deletions and substitutions that turn sequence i of Hyps into
 /// sequence i of Refs; with `normalized` divided by the length of the latter. SequenceNum = the
@@ -40,4 +42,4 @@ struct chunk_eval : operator_definition {
        {"excluded_chunk_types", attribute_type::integers}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

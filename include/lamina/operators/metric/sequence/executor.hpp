@@ -2,6 +2,8 @@
 // lamina/operators/metric/sequence/executor.hpp - edit_distance, chunk_eval.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The fewest insertions, deletions and substitutions between two sequences: computed one row of
 /// the table of the distances between all prefixes at a time.
@@ -131,4 +133,4 @@ void add_sequence_metric_kernels(kernel_table<Real>& table) {
   table["chunk_eval"] = chunk_eval_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

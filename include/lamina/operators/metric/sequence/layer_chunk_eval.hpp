@@ -2,13 +2,15 @@
 // lamina/operators/metric/sequence/layer_chunk_eval.hpp - precision and recall of tagged chunks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <initializer_list>
 #include <tuple>
 
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// How the words of a chunk are tagged: begin and inside; inside and end; begin, inside, end and
 /// single; or all alike.
@@ -64,4 +66,4 @@ constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> l
   return std::tuple{layer.returns(precision), recall, f1, inferred, labelled, correct};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

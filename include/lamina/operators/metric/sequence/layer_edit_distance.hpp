@@ -3,12 +3,14 @@
 // and the expected ones.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of edit_distance.
 struct edit_distance_attr {
@@ -43,4 +45,4 @@ constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...
   return std::tuple{layer.returns(distance), count};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,6 +3,8 @@
 // of fused groups compute the elements (operators/conv/lowering.hpp).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -276,4 +278,4 @@ struct call_kernel<batch_norm_slopes> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,13 +3,15 @@
 // statements of fused groups compute the elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/plan/image_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -163,4 +165,4 @@ struct call_kernel<batch_norm_slopes> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

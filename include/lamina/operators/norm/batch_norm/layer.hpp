@@ -2,11 +2,13 @@
 // lamina/operators/norm/batch_norm/layer.hpp - normalises each channel over the batch.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of batch_norm.
 struct batch_norm_attr {
@@ -60,4 +62,4 @@ constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_at
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -6,11 +6,13 @@
 // convolution before the batch_norm, and the statement joins the group of the convolution.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether a batch_norm normalises by given statistics.
 constexpr bool has_statistics(const lowering_state& s, const operator_desc& op) {
@@ -106,4 +108,4 @@ constexpr bool lower_batch_norm(lowering_state& s, const operator_desc& op, int 
   return is<gradient_of<batch_norm>>(op) && lower_normalization_grad(s, op, k);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -2,11 +2,13 @@
 // lamina/operators/norm/cos_sim/cuda.cuh - likeness of rows: cos_sim.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -137,4 +139,4 @@ struct call_kernel<gradient_of<cos_sim>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

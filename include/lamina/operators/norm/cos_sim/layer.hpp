@@ -2,10 +2,12 @@
 // lamina/operators/norm/cos_sim/layer.hpp - the cosine of two rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cos_sim.
 struct cos_sim_attr {
@@ -38,4 +40,4 @@ constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
   return layer.returns(out);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,6 +3,8 @@
 // instance_norm, lrn.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/core/math.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -236,4 +238,4 @@ struct call_kernel<gradient_of<lrn>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

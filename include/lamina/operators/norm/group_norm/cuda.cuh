@@ -3,12 +3,14 @@
 // thread per position.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -99,4 +101,4 @@ struct call_kernel<gradient_of<lrn>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

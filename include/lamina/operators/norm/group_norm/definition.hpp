@@ -3,9 +3,11 @@
 // images.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
 /// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
@@ -92,4 +94,4 @@ struct channels_around {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

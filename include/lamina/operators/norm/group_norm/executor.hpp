@@ -3,6 +3,8 @@
 // group_norm, instance_norm, lrn.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +15,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Which part each element of an array is normalised with: a channel of all images, or a group of
 /// channels of one.
@@ -276,4 +278,4 @@ void add_image_norm_kernels(kernel_table<Real>& table) {
   table["lrn_grad"] = lrn_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

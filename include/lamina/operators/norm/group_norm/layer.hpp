@@ -3,11 +3,13 @@
 // group_norm, instance_norm, lrn.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of group_norm and instance_norm.
 struct group_norm_attr {
@@ -115,4 +117,4 @@ constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr =
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,9 +2,11 @@
 // lamina/operators/norm/layer_norm/common.hpp - the parts of rows that are normalised together.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The parts that layer_norm normalises: `outer` in each of `rows` rows, n elements each.
 struct normalised_parts {
@@ -27,4 +29,4 @@ struct normalised_parts {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/norm/layer_norm/cpu.hpp - layer_norm, norm, clip_by_norm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/long_sums.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -317,4 +319,4 @@ struct call_kernel<clip_to_norm> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // group_norm, instance_norm; one team per part of a row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <limits>
 
 #include <lamina/core/math.hpp>
@@ -13,7 +15,7 @@
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -271,4 +273,4 @@ template <>
 struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

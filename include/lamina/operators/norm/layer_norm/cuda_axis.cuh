@@ -2,6 +2,8 @@
 // lamina/operators/norm/layer_norm/cuda_axis.cuh - operators along one dimension: norm, cumsum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -11,7 +13,7 @@
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -218,4 +220,4 @@ struct call_kernel<cumsum> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // of two rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance are
 /// over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
@@ -48,4 +50,4 @@ struct cos_sim : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 7;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

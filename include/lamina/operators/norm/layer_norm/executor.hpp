@@ -3,6 +3,8 @@
 // cos_sim, clip_by_norm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// e^(x - max) / sum e^(x - max) along an axis.
 template <class Real>
@@ -308,4 +310,4 @@ void add_normalization_kernels(kernel_table<Real>& table) {
   table["squared_l2_norm"] = squared_l2_norm_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,12 +2,14 @@
 // lamina/operators/norm/layer_norm/layer.hpp - normalises each row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of layer_norm.
 struct layer_norm_attr {
@@ -94,4 +96,4 @@ constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_a
   return layer.returns(in{&b, y});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,12 +2,14 @@
 // lamina/operators/order/argsort/common.hpp - the lines among which arg_max and arg_min choose.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/array_layout.hpp>
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The lines of X along a dimension, each of which gives one element of Out. The call fails if a
 /// line has no elements.
@@ -31,4 +33,4 @@ struct arg_extreme_layout {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,6 +3,8 @@
 // arg_max, arg_min.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/core/extremes.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -136,4 +138,4 @@ struct call_kernel<arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
 struct call_kernel<arg_min> : detail::arg_extreme_kernel<false> {};
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

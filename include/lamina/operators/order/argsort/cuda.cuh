@@ -3,6 +3,8 @@
 // arg_max, arg_min.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <limits>
 
@@ -13,7 +15,7 @@
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -235,4 +237,4 @@ struct call_kernel<arg_max> : detail::arg_extreme_kernel<true> {};
 template <>
 struct call_kernel<arg_min> : detail::arg_extreme_kernel<false> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // ends.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = X sorted along `axis`, smallest first unless `descending`; Indices = the previous
 /// positions of the elements. Equal elements keep their order; NaN counts as the largest. The
@@ -37,4 +39,4 @@ struct arg_min : arg_max {
   static constexpr const char* type = "arg_min";
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // arg_max, arg_min.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <numeric>
 
 #include <lamina/core/extremes.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f for each line of a shape along `axis`, with a function that gives the position of
 /// element k of the line.
@@ -97,4 +99,4 @@ void add_argsort_kernels(kernel_table<Real>& table) {
   table["arg_min"] = arg_extreme_forward<Real, false>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

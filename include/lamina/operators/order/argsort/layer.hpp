@@ -3,13 +3,15 @@
 // argmax, argmin.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of argsort.
 struct argsort_attr {
@@ -75,4 +77,4 @@ constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& att
   return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,12 +2,14 @@
 // lamina/operators/pool/pool2d/common.hpp - the windows of a pool2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/pool/pool2d/common_side.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The windows of a pool2d.
 struct pool_windows {
@@ -55,4 +57,4 @@ struct pool_windows {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,12 +3,12 @@
 // image; without what throws, for static evaluators.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
-#include <lamina/core/config.hpp>
-
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// One side of the windows of a pool2d.
 struct pool_side {
@@ -38,4 +38,4 @@ struct pool_side {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,6 +2,8 @@
 // lamina/operators/pool/pool2d/cpu.hpp - what windows of images hold: pool2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <type_traits>
 
@@ -12,7 +14,7 @@
 #include <lamina/operators/pool/pool2d/common.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -265,4 +267,4 @@ struct call_kernel<gradient_of<pool2d>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

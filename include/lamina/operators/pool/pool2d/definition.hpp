@@ -2,9 +2,11 @@
 // lamina/operators/pool/pool2d/definition.hpp - what the windows of an image hold.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
 /// window per element of Out [N, C, OH, OW]. Row y of Out reads ksize rows that start at y * stride
@@ -87,4 +89,4 @@ struct unpool : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/pool/pool2d/executor.hpp - what windows of images hold: pool2d.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The windows of a pool2d, in one channel after the other.
 struct pool_windows {
@@ -126,4 +128,4 @@ void add_pool_kernels(kernel_table<Real>& table) {
   table["pool2d_grad"] = pool_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,12 +3,14 @@
 // image.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of pool2d, global_pool2d and adaptive_pool2d, and of pool3d and its kind.
 struct pool2d_attr {
@@ -102,4 +104,4 @@ constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_a
   return detail::add_pool2d<result>(*x.builder, x.id, attr, Size, window{}, false, true, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

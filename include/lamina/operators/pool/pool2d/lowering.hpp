@@ -8,13 +8,15 @@
 // process only the pooled elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
@@ -168,4 +170,4 @@ constexpr int same_channel_sums(const lowering_state& s, int v) {
   return v;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

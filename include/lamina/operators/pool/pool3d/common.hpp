@@ -3,12 +3,14 @@
 // volumes of one layer.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/pool/pool2d/common_side.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The attributes of an operator that describe its windows.
 struct window_attributes {
@@ -70,4 +72,4 @@ struct volume_windows {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,13 +3,15 @@
 // max_pool2d_with_index, unpool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -192,4 +194,4 @@ struct call_kernel<gradient_of<unpool>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

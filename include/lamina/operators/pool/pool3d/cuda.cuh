@@ -3,6 +3,8 @@
 // max_pool2d_with_index; unpool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/extremes.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -301,4 +303,4 @@ struct call_kernel<gradient_of<unpool>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,6 +3,8 @@
 // max_pool2d_with_index, unpool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -12,7 +14,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(window, its positions) for each window of each channel of an array [N, C, ...] with any
 /// number of sides; `to` is the shape of the result.
@@ -183,4 +185,4 @@ void add_volume_pool_kernels(kernel_table<Real>& table) {
   table["unpool_grad"] = unpool_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

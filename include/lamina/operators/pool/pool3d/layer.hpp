@@ -3,10 +3,12 @@
 // volume.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
@@ -89,4 +91,4 @@ constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, window3{}, false, true, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

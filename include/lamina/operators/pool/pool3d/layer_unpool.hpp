@@ -3,13 +3,15 @@
 // positions, and the inverse.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of max_pool2d_with_index and unpool.
 struct unpool_attr {
@@ -80,4 +82,4 @@ constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

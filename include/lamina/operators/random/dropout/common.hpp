@@ -2,9 +2,11 @@
 // lamina/operators/random/dropout/common.hpp - what dropout multiplies by.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/operator_call.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The factor of an element that is kept.
 template <class Real = float>
@@ -16,4 +18,4 @@ inline Real dropout_factor(const operator_call& c) {
   return p >= 1 ? Real(0) : static_cast<Real>(1 / (1 - p));
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

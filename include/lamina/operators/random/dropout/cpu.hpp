@@ -2,6 +2,8 @@
 // lamina/operators/random/dropout/cpu.hpp - dropout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/random.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -122,4 +124,4 @@ struct call_kernel<gradient_of<dropout>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,12 +2,14 @@
 // lamina/operators/random/dropout/cuda.cuh - dropout: the same masks as on the CPU.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/random/dropout/common.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<dropout> {
@@ -72,4 +74,4 @@ struct call_kernel<gradient_of<dropout>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/random/dropout/definition.hpp - dropout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// In training each element is kept with probability 1 - dropout_prob; Mask is 1 where it is.
 /// dropout_implementation "downgrade_in_infer": Out = X * Mask, and X * (1 - dropout_prob) when
@@ -27,4 +29,4 @@ struct dropout : operator_definition {
   static constexpr bool random = true;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/random/dropout/layer.hpp - dropout.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// When the factor that keeps the mean is applied: in inference, or while training.
 enum class dropout_implementation : std::uint8_t { downgrade_in_infer, upscale_in_train };
@@ -45,4 +47,4 @@ constexpr auto dropout(variable<T, R, D...> x, float probability,
 constexpr no_match<dropout_attr> dropout(...) = delete;  // call dropout(x, 0.5f)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

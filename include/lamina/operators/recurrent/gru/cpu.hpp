@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/gru/cpu.hpp - gated recurrent units over sequences: gru.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -267,4 +269,4 @@ struct call_kernel<gradient_of<gru>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // keep the weights if there are few states, and the gradients of the parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/column_sums.cuh>
@@ -11,7 +13,7 @@
 #include <lamina/operators/recurrent/gru/cuda_kept_body.cuh>
 #include <lamina/operators/recurrent/gru/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -140,4 +142,4 @@ struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

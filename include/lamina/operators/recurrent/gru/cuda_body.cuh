@@ -4,9 +4,11 @@
 // Values kept for the gradient are ordered by rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 /// The weight [n, 3n] stores the elements of the weight of the gates [n, 2n], followed by those of
 /// the candidate [n, n].
@@ -139,4 +141,4 @@ struct gru_slope_lines {
   }
 };
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

@@ -3,10 +3,12 @@
 // chip, a thread has a state of the update gate (0), of the reset gate (1) or of the candidate (2).
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/kept_weights.cuh>
 #include <lamina/operators/recurrent/gru/cuda_body.cuh>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 template <int States>
 struct kept_gru_steps {
@@ -157,4 +159,4 @@ struct kept_gru_slope_steps {
   }
 };
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

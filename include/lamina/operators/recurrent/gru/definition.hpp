@@ -3,9 +3,11 @@
 // single step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
 /// elementwise, h' is the state of the previous step (H0, else 0):
@@ -56,4 +58,4 @@ struct gru_unit : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

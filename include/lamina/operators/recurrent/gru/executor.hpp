@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/gru/executor.hpp - gated recurrent units: gru, gru_unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// One row of one step, forwards and backwards; u, r, c and the names of arrays are those of the
 /// operator's documentation.
@@ -197,4 +199,4 @@ void add_gru_kernels(kernel_table<Real>& table) {
   table["gru_unit_grad"] = gru_unit_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/gru/layer.hpp - gated recurrent units over sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/gru/definition.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_gru.
 struct dynamic_gru_attr {
@@ -100,4 +102,4 @@ template <auto...>
 constexpr no_match<dynamic_gru_attr> dynamic_gru(...) = delete;  // call dynamic_gru<32>(x)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

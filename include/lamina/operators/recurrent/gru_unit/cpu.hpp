@@ -2,9 +2,11 @@
 // lamina/operators/recurrent/gru_unit/cpu.hpp - one step of a gated recurrent unit: gru_unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -143,4 +145,4 @@ struct call_kernel<gradient_of<gru_unit>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

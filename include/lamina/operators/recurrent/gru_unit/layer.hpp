@@ -2,12 +2,14 @@
 // lamina/operators/recurrent/gru_unit/layer.hpp - one step of a gated recurrent unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/operators/recurrent/gru/definition.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of gru_unit.
 struct gru_unit_attr {
@@ -59,4 +61,4 @@ constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   return std::tuple{layer.returns(next), reset, gates};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

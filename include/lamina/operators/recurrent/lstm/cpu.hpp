@@ -2,10 +2,12 @@
 // lamina/operators/recurrent/lstm/cpu.hpp - long short-term memory over sequences: lstm.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -249,4 +251,4 @@ struct call_kernel<gradient_of<lstm>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // keep the weights if an lstm has few cells, and the gradients of the parameters.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/column_sums.cuh>
@@ -10,7 +12,7 @@
 #include <lamina/operators/recurrent/lstm/cuda_kept_body.cuh>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -201,4 +203,4 @@ struct call_kernel<gradient_of<lstmp>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -4,9 +4,11 @@
 // by rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 struct lstm_arguments {
   sequence_steps steps;
@@ -201,4 +203,4 @@ struct lstm_bias_terms {
   }
 };
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

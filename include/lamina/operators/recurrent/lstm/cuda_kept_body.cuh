@@ -3,10 +3,12 @@
 // the chip, a thread has one gate of a cell.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/kept_weights.cuh>
 #include <lamina/operators/recurrent/lstm/cuda_body.cuh>
 
-namespace lamina::engine::cuda::detail {
+namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
 template <int States>
 struct kept_lstm_steps {
@@ -153,4 +155,4 @@ struct kept_lstm_slope_steps {
   }
 };
 
-}  // namespace lamina::engine::cuda::detail
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda::detail

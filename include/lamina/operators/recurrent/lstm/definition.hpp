@@ -3,9 +3,11 @@
 // single step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
 /// elementwise, c' and h' are the cell and the hidden state of the previous step (C0 and H0, else
@@ -84,4 +86,4 @@ struct lstm_unit : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 3;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/lstm/executor.hpp - long short-term memory: lstm, lstmp, lstm_unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <vector>
 
 #include <lamina/executor/kernel_shape.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/operators/recurrent/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The operators lstm and lstmp, which differ in a projection between a hidden state and the next
 /// step: without one that state itself is projected to.
@@ -240,4 +242,4 @@ void add_lstm_kernels(kernel_table<Real>& table) {
   table["lstm_unit_grad"] = lstm_unit_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,12 +2,14 @@
 // lamina/operators/recurrent/lstm/layer.hpp - long short-term memory over sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
@@ -109,4 +111,4 @@ template <auto...>
 constexpr no_match<dynamic_lstm_attr> dynamic_lstm(...) = delete;  // call dynamic_lstm<4 * 32>(x)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

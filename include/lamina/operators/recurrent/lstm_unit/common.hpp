@@ -4,9 +4,10 @@
 #pragma once
 
 #include <lamina/core/config.hpp>
+
 #include <lamina/operators/activation/simple/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The gates of a cell after their functions.
 template <class T>
@@ -35,4 +36,4 @@ struct lstm_unit_step {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,12 +2,14 @@
 // lamina/operators/recurrent/lstm_unit/cpu.hpp - one step of a long short-term memory: lstm_unit.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -71,4 +73,4 @@ struct call_kernel<gradient_of<lstm_unit>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

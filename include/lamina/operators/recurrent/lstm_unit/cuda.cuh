@@ -3,11 +3,13 @@
 // one thread per cell.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -100,4 +102,4 @@ struct call_kernel<gradient_of<lstm_unit>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/operators/recurrent/lstm_unit/layer.hpp - one step of a long short-term memory.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/operators/matrix/fc/layer.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of lstm_unit.
 struct lstm_unit_attr {
@@ -56,4 +58,4 @@ constexpr auto lstm_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
   return std::tuple{layer.returns(next_hidden), next_cell};
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

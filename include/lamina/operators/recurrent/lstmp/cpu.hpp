@@ -3,9 +3,11 @@
 // lstmp.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The outputs for the gradient are ordered by steps.
 template <>
@@ -198,4 +200,4 @@ struct call_kernel<gradient_of<lstmp>> {
   };
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

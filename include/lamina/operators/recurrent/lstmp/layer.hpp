@@ -2,12 +2,14 @@
 // lamina/operators/recurrent/lstmp/layer.hpp - long short-term memory with a recurrent projection.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_lstmp.
 struct dynamic_lstmp_attr {
@@ -120,4 +122,4 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
   return detail::lstmp_of<width, projected, in>::record(x, h_0.id, c_0.id, attr, line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

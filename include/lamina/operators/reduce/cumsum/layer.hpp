@@ -2,11 +2,13 @@
 // lamina/operators/reduce/cumsum/layer.hpp - running sums.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cumsum.
 struct cumsum_attr {
@@ -26,4 +28,4 @@ constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& att
       x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

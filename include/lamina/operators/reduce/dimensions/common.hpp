@@ -3,15 +3,16 @@
 // elements become one.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstddef>
 #include <limits>
 
-#include <lamina/core/config.hpp>
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/array_layout.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The dimensions of X in two parts: those that are kept, and those that are reduced.
 struct reduced_layout {
@@ -109,4 +110,4 @@ LAMINA_INLINE LAMINA_NUMBER_FN T reduced(T a, T b) {
     return math::wrapping_sum(a, b);
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,6 +3,8 @@
 // cumsum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <type_traits>
 
@@ -12,7 +14,7 @@
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -306,4 +308,4 @@ struct call_kernel<cumsum> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

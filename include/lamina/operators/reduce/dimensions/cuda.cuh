@@ -3,6 +3,8 @@
 // result is the sum of a line, in the order of a team.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -10,7 +12,7 @@
 #include <lamina/operators/reduce/dimensions/common.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -284,4 +286,4 @@ struct call_kernel<gradient_of<reduce_prod>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

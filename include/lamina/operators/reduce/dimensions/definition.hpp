@@ -2,9 +2,11 @@
 // lamina/operators/reduce/dimensions/definition.hpp - sums, means and extremes along dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
 /// when negative), or over all when reduce_all is true. keep_dim keeps reduced dimensions as ones.
@@ -93,4 +95,4 @@ struct cumsum : operator_definition {
   }
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,11 +2,13 @@
 // lamina/operators/reduce/dimensions/executor.hpp - sums and extremes: sum, mean, reduce_*, cumsum.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Out = X[0] + X[1] + ...; a sum of selected rows has the rows of all of them.
 template <class Real>
@@ -196,4 +198,4 @@ void add_reduction_kernels(kernel_table<Real>& table) {
   table["cumsum"] = cumsum_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,11 +2,13 @@
 // lamina/operators/reduce/dimensions/layer.hpp - sums, means and extremes along dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of the reductions.
 struct reduce_attr {
@@ -159,4 +161,4 @@ template <auto...>
 constexpr no_match<reduce_attr> reduce_max(...) = delete;  // call reduce_max<1>(x)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

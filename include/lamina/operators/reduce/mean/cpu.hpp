@@ -2,6 +2,8 @@
 // lamina/operators/reduce/mean/cpu.hpp - the mean of all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -9,7 +11,7 @@
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The number of parts in which a large array is summed does not depend on the number of threads,
 /// so neither does the result.
@@ -64,4 +66,4 @@ struct call_kernel<gradient_of<mean>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,11 +2,13 @@
 // lamina/operators/reduce/mean/cuda.cuh - sums over all elements, and their mean.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/element_sum.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -35,4 +37,4 @@ struct all_reduce_kernel {
 template <>
 struct call_kernel<mean> : detail::all_reduce_kernel<element_itself, true> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/reduce/mean/definition.hpp - the mean of all elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = sum of all elements of X / their number, shape [1]; 0 where X has no rows: a side of a
 /// branch that no row took adds nothing to a cost, where Fluid's 0 / 0 would spoil it. Fluid: mean.
@@ -18,4 +20,4 @@ struct mean : operator_definition {
   static constexpr auto reduces = row_reduction::mean;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

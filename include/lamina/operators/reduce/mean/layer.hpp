@@ -2,10 +2,12 @@
 // lamina/operators/reduce/mean/layer.hpp - the mean of all elements of a variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of mean.
 struct mean_attr {
@@ -22,4 +24,4 @@ constexpr variable<T, once, 1> mean(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,12 +3,14 @@
 // lowered to.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/plan/lowering/emit.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether operator k is the mean that training minimises, and no operator reads its result; its
 /// own gradient does not. Such a mean is lowered after everything else: otherwise it would
@@ -56,4 +58,4 @@ constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
          lower_mean_grad(s, op, k);
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

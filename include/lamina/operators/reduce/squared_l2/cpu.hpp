@@ -3,12 +3,14 @@
 // two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<l1_norm> {
@@ -118,4 +120,4 @@ struct call_kernel<gradient_of<squared_l2_distance>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

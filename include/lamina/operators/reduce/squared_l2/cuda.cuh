@@ -3,10 +3,12 @@
 // two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -126,4 +128,4 @@ struct call_kernel<gradient_of<squared_l2_distance>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

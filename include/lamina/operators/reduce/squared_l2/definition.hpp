@@ -3,9 +3,11 @@
 // distance of two rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the sum of |X| over all elements, shape [1]. Fluid: l1_norm.
 struct l1_norm : operator_definition {
@@ -34,4 +36,4 @@ struct squared_l2_distance : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

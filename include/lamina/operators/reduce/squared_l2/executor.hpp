@@ -3,12 +3,14 @@
 // of two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real, bool Squared>
 void whole_norm_forward(call_context<Real>& ctx) {
@@ -65,4 +67,4 @@ void add_squared_l2_kernels(kernel_table<Real>& table) {
   table["squared_l2_distance_grad"] = squared_l2_distance_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,11 +3,13 @@
 // two rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of l1_norm, squared_l2_norm and squared_l2_distance.
 struct squared_l2_attr {
@@ -69,4 +71,4 @@ constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> 
   return layer.returns(out);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

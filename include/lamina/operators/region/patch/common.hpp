@@ -2,9 +2,11 @@
 // lamina/operators/region/patch/common.hpp - the windows of an im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/call_error.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// Windows of `kernel` elements over the channels of an image, row by row.
 struct patch_grid {
@@ -24,4 +26,4 @@ struct patch_grid {
   int windows() const { return rows * columns; }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,6 +3,8 @@
 // sequences: pad2d, spp, im2sequence; one thread per element, in gradients too.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/core/extremes.hpp>
@@ -13,7 +15,7 @@
 #include <lamina/operators/region/patch/common.hpp>
 #include <lamina/operators/resize/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -270,4 +272,4 @@ struct call_kernel<gradient_of<im2sequence>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,12 +2,14 @@
 // lamina/operators/region/roi_align/cpu.hpp - averages of parts of regions: roi_align, psroi_pool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -136,4 +138,4 @@ struct call_kernel<gradient_of<psroi_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

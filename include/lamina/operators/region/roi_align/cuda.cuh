@@ -2,10 +2,12 @@
 // lamina/operators/region/roi_align/cuda.cuh - averages of parts of regions: roi_align, psroi_pool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -210,4 +212,4 @@ struct call_kernel<gradient_of<psroi_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

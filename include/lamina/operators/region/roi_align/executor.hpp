@@ -3,6 +3,8 @@
 // psroi_pool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <string>
 #include <utility>
@@ -11,7 +13,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Calls f(image, corners, first element of Out) for each region.
 template <class Real, class F>
@@ -130,4 +132,4 @@ void add_roi_align_kernels(kernel_table<Real>& table) {
   };
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,6 +2,8 @@
 // lamina/operators/region/roi_pool/cpu.hpp - parts of images: roi_pool, spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/operators/region/definition.hpp>
 #include <lamina/operators/region/patch/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<roi_pool> {
@@ -213,4 +215,4 @@ struct call_kernel<gradient_of<im2sequence>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

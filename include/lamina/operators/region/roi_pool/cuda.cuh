@@ -2,12 +2,14 @@
 // lamina/operators/region/roi_pool/cuda.cuh - parts of images: roi_pool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -138,4 +140,4 @@ struct call_kernel<gradient_of<roi_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,6 +2,8 @@
 // lamina/operators/region/roi_pool/executor.hpp - parts of images: roi_pool, spp, im2sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -12,7 +14,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region/definition.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void roi_pool_forward(call_context<Real>& ctx) {
@@ -210,4 +212,4 @@ void add_region_kernels(kernel_table<Real>& table) {
   table["im2sequence_grad"] = im2sequence_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,6 +2,8 @@
 // lamina/operators/sequence/conv/cpu.hpp - what a sequence_conv multiplies.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/common/call_error.hpp>
@@ -9,7 +11,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -78,4 +80,4 @@ struct call_kernel<sequence_windows_grad> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

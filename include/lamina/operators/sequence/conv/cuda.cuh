@@ -3,11 +3,13 @@
 // and row_conv; one team per sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/operators/sequence/pool/cuda.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -199,4 +201,4 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

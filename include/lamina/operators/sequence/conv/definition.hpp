@@ -2,9 +2,11 @@
 // lamina/operators/sequence/conv/definition.hpp - convolutions along the rows of sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength: the window over the
 /// rows of t's sequence times Filter [contextLength * width, filters], whose rows from j * width on
@@ -38,4 +40,4 @@ struct row_conv : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,6 +2,8 @@
 // lamina/operators/sequence/conv/executor.hpp - convolutions along the rows of sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstddef>
 
@@ -9,7 +11,7 @@
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/executor/matrix_product.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The extent of the windows of a sequence_conv, relative to the row of the result.
 struct sequence_window {
@@ -156,4 +158,4 @@ void add_sequence_conv_kernels(kernel_table<Real>& table) {
   table["row_conv_grad"] = row_conv_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

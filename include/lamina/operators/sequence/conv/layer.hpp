@@ -2,12 +2,14 @@
 // lamina/operators/sequence/conv/layer.hpp - a convolution along the rows of sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_conv.
 struct sequence_conv_attr {
@@ -69,4 +71,4 @@ constexpr auto sequence_conv(variable<T, R, D...> x,
   return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,11 +3,13 @@
 // column.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of row_conv.
 struct row_conv_attr {
@@ -37,4 +39,4 @@ constexpr auto row_conv(variable<T, R, D...> x, const options<row_conv_attr, T>&
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

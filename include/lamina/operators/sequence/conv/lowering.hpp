@@ -6,10 +6,12 @@
 // kernel that reads sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
-namespace lamina::lowering {
+namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether the windows `made` of x may be read here. A value that a body made is also available to
 /// the gradient of the same iteration.
@@ -90,4 +92,4 @@ constexpr bool lower_window_product(lowering_state& s, const operator_desc& op, 
   return false;
 }
 
-}  // namespace lamina::lowering
+}  // namespace lamina::inline LAMINA_ABI::lowering

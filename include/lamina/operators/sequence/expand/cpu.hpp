@@ -3,6 +3,8 @@
 // along the rows of sequences: softmax, expand, expand_as, reverse, lod_reset, row_conv.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +17,7 @@
 #include <lamina/operators/sequence/shape/definition.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -290,4 +292,4 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -2,9 +2,11 @@
 // lamina/operators/sequence/expand/definition.hpp - rows repeated as often as sequences are long.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Repeats item i of X as often as item i of level ref_level of Y is long (-1: the last level). An
 /// item of X is a row where X has ref_level levels or none, and a sequence where it has one level
@@ -34,4 +36,4 @@ struct sequence_expand_as : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // long.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_expand.
 struct sequence_expand_attr {
@@ -104,4 +106,4 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
                                        line);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,10 +3,12 @@
 // sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_expand_as.
 struct sequence_expand_as_attr {
@@ -35,4 +37,4 @@ constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y
   return layer.returns(made);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

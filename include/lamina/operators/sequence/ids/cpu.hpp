@@ -3,6 +3,8 @@
 // collapsed paths, and values added at the positions that they name.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/engine/cpu/memory/label.hpp>
@@ -11,7 +13,7 @@
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -138,4 +140,4 @@ struct call_kernel<gradient_of<sequence_scatter>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,9 +3,11 @@
 // numbers, and values added at the positions that they name.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value after its end.
 /// X [rows, 1] gives Out [rows, win_size]. Has no gradient. Fluid: sequence_enumerate.
@@ -38,4 +40,4 @@ struct sequence_scatter : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 2;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

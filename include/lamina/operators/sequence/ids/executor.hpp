@@ -3,12 +3,14 @@
 // sequence_scatter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 void sequence_enumerate_forward(call_context<Real>& ctx) {
@@ -91,4 +93,4 @@ void add_sequence_ids_kernels(kernel_table<Real>& table) {
   table["sequence_scatter_grad"] = sequence_scatter_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

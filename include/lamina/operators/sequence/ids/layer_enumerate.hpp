@@ -2,10 +2,12 @@
 // lamina/operators/sequence/ids/layer_enumerate.hpp - windows of ids.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_enumerate.
 struct sequence_enumerate_attr {
@@ -33,4 +35,4 @@ constexpr auto sequence_enumerate(variable<Index, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/ids/layer_erase.hpp - sequences without some ids.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <initializer_list>
 
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_erase.
 struct sequence_erase_attr {
@@ -31,4 +33,4 @@ constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,10 +3,12 @@
 // row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/row_ids.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_scatter.
 struct sequence_scatter_attr {
@@ -40,4 +42,4 @@ constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...>
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

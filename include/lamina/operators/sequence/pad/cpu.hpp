@@ -2,6 +2,8 @@
 // lamina/operators/sequence/pad/cpu.hpp - sequence_pad, sequence_unpad, sequence_mask.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +12,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -155,4 +157,4 @@ struct call_kernel<sequence_mask> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

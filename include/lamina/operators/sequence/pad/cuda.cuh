@@ -4,12 +4,14 @@
 // sequence_enumerate, sequence_scatter.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 #include <lamina/operators/sequence/pool/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -296,4 +298,4 @@ struct call_kernel<gradient_of<sequence_scatter>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // their masks.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[s, t] = row t of sequence s of X's last level, PadValue after the end of the sequence;
 /// Length[s] = its number of rows. X [rows, ...] gives Out [sequences, padded_length, ...];
@@ -44,4 +46,4 @@ struct sequence_mask : operator_definition {
        {"out_dtype", attribute_type::integer, static_cast<int>(dtype::int64)}}};
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/pad/executor.hpp - sequence_pad, sequence_unpad, sequence_mask.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Copies rows between sequences (rows [begin[s], begin[s + 1]) of one array) and padded ones (rows
 /// [s * length, ...) of the other).
@@ -123,4 +125,4 @@ void add_sequence_pad_kernels(kernel_table<Real>& table) {
   table["sequence_mask"] = sequence_mask_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

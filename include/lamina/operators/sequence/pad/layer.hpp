@@ -2,13 +2,15 @@
 // lamina/operators/sequence/pad/layer.hpp - sequences as rows of one length.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_pad.
 struct sequence_pad_attr {
@@ -59,4 +61,4 @@ template <auto...>
 constexpr no_match<sequence_pad_attr> sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0)
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

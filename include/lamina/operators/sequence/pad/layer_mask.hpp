@@ -3,11 +3,13 @@
 // a row.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/check.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_mask.
 struct sequence_mask_attr {
@@ -34,4 +36,4 @@ constexpr auto sequence_mask(variable<Index, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

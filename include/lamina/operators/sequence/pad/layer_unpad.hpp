@@ -2,11 +2,13 @@
 // lamina/operators/sequence/pad/layer_unpad.hpp - sequences from rows of one length.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_unpad.
 struct sequence_unpad_attr {
@@ -35,4 +37,4 @@ constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, 
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

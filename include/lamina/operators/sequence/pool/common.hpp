@@ -2,13 +2,15 @@
 // lamina/operators/sequence/pool/common.hpp - what sequence_pool makes of a sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/common/call_error.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The kind of pool that an operator asks for.
 LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
@@ -27,4 +29,4 @@ LAMINA_FN Real pool_factor(pooling_type type, int length) {
                                        : Real(1);
 }
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

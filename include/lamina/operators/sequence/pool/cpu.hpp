@@ -2,6 +2,8 @@
 // lamina/operators/sequence/pool/cpu.hpp - one row for each sequence: sequence_pool.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cstdint>
 
 #include <lamina/core/extremes.hpp>
@@ -10,7 +12,7 @@
 #include <lamina/operators/sequence/pool/common.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -135,4 +137,4 @@ struct call_kernel<gradient_of<sequence_pool>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // softmax, expand, expand_as, reverse, lod_reset.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
@@ -13,7 +15,7 @@
 #include <lamina/operators/sequence/shape/definition.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -362,4 +364,4 @@ struct call_kernel<gradient_of<lod_reset>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/pool/definition.hpp - one row for each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <string_view>
 
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The names of the kinds of pool in the attribute pooltype, in the order of the enumeration.
 inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
@@ -27,4 +29,4 @@ struct sequence_pool : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,6 +3,8 @@
 // softmax.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +13,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The divisor of the sum of a pooled sequence.
 template <class Real>
@@ -136,4 +138,4 @@ void add_sequence_kernels(kernel_table<Real>& table) {
   table["sequence_softmax_grad"] = sequence_softmax_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

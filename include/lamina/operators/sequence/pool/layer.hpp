@@ -2,11 +2,13 @@
 // lamina/operators/sequence/pool/layer.hpp - one row for each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/core/pooling_type.hpp>
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/pool/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_pool.
 struct sequence_pool_attr {
@@ -62,4 +64,4 @@ constexpr auto sequence_last_step(variable<T, R, D...> x,
       x, {.type = pooling_type::last, .pad_value = attr.pad_value, .name = attr.name});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,12 +3,14 @@
 // width: sequence_concat, sequence_slice, sequence_reshape.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<sequence_concat> {
@@ -115,4 +117,4 @@ struct call_kernel<gradient_of<sequence_reshape>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -4,12 +4,14 @@
 // waits for values of the device only if lengths depend on them.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 #include <lamina/operators/sequence/pool/cuda.cuh>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 template <>
 struct call_kernel<sequence_concat> {
@@ -228,4 +230,4 @@ struct call_kernel<ctc_align> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

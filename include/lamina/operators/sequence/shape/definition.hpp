@@ -3,9 +3,11 @@
 // of rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// The rows of each sequence of X's last level in reverse order. Its gradient is itself.
 /// Fluid: sequence_reverse.
@@ -76,4 +78,4 @@ struct lod_reset : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -3,10 +3,12 @@
 // elsewhere: expand, reverse, concat, slice, reshape, other sequences over the same rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// For each row of a result the row of the input that it is.
 using row_positions = std::vector<std::size_t>;
@@ -280,4 +282,4 @@ void add_sequence_row_kernels(kernel_table<Real>& table) {
   table["lod_reset_grad"] = reshaped_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,12 +2,14 @@
 // lamina/operators/sequence/shape/layer_concat.hpp - concatenated sequences.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_concat.
 struct sequence_concat_attr {
@@ -48,4 +50,4 @@ constexpr auto sequence_concat(std::tuple<First, More...> inputs,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

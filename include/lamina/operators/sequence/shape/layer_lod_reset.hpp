@@ -2,10 +2,12 @@
 // lamina/operators/sequence/shape/layer_lod_reset.hpp - other sequences over the same rows.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// One row for each sequence that lod_reset made under Name: their number is that of the offsets it
 /// was given, and has nothing to do with the samples.
@@ -107,4 +109,4 @@ constexpr no_match<lod_reset_attr> lod_reset(...) = delete;  // call lod_reset(x
 #endif
 
 }  // namespace layer
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

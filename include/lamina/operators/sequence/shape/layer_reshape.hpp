@@ -3,10 +3,12 @@
 // width.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_reshape.
 struct sequence_reshape_attr {
@@ -33,4 +35,4 @@ constexpr auto sequence_reshape(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

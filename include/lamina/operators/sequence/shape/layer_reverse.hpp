@@ -2,10 +2,12 @@
 // lamina/operators/sequence/shape/layer_reverse.hpp - sequences from their last row to their first.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_reverse.
 struct sequence_reverse_attr {
@@ -22,4 +24,4 @@ constexpr auto sequence_reverse(variable<T, R, D...> x,
   return detail::same_shape<lamina::sequence_reverse>(x, "sequence_reverse", attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

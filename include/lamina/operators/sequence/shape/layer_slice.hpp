@@ -2,10 +2,12 @@
 // lamina/operators/sequence/shape/layer_slice.hpp - a part of each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_slice.
 struct sequence_slice_attr {
@@ -44,4 +46,4 @@ constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length leng
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,9 +2,11 @@
 // lamina/operators/sequence/softmax/definition.hpp - the softmax over the rows of each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out[t] = e^(X[t] - max) / sum e^(X - max) over the rows of the sequence of t, in X's last level.
 /// X [rows, 1] or [rows]. Fluid: sequence_softmax.
@@ -16,4 +18,4 @@ struct sequence_softmax : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

@@ -2,10 +2,12 @@
 // lamina/operators/sequence/softmax/layer.hpp - the softmax over the rows of each sequence.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/sequence/softmax/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_softmax.
 struct sequence_softmax_attr {
@@ -25,4 +27,4 @@ constexpr auto sequence_softmax(variable<T, R, D...> x,
   return detail::same_shape<lamina::sequence_softmax>(x, "sequence_softmax", attr.name);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,10 +3,12 @@
 // slice, crop, pad, expand and their gradients copy; all engines share this.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::engine {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The steps of an operator that joins or splits arrays, on an engine E that provides
 ///   e.copy(type, rank, extent, from, to): elements of one part into another (array_part),
@@ -192,4 +194,4 @@ struct joining<expand> {
   }
 };
 
-}  // namespace lamina::engine
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -3,11 +3,13 @@
 // unstack, slice, crop, pad, expand.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cpu/memory/part_copy.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/shape/join/common.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -77,4 +79,4 @@ struct call_kernel<gradient_of<expand>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,11 +3,13 @@
 // stack, unstack, slice, crop, pad, expand.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/reduce/dimensions/cuda.cuh>
 #include <lamina/operators/shape/join/common.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -82,4 +84,4 @@ struct call_kernel<gradient_of<expand>> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -2,9 +2,11 @@
 // lamina/operators/shape/join/definition.hpp - operators that join and split variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the inputs concatenated along `axis`. Fluid: concat. The gradient reads the inputs for
 /// their shapes only.
@@ -162,4 +164,4 @@ struct multiplex : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

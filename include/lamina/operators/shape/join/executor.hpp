@@ -3,10 +3,12 @@
 // reshape2, transpose2, concat, split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 // Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
 // positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
@@ -357,4 +359,4 @@ void add_shape_kernels(kernel_table<Real>& table) {
   table["stack_grad"] = stack_gradient<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -2,13 +2,15 @@
 // lamina/operators/shape/join/layer_concat.hpp - concatenates variables.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <tuple>
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of concat and stack.
 struct concat_attr {
@@ -120,4 +122,4 @@ template <auto...>
 constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y})
 #endif
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,11 +2,13 @@
 // lamina/operators/shape/join/layer_crop.hpp - a box out of a variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of crop.
 struct crop_attr {
@@ -86,4 +88,4 @@ constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = 
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

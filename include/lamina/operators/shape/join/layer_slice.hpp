@@ -3,11 +3,13 @@
 // dimensions.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of slice, pad and expand.
 struct slice_attr {
@@ -137,4 +139,4 @@ constexpr auto expand(variable<T, R, D...> x, const options<slice_attr, T>& attr
   return layer.returns(y);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

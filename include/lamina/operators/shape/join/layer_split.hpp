@@ -2,6 +2,8 @@
 // lamina/operators/shape/join/layer_split.hpp - splits a variable.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <array>
 #include <tuple>
 
@@ -9,7 +11,7 @@
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of split.
 struct split_attr {
@@ -119,4 +121,4 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   (std::make_index_sequence<static_cast<std::size_t>(n)>{});
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -3,13 +3,15 @@
 // and ranges of numbers: shape, is_empty, where_index, range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<shape> {
@@ -91,4 +93,4 @@ struct call_kernel<range> {
   static double number_in(const operand& o) { return load_as<double>(o.data, o.type, 0); }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -3,6 +3,8 @@
 // and numbers that a program states: shape, is_empty, where_index, range, assign_value.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -226,4 +228,4 @@ struct call_kernel<where_index> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

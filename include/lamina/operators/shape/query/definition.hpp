@@ -3,9 +3,11 @@
 // run, and ranges of numbers. None of these operators has a gradient.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 /// Out = the dimensions of Input, rows included, int32 [rank]. Fluid: shape.
 struct shape : operator_definition {
@@ -38,4 +40,4 @@ struct range : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

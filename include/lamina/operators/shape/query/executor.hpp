@@ -3,9 +3,11 @@
 // run, and ranges of numbers: shape, is_empty, where_index, range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/shape/join/executor.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 /// The dimensions of Input.
 template <class Real>
@@ -72,4 +74,4 @@ void add_query_kernels(kernel_table<Real>& table) {
   table["range"] = range_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -3,11 +3,13 @@
 // and ranges of numbers: shape, is_empty, where, range.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of shape, is_empty, where and range.
 struct query_attr {
@@ -79,4 +81,4 @@ constexpr auto range(const block& main, const query_attr& attr = {}) {
   return range<std::int64_t, Start, End, Step>(main, attr);
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

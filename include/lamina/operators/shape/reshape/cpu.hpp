@@ -3,11 +3,13 @@
 // order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cpu/memory/part_copy.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
@@ -78,4 +80,4 @@ struct call_kernel<gradient_of<transpose2>> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

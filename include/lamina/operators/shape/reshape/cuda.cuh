@@ -3,11 +3,13 @@
 // order: reshape2, squeeze2, unsqueeze2, flatten2, transpose2.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/engine/common/part_layout.hpp>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
@@ -60,4 +62,4 @@ struct call_kernel<transpose2> : detail::transpose_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<transpose2>> : detail::transpose_kernel<true> {};
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -3,9 +3,11 @@
 // elements.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/operators/operator_definition.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 
 // Each has a second output XShape of shape [0, X's shape] and no elements: the gradient operator
 // reads it instead of X, so X need not be kept.
@@ -83,4 +85,4 @@ struct flatten2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-}  // namespace lamina
+}  // namespace lamina::inline LAMINA_ABI

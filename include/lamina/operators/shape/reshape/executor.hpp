@@ -3,10 +3,12 @@
 // shape or type: reshape2, squeeze2, unsqueeze2, flatten2, assign, cast, increment.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
-namespace lamina::kernel {
+namespace lamina::inline LAMINA_ABI::kernel {
 
 template <class Real>
 using shape_rule = tensor_shape (*)(const call_context<Real>&, const tensor_shape&);
@@ -108,4 +110,4 @@ void add_reshape_kernels(kernel_table<Real>& table) {
   table["increment"] = increment_forward<Real>;
 }
 
-}  // namespace lamina::kernel
+}  // namespace lamina::inline LAMINA_ABI::kernel

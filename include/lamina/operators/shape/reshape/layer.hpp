@@ -2,11 +2,13 @@
 // lamina/operators/shape/reshape/layer.hpp - the same elements in another shape or order.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
 
-namespace lamina::layer {
+namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of reshape, transpose, squeeze, unsqueeze and flatten.
 struct reshape_attr {
@@ -189,4 +191,4 @@ constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& a
       x, attr.name, x.builder->attribute_list(Axis));
 }
 
-}  // namespace lamina::layer
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -2,6 +2,8 @@
 // lamina/operators/update/step/cpu.hpp - the numbers of an update that change from step to step.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <cmath>
 
 #include <lamina/core/padding.hpp>
@@ -12,7 +14,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// L2 norm of an array in the layout of a parameter, without its padding, which may hold any
 /// values.
@@ -86,4 +88,4 @@ struct call_kernel<update_numbers> {
   }
 };
 
-}  // namespace lamina::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

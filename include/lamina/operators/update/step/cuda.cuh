@@ -3,6 +3,8 @@
 // of programs that train themselves.
 #pragma once
 
+#include <lamina/core/config.hpp>
+
 #include <algorithm>
 
 #include <lamina/engine/cuda/body/element_loops.cuh>
@@ -12,7 +14,7 @@
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
-namespace lamina::engine::cuda {
+namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 /// The host keeps its own counter of the steps and computes the learning rate of each step from it.
 template <>
@@ -129,4 +131,4 @@ struct call_kernel<update_numbers> {
   }
 };
 
-}  // namespace lamina::engine::cuda
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda
