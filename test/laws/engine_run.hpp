@@ -85,7 +85,7 @@ class engine_run {
 
   /// New feeds of this many rows.
   void draw(int rows) {
-    rows_ = engine::cpu::domain_rows<domains>(rows);
+    rows_ = engine::domain_rows<domains>(rows);
     for (int d = batch::domain + 1; d < domains; ++d) {
       if (!plan<program>::fed.of[d]) continue;
       // Lengths that differ, 0 among them.
@@ -242,13 +242,13 @@ class engine_run {
   engine_law_options options_;
   std::mt19937 random_;
   scope scope_;
-  std::vector<engine::cpu::aligned_buffer> memory_;
+  std::vector<engine::aligned_buffer> memory_;
   std::vector<float*> parameters_;
   std::vector<machine> machine_;
   std::vector<fed_values> feeds_;
   std::vector<char> part_[at_least_one(desc.count.data)];
   std::vector<int> offsets_[desc.count.domains];
-  engine::cpu::domain_rows<desc.count.domains> rows_, now_;
+  engine::domain_rows<desc.count.domains> rows_, now_;
 };
 
 }  // namespace lamina::law

@@ -175,7 +175,7 @@ class evaluator {
   /// 0>()` are the hypotheses of each sample and `sequences<"found">()` the words of each
   /// hypothesis.
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  engine::sequence_rows sequences() {
     constexpr int found = variable_named<P>(Name.view());
     static_assert(check<found >= 0, detail::name_letters<Name>>,
                   "lamina: activation: the program has no layer or variable of this name");
@@ -365,7 +365,7 @@ requires(is_faulty<P>) class evaluator<P, Machine> {
     return {};
   }
   template <fixed_string Name, int Level = -1>
-  engine::cpu::sequence_rows sequences() {
+  engine::sequence_rows sequences() {
     return {};
   }
   float cost() { return 0; }

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/optimizer/update_operator.hpp>

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
 #include <lamina/plan/external_buffers.hpp>

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {

@@ -7,15 +7,22 @@
 
 #include <cstdint>
 
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/common/operator_call.hpp>
-#include <lamina/engine/cpu/memory/domain_rows.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 #include <lamina/engine/cpu/memory/tensor_array.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
+using engine::aligned_buffer;
 using engine::argument_info;
+using engine::domain_rows;
+using engine::minibatch_source;
+using engine::numbers_at;
 using engine::operand;
+using engine::row_allocator;
+using engine::sequence_rows;
 
 /// The constants of a group in a schedule.
 struct group_info {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>
 

@@ -143,7 +143,7 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           const options<static_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
-                "lamina: static_rnn: the input has a dimension of steps behind its rows");
+                "lamina: static_rnn: the input has a dimension of steps after its rows");
   constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
   using step_type = static_rnn_step<R, steps>;
   using result = decltype(step(*static_cast<step_type*>(nullptr)));
