@@ -180,7 +180,7 @@ class machine_memory {
       for (int d = first; d < end; ++d)
         if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
       memory->bound_ = false;
-      memory->place_arguments();
+      memory->set_addresses();
     }
   };
 
@@ -192,7 +192,7 @@ class machine_memory {
                          static_cast<std::size_t>(capacity));
     capacity_[domain] = capacity;
     arena_begin_[domain] = made_[domain].data();
-    place_arguments();
+    set_addresses();
     find_scratch();
     guard.memory = nullptr;
   }
@@ -213,12 +213,12 @@ class machine_memory {
       arena_begin_[d] = begin;
       begin += static_cast<std::ptrdiff_t>(width.of[d]) * rows_.count[d];
     }
-    place_arguments();
+    set_addresses();
     find_scratch();
     bound_ = true;
     guard.memory = nullptr;
   }
-  void place_arguments() {
+  void set_addresses() {
     for (int a = 0; a < schedule::arguments; ++a)
       if (!bound_ || (schedule::table.slot_of[a].space != memory_space::frame &&
                       schedule::table.slot_of[a].space != memory_space::view))
