@@ -137,7 +137,8 @@ class call_context {
     }
     return shape;
   }
-  /// The same for an output; the kernel fills the set.
+  /// The set of row numbers of an output that is selected rows, which the kernel fills; null for a
+  /// dense output.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }

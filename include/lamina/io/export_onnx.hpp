@@ -100,8 +100,8 @@ inline std::string to_onnx(const program_message& program, const scope& paramete
   return to_onnx(model);
 }
 
-/// The same for a recorded program, `net.view()`. Without targets the targets are the variables
-/// that it returns.
+/// The bytes of an ONNX file for a recorded program, `net.view()`. Without targets the targets are
+/// the variables that it returns.
 inline std::string to_onnx(const program_view& program, const scope& parameters,
                            std::vector<std::string> targets = {},
                            const onnx_options& options = {}) {
@@ -132,7 +132,8 @@ template <program_type P>
 void export_onnx(const file_path&, const P&,  // expects lamina::model{program}
                  const std::vector<std::string>& = {}, const onnx_options& = {}) = delete;
 
-/// The same for a program and parameters that were read from files, PaddlePaddle's included.
+/// Writes a program and its parameters, which were read from files (PaddlePaddle's included), to an
+/// ONNX file.
 inline void export_onnx(const file_path& file, const inference_model& from,
                         const onnx_options& options = {}) {
   write_file(file.string(),

@@ -52,7 +52,7 @@ inline void save_inference_model(const file_path& directory, const program_messa
   write_file(directory.string() + "/" + files.program, to_proto(inference));
 }
 
-/// The same for a recorded program, `net.view()`, whose parameters are in a scope.
+/// Writes a recorded program, `net.view()`, whose parameters are in a scope.
 inline void save_inference_model(const file_path& directory, const program_view& program,
                                  const scope& variables, const std::vector<std::string>& targets,
                                  const inference_files& files = {}) {

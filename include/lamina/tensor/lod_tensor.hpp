@@ -144,7 +144,8 @@ lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   return lod_tensor(tensor({rows, element::width}, values), lod::from_lengths({lengths}));
 }
 
-/// The same with two levels: `nested_sequences<float>({{{1, 2}, {3}}, {{4}}})`.
+/// Ragged data of two levels as one array [rows, 1]: `nested_sequences<float>({{{1, 2}, {3}},
+/// {{4}}})`.
 template <class T>
 lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from) {
   std::vector<std::vector<T>> inner;

@@ -183,7 +183,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// The same for a sparse gradient, which has only some of the rows.
+/// Copies a sparse gradient, which has only some of the rows, to its output.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;

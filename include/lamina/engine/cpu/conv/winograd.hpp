@@ -215,7 +215,7 @@ class winograd {
   std::ptrdiff_t sum_floats() const {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
-  /// The same for the smaller image.
+  /// Floats of the lines that all rows of tiles of a chunk cover in one smaller image.
   std::ptrdiff_t slope_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;

@@ -211,7 +211,7 @@ struct square_series {
   std::ptrdiff_t from, to;
 };
 
-/// The same for a series of squares; `more` is added to every result.
+/// Transforms a series of squares; `more` is added to every result.
 template <class T>
 LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_strides in,
                                        float* to, square_strides out, const float* more = nullptr) {
@@ -222,7 +222,7 @@ LAMINA_NOINLINE void transform_squares(square_series s, const float* from, squar
           (v + sum).store_unaligned(at);
         });
 }
-/// The same, added to the stored values.
+/// Transforms a series of squares and adds the results to the stored values.
 template <class T>
 LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from, square_strides in,
                                              float* to, square_strides out) {

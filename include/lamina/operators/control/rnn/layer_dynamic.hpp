@@ -81,7 +81,7 @@ class rnn_step : public detail::rnn_recorder {
     const int ordered = reorder<variable<T, ranked, D...>>(init.id);
     return stored<T, D...>(ordered, here);
   }
-  /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
+  /// A memory with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {

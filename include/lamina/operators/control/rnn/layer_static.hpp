@@ -80,8 +80,8 @@ class static_rnn_step : public detail::rnn_recorder {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  /// The same with the rows of the rnn; all elements start as `value`.
-  /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
+  /// A memory with the rows of the rnn; all elements start as `value`. Fluid:
+  /// StaticRNN.memory(shape, batch_ref, init_value).
   template <element T = float, int... D>
   constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
     const int here = leave();
