@@ -187,8 +187,7 @@ void from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true);
 }
-/// Reads the parameters that are in both the archive and the model. that are in both the archive
-/// and the model. v2: Parameters.init_from_tar.
+/// Reads the parameters that are in both the archive and the model. v2: Parameters.init_from_tar.
 template <program_type P>
 void init_from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);

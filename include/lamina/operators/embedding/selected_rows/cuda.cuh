@@ -296,7 +296,8 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The norms are not known yet; no kernel reads their elements before they are written.
+    // The arrays of norms have no values yet; no kernel reads their elements before they are
+    // written.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;
