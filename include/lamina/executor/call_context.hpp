@@ -137,8 +137,7 @@ class call_context {
     }
     return shape;
   }
-  /// The set of row numbers of an output that is selected rows, which the kernel fills; null for a
-  /// dense output.
+  /// The row numbers of an output of selected rows, for the kernel to fill; null if it is dense.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
