@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// ONNX has the number of its image before the corners of each region.
+/// In ONNX a region is five numbers: the index of its image, then its corners.
 inline void lower_roi_pool(onnx_operator& op) {
   if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX has not");
   const sequence_positions at = positions_in(op, "ROIs");

@@ -65,7 +65,8 @@ struct kept_lines {
   static constexpr int packs = Shape::states / pack_width;
   static constexpr int in_registers = Shape::in_registers / pack_width;
   pack of[Shape::template lanes<Team>][in_registers];
-  // The remaining packs: the packs of equal index of all threads are adjacent.
+  // The remaining packs, in an order in which the packs with the same index of all threads are
+  // adjacent in memory.
   pack (*rest)[Shape::threads];
 
   /// Reads the lines: element i of a line is *Steps::weight(a, gate, state, i), and 0 outside of n
