@@ -26,7 +26,7 @@ struct gradient_slots_read {
 };
 
 /// What record_gradient does, for an operator with one output and no lists. Most operators are
-/// such, and the code for lists would double the compile time of each of them.
+/// of this kind, and the code for lists would double the compile time of each of them.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {

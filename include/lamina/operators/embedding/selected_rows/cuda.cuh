@@ -173,7 +173,7 @@ struct updated_rows {
       float own[numbers + norms];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
-      // Zeros that are not there no clip changes.
+      // A clip does not change the rows of zeros that are not stored.
       constexpr float infinity = __builtin_huge_valf();
       if (at < 0) own[2] = -infinity, own[3] = infinity;
       f(some ? gradient.numbers[k] : k, at < 0 ? nullptr : gradient.values + at * gradient.stride,

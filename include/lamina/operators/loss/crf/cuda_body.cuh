@@ -82,7 +82,7 @@ LAMINA_INLINE LAMINA_FN float crf_largest(const Team& team, const float* x, int 
   for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
   return largest_of(team, most);
 }
-/// The score of the labels of a sequence; minus infinity for a path that there is not.
+/// The score of the labels of a sequence; minus infinity for a path that does not exist.
 template <class Team>
 LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int end,
                                         const Team& team) {
