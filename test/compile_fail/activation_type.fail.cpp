@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An activation of integers.
-// expect-error: static.assert.*activation: the input is floating point
+// expect-error: static.assert.*layer: the input is floating point
 // expect-fact: gets_type<.*variable<long( int)?, .*batch, 1>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

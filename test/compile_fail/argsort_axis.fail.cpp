@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An order along a dimension that there is not.
-// expect-error: static.assert.*argsort: the axis is a dimension of the input
+// expect-error: static.assert.*layer: the axis is a dimension of the input
 // expect-fact: gets<2>
 // expect-fact: variable<float, .*batch, 4>
 // expect-lines: 12

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/interop.md: every operator of the library, and which other library was compared
-with it.
+"""The table of docs/operators.md: every operator of the library, its folder, its layers, whether it
+has a gradient, and which engine and other library was compared with it.
 
 usage: operator_table.py compare COLUMN FILE [--update]      COLUMN is library, paddle, onnx or
                                                              torch
@@ -15,18 +15,23 @@ a run of the cases found (FILE is what compare_paddle.py and the others write fo
 does so with the columns executor and compiled: unit tests write into FOLDER which operators they
 compared (test/laws/compared_operators.hpp), and TESTS is a file that names those tests; what a peer
 agrees with counts for the executor too, which every peer is compared with. `compare cuda` does so
-with the column of the CUDA engine. `page` fails where the page is not what the data say. --update
-writes the data, or the page. Where another library has no such operator, absent.txt says why.
+with the column of the CUDA engine. `page` fails where the page is not what the data and the headers
+say (operator_places.py), and where a cell is empty without a reason: where an operator has no
+layer, no gradient, or no counterpart in another library, absent.txt says why. --update writes the
+data, or the page.
 """
 import pathlib
 import sys
+import tempfile
 
+from operator_places import definitions, recorded_by
 from table_parts import HERE, known_differences, with_part
 
-DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", HERE.parents[
-    1] / "docs" / "interop.md"
+ROOT = HERE.parents[1]
+DATA, ABSENT, PAGE = HERE / "operators.tsv", HERE / "absent.txt", ROOT / "docs" / "operators.md"
 MARK = "table of operators"
 SKIPPED = 77
+MOST_LAYERS = 3
 PEERS = {
     "paddle": ("PaddlePaddle", "differences.txt"),
     "onnx": ("ONNX Runtime", "onnx_differences.txt"),
@@ -35,6 +40,15 @@ PEERS = {
 # What unit tests write down, by name of the comparison.
 LOGGED = {"engines": ["executor", "compiled"], "cuda": ["cuda"]}
 COLUMNS = ["gradient", "executor", "compiled", "cuda", *PEERS]
+NAMES = {
+    "layer": "layer",
+    "gradient": "gradient",
+    "executor": "executor",
+    "compiled": "CPU engine",
+    "cuda": "CUDA engine"
+} | {peer: name
+     for peer, (name, _) in PEERS.items()}
+COMPARED = COLUMNS[1:]
 
 
 def read_data():
@@ -52,7 +66,7 @@ def write_data(table):
 
 def read_absent():
     """{column: {operator: why there is none}}."""
-    absent = {column: {} for column in COLUMNS[1:]}
+    absent = {column: {} for column in NAMES}
     for line in ABSENT.read_text().splitlines():
         if line and line[0] != "#":
             peer, kinds, why = line.split(None, 2)
@@ -110,14 +124,45 @@ def differences(old, new):
     return lines
 
 
+def with_places(table, base):
+    """The table with the folder and the layers of each operator, as the headers say."""
+    defined = definitions(base)
+    layers = recorded_by(base, defined)
+    optimizers = {path.stem for path in base.glob("optimizer/*.hpp")}
+    placed = {}
+    for kind, states in table.items():
+        _, header = defined.get(kind, ("", ""))
+        # An optimizer is chosen by its name, and minimize() records the operator.
+        called = layers.get(kind) or (["optimizer::" + kind] if kind in optimizers else [])
+        shown = [f"`{name}`" for name in called[:MOST_LAYERS]] + ["..."] * (
+            len(called) > MOST_LAYERS)
+        placed[kind] = states | {
+            "place": header.rpartition("/")[0].removeprefix("operators/"),
+            "layer": ", ".join(shown)
+        }
+    return placed
+
+
 def faults_of(table, absent):
-    """What contradicts itself."""
+    """What contradicts itself, and what is empty without a reason."""
     lines = []
+    for kind, states in table.items():
+        if not states.get("place"):
+            lines.append(f"{kind}: no header defines it")
+        for column in ("layer", "gradient"):
+            there = states.get(column, "") not in ("", "no")
+            if there == (kind in absent[column]):
+                lines.append(f"absent.txt: {column} {kind}: " +
+                             ("there is one" if there else "expected why there is none"))
+        lines += [
+            f"absent.txt: {column} {kind}: expected why it is compared with none, or a case"
+            for column in COMPARED if state_of(table, absent, kind, column) == "open"
+        ]
     for peer, kinds in absent.items():
         for kind, why in kinds.items():
             if kind not in table:
                 lines.append(f"absent.txt: {peer} {kind}: the library has no such operator")
-            elif table[kind].get(peer) in ("values", "gradients"):
+            elif peer in COMPARED and table[kind].get(peer) in ("values", "gradients"):
                 lines.append(f"absent.txt: {peer} {kind}: {why}, though a case with it is equal")
     for peer, (_, file) in PEERS.items():
         known = known_differences(file)
@@ -147,13 +192,7 @@ def state_of(table, absent, kind, column):
 
 
 def page_part(table, absent):
-    names = {
-        "executor": "executor",
-        "compiled": "compiled",
-        "cuda": "CUDA kernels"
-    } | {
-        p: name for p, (name, _) in PEERS.items()
-    }
+    names = {column: NAMES[column] for column in COMPARED}
     known = {peer: known_differences(file) for peer, (_, file) in PEERS.items()}
     cells = {
         "gradients": "✓∇",
@@ -191,18 +230,21 @@ def page_part(table, absent):
                 row.append(f"≠ {notes.index(why) + 1}")
             else:
                 row.append(cells[state])
-        rows.append(f"| {kind} | {' | '.join(row)} |")
-    lines += [
-        "", f"| operator | {' | '.join(names.values())} |", "| --- |" + " --- |" * len(names),
-        *rows, ""
-    ]
+        states_of = table[kind]
+        own = [
+            states_of["place"], states_of["layer"] or "—",
+            "yes" if states_of["gradient"] == "yes" else "—"
+        ]
+        rows.append(f"| {kind} | {' | '.join(own + row)} |")
+    head = ["operator", "folder", "layer", "gradient", *names.values()]
+    lines += ["", f"| {' | '.join(head)} |", "|" + " --- |" * len(head), *rows, ""]
     lines += [f"{i}. {why}" for i, why in enumerate(notes, 1)]
     for column, kinds in absent.items():
         reasons = {}
         for kind, why in kinds.items():
             reasons.setdefault(why, []).append(f"`{kind}`")
         if kinds:
-            lines += ["", f"Without counterpart in the column {names[column]}:", ""]
+            lines += ["", f"Why the column {NAMES[column]} has —:", ""]
         lines += [f"- {', '.join(sorted(kinds))}: {why}" for why, kinds in reasons.items()]
     return "\n".join(lines) + "\n"
 
@@ -222,7 +264,7 @@ def self_test():
             "torch": "values"
         }
     }
-    none = {column: {} for column in COLUMNS[1:]}
+    none = {column: {} for column in NAMES}
     assert state_of(table, none, "a", "torch") == "gradients" and state_of(
         table, none, "b", "torch") == "forward"
     assert state_of(table, none, "b", "onnx") == "open" and state_of(table, none, "b",
@@ -242,9 +284,49 @@ def self_test():
     assert "cuda" not in ran["a"]
     ran = updated_engines(table, ["cuda\ta\tvalues", "compiled\tb\tvalues"], LOGGED["cuda"])
     assert ran["a"] == table["a"] | {"cuda": "values"} and ran["b"] == table["b"] | {"cuda": ""}
-    assert len(faults_of(table, none | {"torch": {"a": "why", "d": "why"}})) == 2
-    assert "**open**" in page_part(table, none)
+    whole = {
+        "a": {c: "gradients" for c in COMPARED} | {"gradient": "yes", "place": "p", "layer": "`a`"},
+        "b": {c: "values" for c in COMPARED} | {"gradient": "no", "place": "p", "layer": ""},
+    }  # yapf: disable
+    reasons = none | {"layer": {"b": "why"}, "gradient": {"b": "why"}}
+    assert not faults_of(whole, reasons)
+    assert len(faults_of(whole, none)) == 2  # neither layer nor gradient, without a reason
+    assert len(faults_of(whole, reasons | {"torch": {"a": "why", "d": "why"}})) == 2
+    assert len(faults_of(whole, reasons | {"layer": {"a": "why", "b": "why"}})) == 1
+    for column in COMPARED:
+        hole = whole | {"a": whole["a"] | {column: ""}}
+        assert len(faults_of(hole, reasons)) == 1
+        assert not faults_of(hole, reasons | {column: {"a": "why"}})
+    assert len(faults_of(whole | {"a": whole["a"] | {"place": ""}}, reasons)) == 1
+    assert "| a | p | `a` | yes | ✓∇ |" in page_part(whole, reasons)
+    assert "| b | p | — | — | ✓ |" in page_part(whole, reasons)
+    places_self_test()
     return 0
+
+
+def places_self_test():
+    """Reads a small tree of headers."""
+    with tempfile.TemporaryDirectory() as folder:
+        base = pathlib.Path(folder)
+        for name, text in {
+                "operators/act/definition.hpp":
+                    'struct relu : pointwise {\n  static constexpr const char* type = "relu";\n};\n'
+                    'struct turn : base {\n  static constexpr const char* type = "turn2";\n};\n',
+                "operators/act/layer.hpp":
+                    "namespace detail {\ntemplate <class Op>\nvoid helper(int x) {\n"
+                    "  use<lamina::turn>();\n}\n}  // namespace detail\n\n"
+                    "template <class T>\nconstexpr auto relu(int x) {\n  f<lamina::relu>(x);\n}\n"
+                    "constexpr auto relu(...) = delete;  // Why.\n#endif\n"
+                    "constexpr auto turned(int x) {\n  // f<lamina::relu>\n"
+                    "  return detail::helper<int>(x);\n}\n",
+                "optimizer/sgd.hpp": "",
+        }.items():
+            (base / name).parent.mkdir(parents=True, exist_ok=True)
+            (base / name).write_text(text)
+        placed = with_places({kind: {} for kind in ("relu", "turn2", "sgd", "gone")}, base)
+    assert placed["relu"] == {"place": "act", "layer": "`relu`"}, placed
+    assert placed["turn2"] == {"place": "act", "layer": "`turned`"}, placed
+    assert placed["sgd"]["layer"] == "`optimizer::sgd`" and placed["gone"]["place"] == ""
 
 
 def main(arguments):
@@ -271,7 +353,7 @@ def main(arguments):
             return 0
         hint = f"; operator_table.py {' '.join(arguments)} --update writes it"
     elif arguments == ["page"]:
-        absent = read_absent()
+        absent, table = read_absent(), with_places(table, ROOT / "include" / "lamina")
         faults, hint = faults_of(table, absent), "; operator_table.py page --update writes the page"
         old = PAGE.read_text()
         new = with_part(old, MARK, page_part(table, absent))

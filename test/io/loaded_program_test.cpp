@@ -153,6 +153,34 @@ TEST_CASE("loaded program: gradients have the sequences of their variables behin
 }
 
 // Each lies where the one before it lay, so that it has operators at the same places in memory.
+TEST_CASE("loaded program: lod_reset gives the rows of its second operand, or new ones") {
+  constexpr auto reset = lamina::program([](lamina::block& main) {
+    auto x = lamina::layer::sequence<"x", float, 2>(main);
+    auto y = lamina::layer::sequence<"y", std::int64_t>(main);
+    auto offsets = lamina::layer::data<"offsets", std::int64_t>(main);
+    return std::tuple{lamina::layer::sequence_reverse(x), lamina::layer::lod_reset(x, y),
+                      lamina::layer::lod_reset<"groups">(x, offsets),
+                      lamina::layer::lod_reset<"fixed", 0, 2, 3>(x)};
+  });
+  const loaded_program read = reread(reset);
+  const lamina::program_view p = read.view();
+  const auto rows_of = [&p](const std::string& name) {
+    for (int v = 0; v < p.count.variables; ++v)
+      if (lamina::name_of(p, v) == name) return p.variables[v].rows;
+    FAIL("no variable " << name);
+    return 0;
+  };
+  std::vector<int> rows;
+  for (int i = 0; i < 4; ++i)
+    rows.push_back(rows_of(lamina::name_of(reset.view(), reset.view().outputs[i])));
+  const int x = rows_of("x"), y = rows_of("y");
+  CHECK(x != y);
+  CHECK(rows[0] == x);
+  CHECK(rows[1] == y);
+  for (int i = 2; i < 4; ++i)
+    for (const int other : {x, y, rows_of("offsets"), rows[5 - i]}) CHECK(rows[i] != other);
+}
+
 TEST_CASE("loaded program: an executor takes none for another that is gone") {
   namespace layer = lamina::layer;
   constexpr auto draws_thrice = lamina::program([](lamina::block& main) {

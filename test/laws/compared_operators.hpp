@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // laws/compared_operators.hpp - which operators a test has really compared, for the table of
-// docs/interop.md. With LAMINA_COMPARED in the environment its file gets a line for each: column,
+// docs/operators.md. With LAMINA_COMPARED in the environment its file gets a line for each: column,
 // type of the operator, "gradients" or "values". test/interop/operator_table.py reads them.
 #pragma once
 

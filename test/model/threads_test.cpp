@@ -34,7 +34,10 @@ constexpr auto wide = lamina::program([](lamina::block& main) {
       layer::transpose<0, 2, 1, 3>(layer::matmul(weights, by_heads(layer::fc<32, 2>(parts))));
   auto mixed = layer::layer_norm<2>(layer::reshape<8, 32>(turned));
   auto logits = layer::fc<128>(layer::transpose<0, 2, 1>(mixed), {.name = "output"});
+  constexpr lamina::window3 eighths{.stride = 2};
+  auto volumes = layer::pool3d<2, eighths>(layer::reshape<1, 4, 8, 8>(seen));
   return layer::mean(layer::softmax_with_cross_entropy(logits, label)) +
+         layer::mean(layer::square(volumes)) +
          layer::mean(layer::square(logits));  // of 130 rows so many that threads share the sum
 });
 

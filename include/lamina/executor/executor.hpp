@@ -14,43 +14,8 @@
 
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/library_kernels.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
-#include <lamina/operators/activation/prelu_maxout/executor.hpp>
-#include <lamina/operators/control/array/executor.hpp>
-#include <lamina/operators/control/print/executor.hpp>
-#include <lamina/operators/control/rank_table/executor.hpp>
-#include <lamina/operators/control/split_merge/executor.hpp>
-#include <lamina/operators/conv/executor.hpp>
-#include <lamina/operators/decode/beam_search/executor.hpp>
-#include <lamina/operators/elementwise/executor.hpp>
-#include <lamina/operators/embedding/lookup_table/executor.hpp>
-#include <lamina/operators/fill/executor.hpp>
-#include <lamina/operators/loss/crf/executor.hpp>
-#include <lamina/operators/loss/ctc/executor.hpp>
-#include <lamina/operators/loss/row/executor.hpp>
-#include <lamina/operators/matrix/matmul/executor.hpp>
-#include <lamina/operators/metric/sequence/executor.hpp>
-#include <lamina/operators/norm/group_norm/executor.hpp>
-#include <lamina/operators/norm/layer_norm/executor.hpp>
-#include <lamina/operators/order/argsort/executor.hpp>
-#include <lamina/operators/pool/pool2d/executor.hpp>
-#include <lamina/operators/pool/pool3d/executor.hpp>
-#include <lamina/operators/recurrent/gru/executor.hpp>
-#include <lamina/operators/recurrent/lstm/executor.hpp>
-#include <lamina/operators/reduce/dimensions/executor.hpp>
-#include <lamina/operators/reduce/squared_l2/executor.hpp>
-#include <lamina/operators/region/roi_align/executor.hpp>
-#include <lamina/operators/region/roi_pool/executor.hpp>
-#include <lamina/operators/resize/executor.hpp>
-#include <lamina/operators/sequence/conv/executor.hpp>
-#include <lamina/operators/sequence/ids/executor.hpp>
-#include <lamina/operators/sequence/pad/executor.hpp>
-#include <lamina/operators/sequence/pool/executor.hpp>
-#include <lamina/operators/sequence/shape/executor.hpp>
-#include <lamina/operators/shape/join/executor.hpp>
-#include <lamina/operators/shape/query/executor.hpp>
-#include <lamina/operators/shape/reshape/executor.hpp>
-#include <lamina/operators/update/executor.hpp>
 #include <lamina/plan/real_type.hpp>
 #include <lamina/tensor/scope.hpp>
 
@@ -338,42 +303,8 @@ class basic_executor {
 
 template <class Real>
 basic_executor<Real>::basic_executor() {
-  kernel::add_activation_kernels(kernels_);
-  kernel::add_argsort_kernels(kernels_);
-  kernel::add_array_kernels(kernels_);
-  kernel::add_beam_search_kernels(kernels_);
-  kernel::add_conv_kernels(kernels_);
-  kernel::add_crf_kernels(kernels_);
-  kernel::add_ctc_kernels(kernels_);
-  kernel::add_fill_kernels(kernels_);
-  kernel::add_gru_kernels(kernels_);
-  kernel::add_image_norm_kernels(kernels_);
+  kernel::add_library_kernels(kernels_);
   kernel::add_paddle2_kernels(kernels_);
-  kernel::add_lookup_kernels(kernels_);
-  kernel::add_loss_kernels(kernels_);
-  kernel::add_lstm_kernels(kernels_);
-  kernel::add_matrix_kernels(kernels_);
-  kernel::add_normalization_kernels(kernels_);
-  kernel::add_optimizer_kernels(kernels_);
-  kernel::add_pool_kernels(kernels_);
-  kernel::add_print_kernels(kernels_);
-  kernel::add_query_kernels(kernels_);
-  kernel::add_rank_table_kernels(kernels_);
-  kernel::add_reduction_kernels(kernels_);
-  kernel::add_region_kernels(kernels_);
-  kernel::add_reshape_kernels(kernels_);
-  kernel::add_resize_kernels(kernels_);
-  kernel::add_roi_align_kernels(kernels_);
-  kernel::add_sequence_kernels(kernels_);
-  kernel::add_sequence_conv_kernels(kernels_);
-  kernel::add_sequence_metric_kernels(kernels_);
-  kernel::add_sequence_row_kernels(kernels_);
-  kernel::add_sequence_pad_kernels(kernels_);
-  kernel::add_sequence_ids_kernels(kernels_);
-  kernel::add_shape_kernels(kernels_);
-  kernel::add_split_merge_kernels(kernels_);
-  kernel::add_squared_l2_kernels(kernels_);
-  kernel::add_volume_pool_kernels(kernels_);
 }
 
 /// The interpreter in the precision of the engines.

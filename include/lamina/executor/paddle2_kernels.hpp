@@ -34,6 +34,8 @@ struct flatten_contiguous_range : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
+using paddle2_operators = operator_list<lookup_table_v2, flatten_contiguous_range>;
+
 }  // namespace lamina::inline LAMINA_ABI::fluid
 
 namespace lamina::inline LAMINA_ABI::kernel {

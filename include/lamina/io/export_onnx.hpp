@@ -16,17 +16,9 @@
 #include <lamina/core/file.hpp>
 #include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/model_files.hpp>
+#include <lamina/io/onnx/library_conversions.hpp>
 #include <lamina/io/onnx/onnx_message.hpp>
 #include <lamina/io/onnx/onnx_operator.hpp>
-#include <lamina/operators/control/onnx.hpp>
-#include <lamina/operators/conv/onnx.hpp>
-#include <lamina/operators/elementwise/onnx.hpp>
-#include <lamina/operators/loss/onnx.hpp>
-#include <lamina/operators/matrix/onnx.hpp>
-#include <lamina/operators/recurrent/onnx.hpp>
-#include <lamina/operators/region/onnx.hpp>
-#include <lamina/operators/sequence/onnx.hpp>
-#include <lamina/operators/shape/onnx.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -39,17 +31,7 @@ inline constexpr int onnx_ir_version = 10;
 inline const onnx_operators& known_onnx_operators() {
   static const onnx_operators all = [] {
     onnx_operators made;
-    onnx::add_activations(made);
-    onnx::add_elementary(made);
-    onnx::add_of_two(made);
-    onnx::add_matrix(made);
-    onnx::add_shape(made);
-    onnx::add_losses(made);
-    onnx::add_image(made);
-    onnx::add_sequences(made);
-    onnx::add_regions(made);
-    onnx::add_recurrent(made);
-    onnx::add_blocks(made);
+    onnx::add_library_conversions(made);
     return made;
   }();
   return all;

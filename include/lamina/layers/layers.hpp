@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/layers/layers.hpp - all layers, and the operators they record.
+// Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
 #include <lamina/core/config.hpp>

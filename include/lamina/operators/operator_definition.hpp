@@ -49,6 +49,11 @@ inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
 inline constexpr std::array<attribute_desc, 0> no_attributes{};
 
+/// A list of operators. Each header of definitions states its own, from which
+/// test/structure/operator_lists.py writes the lists of the library.
+template <class... Op>
+struct operator_list {};
+
 /// The defaults of the members of a definition.
 struct operator_definition {
   static constexpr auto attributes = no_attributes;

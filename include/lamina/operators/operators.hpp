@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/operators.hpp - all operators.
+// Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,6 +24,7 @@
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
+#include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/operators/gradient_rule.hpp>
@@ -60,3 +62,64 @@
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Calls f(operator_list<...>{}) for the operators of each header of definitions. Gradients follow
+/// from them; updates of parameters are those of optimizers.
+template <class F>
+void for_each_operator_list(F&& f) {
+  f(activation_simple_operators{});
+  f(activation_softmax_operators{});
+  f(activation_tunable_operators{});
+  f(control_array_operators{});
+  f(control_array_step_array_operators{});
+  f(control_block_operators{});
+  f(control_print_operators{});
+  f(control_rank_table_operators{});
+  f(control_read_minibatch_operators{});
+  f(control_split_merge_operators{});
+  f(conv_operators{});
+  f(decode_beam_search_operators{});
+  f(elementwise_assign_operators{});
+  f(elementwise_binary_operators{});
+  f(elementwise_clip_operators{});
+  f(elementwise_compare_operators{});
+  f(elementwise_sum_operators{});
+  f(elementwise_unary_operators{});
+  f(embedding_lookup_table_operators{});
+  f(fill_operators{});
+  f(loss_crf_operators{});
+  f(loss_cross_entropy_operators{});
+  f(loss_ctc_operators{});
+  f(loss_pointwise_operators{});
+  f(loss_row_operators{});
+  f(matrix_matmul_operators{});
+  f(matrix_mul_operators{});
+  f(metric_classification_operators{});
+  f(metric_sequence_operators{});
+  f(norm_group_norm_operators{});
+  f(norm_layer_norm_operators{});
+  f(order_argsort_operators{});
+  f(pool_pool2d_operators{});
+  f(random_dropout_operators{});
+  f(recurrent_gru_operators{});
+  f(recurrent_lstm_operators{});
+  f(reduce_dimensions_operators{});
+  f(reduce_mean_operators{});
+  f(reduce_squared_l2_operators{});
+  f(region_operators{});
+  f(resize_operators{});
+  f(sequence_conv_operators{});
+  f(sequence_expand_operators{});
+  f(sequence_ids_operators{});
+  f(sequence_pad_operators{});
+  f(sequence_pool_operators{});
+  f(sequence_shape_operators{});
+  f(sequence_softmax_operators{});
+  f(shape_join_operators{});
+  f(shape_query_operators{});
+  f(shape_reshape_operators{});
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/optimizer/optimizers.hpp - all optimizers.
+// Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/operators/operator_definition.hpp>
 #include <lamina/optimizer/adadelta.hpp>
 #include <lamina/optimizer/adagrad.hpp>
 #include <lamina/optimizer/adam.hpp>
@@ -17,3 +19,12 @@
 #include <lamina/optimizer/proximal_gd.hpp>
 #include <lamina/optimizer/rmsprop.hpp>
 #include <lamina/optimizer/sgd.hpp>
+
+namespace lamina::inline LAMINA_ABI::optimizer {
+
+/// The optimizers of the library.
+using library_optimizers =
+    operator_list<adadelta, adagrad, adam, adamax, decayed_adagrad, ftrl, lamb, lars_momentum,
+                  momentum, proximal_adagrad, proximal_gd, rmsprop, sgd>;
+
+}  // namespace lamina::inline LAMINA_ABI::optimizer

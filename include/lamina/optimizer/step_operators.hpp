@@ -50,6 +50,8 @@ struct gradient_scale : operator_definition {
       {{"max_norm", attribute_type::real, 1}, {"global", attribute_type::boolean, 0}}};
 };
 
+using step_operators = operator_list<decayed_learning_rate, gradient_scale>;
+
 namespace optimizer {
 
 /// Whether the learning rate is the same in each step.

@@ -5,7 +5,6 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/plan/array_views.hpp>
 #include <lamina/plan/code.hpp>
 #include <lamina/plan/lowering.hpp>
@@ -89,7 +88,7 @@ constexpr auto find_fed() {
     for (int d = P::desc.variables[P::desc.data[i]].rows; d >= 0; d = P::desc.domains[d].parent)
       r.of[d] = true;
   for (int k = 0; k < P::desc.count.operators; ++k) {
-    if (!is<assign>(P::desc.operators[k])) continue;
+    if (P::desc.operators[k].schema->facts.origin != row_origin::handed_over) continue;
     const operator_desc op = P::desc.operators[k];
     int from = P::desc.variables[P::desc.arguments[op.inputs]].rows;
     int to = P::desc.variables[P::desc.arguments[op.outputs]].rows;

@@ -4,12 +4,13 @@
 //
 // Fluid does not record which variables share their rows: at run time, results share the LoD of an
 // input. So an output gets the row domain of the first input with the same number of sequence
-// levels. An output without such an input, and every fed variable, gets a new domain.
+// levels, or of the second input alone where the operator's definition says that its results have
+// the rows of that one (row_origin::second_operand). An output without such an input, and every fed
+// variable, gets a new domain.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <string_view>
 #include <vector>
 
 #include <lamina/program/program_desc.hpp>
@@ -62,13 +63,12 @@ class row_domains {
   }
 
   void join(const operator_desc& op) {
-    const std::string_view type = op.schema->type;
-    // These operators give X the rows of Y.
-    const bool last = type == "sequence_expand" || type == "sequence_expand_as";
+    const bool second = op.schema->facts.origin == row_origin::second_operand;
     each(op, false, [&](int out) {
       int like = -1;
       each(op, true, [&](int in) {
-        if (levels(in) == levels(out) && (like < 0 || last)) like = in;
+        const bool asked = !second || in == p_.arguments[op.inputs + 1];
+        if (asked && levels(in) == levels(out) && like < 0) like = in;
       });
       if (like >= 0 && root(out) != root(like)) like_[at(root(out))] = root(like);
     });

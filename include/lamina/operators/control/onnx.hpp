@@ -285,7 +285,6 @@ inline void fold(onnx_operators& to, const char* type,
   });
 }
 
-/// After the operators that compute with whole numbers.
 inline void add_blocks(onnx_operators& to) {
   to.add("while", lower_while);
   to.add("conditional_block", lower_conditional_block);
@@ -297,6 +296,11 @@ inline void add_blocks(onnx_operators& to) {
   to.add("lod_array_length", lower_array_length);
   to.add("tensor_to_tensor_array", lower_cut_into_array);
   to.add("tensor_array_to_tensor", lower_join_array);
+}
+
+/// Extends operators on whole numbers, which other headers add: an index that is known selects the
+/// value of an array.
+inline void extend_whole_numbers(onnx_operators& to) {
   fold(to, "assign", [](const onnx_operator&, auto x, auto) { return x; });
   fold(to, "cast", [](const onnx_operator&, auto x, auto) { return x; });
   fold(to, "increment", [](const onnx_operator& op, auto x, auto) {

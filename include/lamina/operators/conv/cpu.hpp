@@ -119,7 +119,7 @@ struct call_kernel<gradient_of<conv3d>> : detail::conv_gradient_kernel {};
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool convolves = true;
-  template <class = void>
+  template <int = 0>  // compiled where it is called
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dw = c.output(0);
     clear(dw);
@@ -127,7 +127,7 @@ struct call_kernel<conv_filter_gradient_sum> {
         .run(x.rows, detail::images(x), detail::images(d), dw.row<float>(0), dw.stride,
              c.scratch());
   }
-  template <class = void>
+  template <int = 0>  // compiled where it is called
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0);
     const conv_shape s(c, x, c.input(1), c.output(0), conv_attributes);

@@ -67,4 +67,6 @@ struct conv2d_transpose : operator_definition {
   static constexpr auto products = product_rule::transposed_convolution;
 };
 
+using conv_operators = operator_list<conv2d, depthwise_conv2d, conv3d, conv2d_transpose>;
+
 }  // namespace lamina::inline LAMINA_ABI

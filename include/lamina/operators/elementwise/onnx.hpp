@@ -73,7 +73,7 @@ onnx_lowering for_doubles(onnx_lowering node, Made made) {
   };
 }
 /// Replaces activations in `to` by variants that also work for doubles.
-inline void add_doubles(onnx_operators& to) {
+inline void replace_for_doubles(onnx_operators& to) {
   const auto add = [&to](const char* type, auto made) {
     to.add(type, for_doubles(*to.find(type), made));
   };
@@ -225,7 +225,7 @@ inline void add_activations(onnx_operators& to) {
     if (!is_double(op)) return op.out("Out", "PRelu", {in, alpha});
     op.out("Out", above(op, in, 0, in, op.node("Mul", {in, alpha})));
   });
-  add_doubles(to);
+  replace_for_doubles(to);
 }
 
 inline void add_elementary(onnx_operators& to) {

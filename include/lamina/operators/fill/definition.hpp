@@ -106,4 +106,8 @@ struct assign_value : operator_definition {
        {"int32_values", attribute_type::integers}}};
 };
 
+using fill_operators =
+    operator_list<data, fill_constant, uniform_random, gaussian_random, truncated_gaussian_random,
+                  uniform_random_batch_size_like, gaussian_random_batch_size_like, assign_value>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -186,4 +186,6 @@ struct im2sequence : operator_definition {
   static constexpr int made_levels = 1;
 };
 
+using region_operators = operator_list<roi_pool, roi_align, psroi_pool, spp, im2sequence>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -79,6 +79,8 @@ struct pad2d : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
+using resize_operators = operator_list<bilinear_interp, nearest_interp, pad2d>;
+
 /// The element of an image that element k of the padded image copies, along one side; -1:
 /// pad_value.
 LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool reflects, bool repeats) {

@@ -156,4 +156,8 @@ struct proximal_adagrad : proximal_gd {
   static constexpr std::array<slot_desc, 2> outputs{{{"ParamOut"}, {"MomentOut"}}};
 };
 
+using update_fluid_operators =
+    operator_list<sgd, momentum, lars_momentum, adagrad, decayed_adagrad, adam, lamb, adamax,
+                  adadelta, rmsprop, ftrl, proximal_gd, proximal_adagrad>;
+
 }  // namespace lamina::inline LAMINA_ABI::fluid

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/call_kernels.hpp - includes the kernels of all operators that are not
-// fused.
+// lamina/engine/cpu/schedule/call_kernels.hpp - the kernels of all operators that are not fused.
+// Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,6 +36,7 @@
 #include <lamina/operators/pool/pool2d/cpu.hpp>
 #include <lamina/operators/pool/pool3d/cpu.hpp>
 #include <lamina/operators/random/dropout/cpu.hpp>
+#include <lamina/operators/recurrent/cpu.hpp>
 #include <lamina/operators/recurrent/gru/cpu.hpp>
 #include <lamina/operators/recurrent/gru_unit/cpu.hpp>
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
@@ -44,6 +45,7 @@
 #include <lamina/operators/reduce/dimensions/cpu.hpp>
 #include <lamina/operators/reduce/mean/cpu.hpp>
 #include <lamina/operators/reduce/squared_l2/cpu.hpp>
+#include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/roi_align/cpu.hpp>
 #include <lamina/operators/region/roi_pool/cpu.hpp>
 #include <lamina/operators/resize/cpu.hpp>

@@ -216,13 +216,11 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// Whether the kernel of an operator can compute in double.
+/// Whether the kernel of an operator can compute in double: its `run` is a template on the type of
+/// numbers.
 template <class Op>
 constexpr bool computes_in_double() {
-  if constexpr (requires { call_kernel<Op>::in_double; })
-    return call_kernel<Op>::in_double;
-  else
-    return false;
+  return requires(const call_context& c) { call_kernel<Op>::template run<double>(c); };
 }
 
 template <class Op, class Real>

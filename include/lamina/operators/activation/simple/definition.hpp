@@ -152,4 +152,7 @@ struct selu : pointwise_by_output {
   }
 };
 
+using activation_simple_operators =
+    operator_list<relu, tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, gelu, selu>;
+
 }  // namespace lamina::inline LAMINA_ABI

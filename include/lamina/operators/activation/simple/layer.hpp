@@ -21,7 +21,7 @@ constexpr auto activate(variable<T, R, D...> x, std::string_view name, int attri
   constexpr bool real = is_real<T>;
   static_assert(
       check<real, expects_type<variable<float, R, D...>>, gets_type<variable<T, R, D...>>>,
-      "lamina: activation: the input is floating point; cast integers first");
+      "lamina: layer: the input is floating point; cast integers first");
   return same_shape<Op>(x, Op::type, name, attributes);
 }
 }  // namespace detail

@@ -21,4 +21,6 @@ struct softmax : operator_definition {
   static constexpr auto gradient_rows = row_rule::independent;
 };
 
+using activation_softmax_operators = operator_list<softmax>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -238,4 +238,8 @@ struct maxout : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
+using activation_tunable_operators =
+    operator_list<leaky_relu, elu, relu6, brelu, soft_relu, stanh, hard_sigmoid, swish, hard_swish,
+                  pow, hard_shrink, softshrink, thresholded_relu, prelu, maxout>;
+
 }  // namespace lamina::inline LAMINA_ABI

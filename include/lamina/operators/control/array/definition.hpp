@@ -60,6 +60,10 @@ struct lod_array_length : operator_definition {
   static constexpr auto host = host_rule::always;
 };
 
+using control_array_operators =
+    operator_list<write_to_array, write_to_array_gradient, read_from_array,
+                  read_from_array_gradient, lod_array_length>;
+
 constexpr void write_to_array::gradient(program_builder& b, const operator_desc& op) {
   const int x = b.arguments[op.inputs];
   const int at = b.arguments[op.inputs + 1];

@@ -33,6 +33,9 @@ struct tensor_array_to_tensor : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
+using control_array_step_array_operators =
+    operator_list<tensor_to_tensor_array, tensor_array_to_tensor>;
+
 constexpr void tensor_to_tensor_array::gradient(program_builder& b, const operator_desc& op) {
   const int array = b.arguments[op.outputs];
   if (!wants_gradient(b, array) || b.gradients->gradient[array] < 0) return;

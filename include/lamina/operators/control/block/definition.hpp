@@ -60,6 +60,9 @@ struct conditional_block_gradient : operator_definition {
        {"is_scalar_condition", attribute_type::boolean, 0}}};
 };
 
+using control_block_operators =
+    operator_list<while_block, while_block_gradient, conditional_block, conditional_block_gradient>;
+
 /// The variable that decides whether the block of an operator runs: a bool, or a variable whose
 /// rows are counted; -1 for while_grad, which runs the block as often as the while did.
 template <class Program>

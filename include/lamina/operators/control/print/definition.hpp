@@ -44,6 +44,8 @@ struct print : operator_definition {
   }
 };
 
+using control_print_operators = operator_list<print>;
+
 /// The letter by which print names a type: C++ compilers' own, as Fluid prints it.
 constexpr char type_letter(dtype type) {
   switch (type) {

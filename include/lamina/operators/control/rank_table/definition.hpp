@@ -141,4 +141,9 @@ struct fill_constant_batch_size_like : operator_definition {
        {"output_dim_idx", attribute_type::integer, 0}}};
 };
 
+using control_rank_table_operators =
+    operator_list<lod_rank_table, max_sequence_len, lod_tensor_to_array, array_to_lod_tensor,
+                  shrink_rnn_memory, reorder_lod_tensor_by_rank, last_rnn_memory,
+                  last_rnn_memory_gradient, fill_constant_batch_size_like>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -21,4 +21,6 @@ struct read_minibatch : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
+using control_read_minibatch_operators = operator_list<read_minibatch>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -100,4 +100,7 @@ struct select_input : operator_definition {
   }
 };
 
+using control_split_merge_operators =
+    operator_list<merge_lod_tensor, split_lod_tensor, select_output, select_input>;
+
 }  // namespace lamina::inline LAMINA_ABI

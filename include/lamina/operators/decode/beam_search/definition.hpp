@@ -48,4 +48,6 @@ struct beam_search_decode : operator_definition {
   static constexpr int made_levels = 2;
 };
 
+using decode_beam_search_operators = operator_list<beam_search, beam_search_decode>;
+
 }  // namespace lamina::inline LAMINA_ABI

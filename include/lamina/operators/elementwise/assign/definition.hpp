@@ -67,4 +67,6 @@ struct increment : pointwise {
   }
 };
 
+using elementwise_assign_operators = operator_list<assign, cast, increment>;
+
 }  // namespace lamina::inline LAMINA_ABI

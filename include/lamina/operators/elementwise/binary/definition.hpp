@@ -180,4 +180,9 @@ struct fill_zeros_like : pointwise {
   }
 };
 
+using elementwise_binary_operators =
+    operator_list<elementwise_add, elementwise_sub, elementwise_mul, elementwise_div,
+                  elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
+                  elementwise_floordiv, fill_zeros_like>;
+
 }  // namespace lamina::inline LAMINA_ABI

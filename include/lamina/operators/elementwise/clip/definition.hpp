@@ -34,4 +34,6 @@ struct clip_to_norm : operator_definition {
   static constexpr std::array<attribute_desc, 1> attributes{{{"max_norm", attribute_type::real}}};
 };
 
+using elementwise_clip_operators = operator_list<clip, clip_to_norm>;
+
 }  // namespace lamina::inline LAMINA_ABI

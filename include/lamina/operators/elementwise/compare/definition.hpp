@@ -119,4 +119,8 @@ struct logical_not : logical {
   }
 };
 
+using elementwise_compare_operators =
+    operator_list<less_than, less_equal, greater_than, greater_equal, equal, not_equal, logical_and,
+                  logical_or, logical_xor, logical_not>;
+
 }  // namespace lamina::inline LAMINA_ABI

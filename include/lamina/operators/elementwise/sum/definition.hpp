@@ -79,4 +79,6 @@ struct minus : operator_definition {
   }
 };
 
+using elementwise_sum_operators = operator_list<scale, sum, minus>;
+
 }  // namespace lamina::inline LAMINA_ABI

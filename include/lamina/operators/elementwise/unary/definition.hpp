@@ -219,4 +219,8 @@ struct sign : step_function {
   }
 };
 
+using elementwise_unary_operators =
+    operator_list<exp, log, sqrt, rsqrt, square, reciprocal, abs, sin, cos, asin, acos, atan, ceil,
+                  floor, round, sign>;
+
 }  // namespace lamina::inline LAMINA_ABI

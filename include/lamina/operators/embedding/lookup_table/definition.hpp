@@ -25,6 +25,8 @@ struct lookup_table : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
+using embedding_lookup_table_operators = operator_list<lookup_table, gradient_of<lookup_table>>;
+
 /// W@GRAD as selected_rows: the row of each number in Ids, once; equal numbers are added up in
 /// their order. Fluid: lookup_table_grad with is_sparse.
 struct lookup_table_rows_gradient : gradient_of<lookup_table> {};

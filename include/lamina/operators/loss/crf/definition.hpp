@@ -37,4 +37,6 @@ struct crf_decoding : operator_definition {
   static constexpr std::array<slot_desc, 1> outputs{{{"ViterbiPath"}}};
 };
 
+using loss_crf_operators = operator_list<linear_chain_crf, crf_decoding>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -42,4 +42,6 @@ struct cross_entropy : operator_definition {
   static constexpr auto rows = row_rule::independent;
 };
 
+using loss_cross_entropy_operators = operator_list<softmax_with_cross_entropy, cross_entropy>;
+
 }  // namespace lamina::inline LAMINA_ABI

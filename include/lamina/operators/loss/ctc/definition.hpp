@@ -40,4 +40,6 @@ struct ctc_align : operator_definition {
   static constexpr int made_levels = 1;
 };
 
+using loss_ctc_operators = operator_list<warpctc, ctc_align>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -190,4 +190,8 @@ struct margin_rank_loss : pointwise {
   }
 };
 
+using loss_pointwise_operators =
+    operator_list<sigmoid_cross_entropy_with_logits, log_loss, hinge_loss, huber_loss,
+                  modified_huber_loss, rank_loss, margin_rank_loss>;
+
 }  // namespace lamina::inline LAMINA_ABI

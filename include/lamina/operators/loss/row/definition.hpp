@@ -56,4 +56,6 @@ struct label_smooth : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
+using loss_row_operators = operator_list<smooth_l1_loss, kldiv_loss, bpr_loss, label_smooth>;
+
 }  // namespace lamina::inline LAMINA_ABI

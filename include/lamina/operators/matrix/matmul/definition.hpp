@@ -27,4 +27,6 @@ struct matmul : operator_definition {
   static constexpr auto products = product_rule::matmul;
 };
 
+using matrix_matmul_operators = operator_list<matmul>;
+
 }  // namespace lamina::inline LAMINA_ABI

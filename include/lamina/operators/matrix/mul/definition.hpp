@@ -25,4 +25,6 @@ struct mul : operator_definition {
   static constexpr auto products = product_rule::mul;
 };
 
+using matrix_mul_operators = operator_list<mul>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -54,4 +54,6 @@ struct one_hot : operator_definition {
       {{"depth", attribute_type::integer, 1}, {"allow_out_of_range", attribute_type::boolean, 0}}};
 };
 
+using metric_classification_operators = operator_list<top_k, accuracy, auc, one_hot>;
+
 }  // namespace lamina::inline LAMINA_ABI

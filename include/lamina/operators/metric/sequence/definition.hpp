@@ -42,4 +42,6 @@ struct chunk_eval : operator_definition {
        {"excluded_chunk_types", attribute_type::integers}}};
 };
 
+using metric_sequence_operators = operator_list<edit_distance, chunk_eval>;
+
 }  // namespace lamina::inline LAMINA_ABI

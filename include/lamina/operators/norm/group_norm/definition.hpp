@@ -94,4 +94,6 @@ struct channels_around {
   }
 };
 
+using norm_group_norm_operators = operator_list<batch_norm, group_norm, instance_norm, lrn>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -50,4 +50,6 @@ struct cos_sim : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 7;
 };
 
+using norm_layer_norm_operators = operator_list<layer_norm, norm, cos_sim>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -287,15 +287,6 @@ void clip_by_norm_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(x));
 }
 
-/// Out = sum x^2.
-template <class Real>
-void squared_l2_norm_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  auto out = zeros<Real>({1});
-  for (std::size_t i = 0; i < x.size(); ++i) out.flat(0) += x.flat(i) * x.flat(i);
-  ctx.give("Out", std::move(out));
-}
-
 template <class Real>
 void add_normalization_kernels(kernel_table<Real>& table) {
   table["softmax"] = softmax_forward<Real>;
@@ -307,7 +298,6 @@ void add_normalization_kernels(kernel_table<Real>& table) {
   table["cos_sim"] = cos_sim_forward<Real>;
   table["cos_sim_grad"] = cos_sim_gradient<Real>;
   table["clip_by_norm"] = clip_by_norm_forward<Real>;
-  table["squared_l2_norm"] = squared_l2_norm_forward<Real>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::kernel

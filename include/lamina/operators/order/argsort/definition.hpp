@@ -39,4 +39,6 @@ struct arg_min : arg_max {
   static constexpr const char* type = "arg_min";
 };
 
+using order_argsort_operators = operator_list<argsort, arg_max, arg_min>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -32,7 +32,7 @@ constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& a
   using in = variable<T, R, D...>;
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,
-                "lamina: argsort: the axis is a dimension of the input");
+                "lamina: layer: the axis is a dimension of the input");
   program_builder& b = *x.builder;
   layer_helper layer(b, "argsort", attr.name);
   const in sorted{x.builder, layer.output_like(x.id)};

@@ -49,9 +49,6 @@ struct pool3d : pool2d {
        {"adaptive", attribute_type::boolean, 0},
        {"ceil_mode", attribute_type::boolean, 0},
        {"data_format", attribute_type::string, 0, "NCDHW"}}};
-  // Its kernels are not given parts of a batch.
-  static constexpr auto rows = row_rule::mixed;
-  static constexpr auto gradient_rows = row_rule::mixed;
 };
 
 /// The largest element of each window of an image, as pool2d without ceil_mode, and its position in
@@ -88,5 +85,7 @@ struct unpool : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
   static constexpr std::uint32_t gradient_outputs = 1;
 };
+
+using pool_pool2d_operators = operator_list<pool2d, pool3d, max_pool2d_with_index, unpool>;
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -29,4 +29,6 @@ struct dropout : operator_definition {
   static constexpr bool random = true;
 };
 
+using random_dropout_operators = operator_list<dropout>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -29,7 +29,7 @@ constexpr auto dropout(variable<T, R, D...> x, float probability,
                        const options<dropout_attr, T>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool real = detail::is_real<T>;
   static_assert(check<real, gets_type<variable<T, R, D...>>>,
-                "lamina: dropout: the input is floating point");
+                "lamina: layer: the input is floating point; cast integers first");
   program_builder& b = *x.builder;
   b.require_option(probability >= 0 && probability <= 1, line, "dropout: 0 <= probability <= 1");
   layer_helper layer(b, "dropout", attr.name);

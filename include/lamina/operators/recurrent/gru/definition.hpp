@@ -58,4 +58,6 @@ struct gru_unit : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
+using recurrent_gru_operators = operator_list<gru, gru_unit>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -86,4 +86,6 @@ struct lstm_unit : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 3;
 };
 
+using recurrent_lstm_operators = operator_list<lstm, lstmp, lstm_unit>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -23,7 +23,7 @@ constexpr auto cumsum(variable<T, R, D...> x, const options<cumsum_attr, T>& att
   using in = variable<T, R, D...>;
   constexpr bool exists = dimension(Axis, whole_shape<in>.rank) >= 0;
   static_assert(check<exists, gets<Axis>, gets_type<in>>,
-                "lamina: cumsum: the axis is a dimension of the input");
+                "lamina: layer: the axis is a dimension of the input");
   return detail::same_shape<lamina::cumsum>(
       x, "cumsum", attr.name, x.builder->attribute_list(Axis, attr.exclusive, attr.reverse));
 }

@@ -95,4 +95,7 @@ struct cumsum : operator_definition {
   }
 };
 
+using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
+                                                  reduce_prod, reduce_all, reduce_any, cumsum>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -20,4 +20,6 @@ struct mean : operator_definition {
   static constexpr auto reduces = row_reduction::mean;
 };
 
+using reduce_mean_operators = operator_list<mean>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -36,4 +36,6 @@ struct squared_l2_distance : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
+using reduce_squared_l2_operators = operator_list<l1_norm, squared_l2_norm, squared_l2_distance>;
+
 }  // namespace lamina::inline LAMINA_ABI

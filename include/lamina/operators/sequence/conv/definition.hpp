@@ -40,4 +40,6 @@ struct row_conv : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
+using sequence_conv_operators = operator_list<sequence_conv, row_conv>;
+
 }  // namespace lamina::inline LAMINA_ABI

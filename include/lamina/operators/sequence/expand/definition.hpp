@@ -36,4 +36,6 @@ struct sequence_expand_as : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
+using sequence_expand_operators = operator_list<sequence_expand, sequence_expand_as>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -40,4 +40,6 @@ struct sequence_scatter : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 2;
 };
 
+using sequence_ids_operators = operator_list<sequence_enumerate, sequence_erase, sequence_scatter>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -46,4 +46,6 @@ struct sequence_mask : operator_definition {
        {"out_dtype", attribute_type::integer, static_cast<int>(dtype::int64)}}};
 };
 
+using sequence_pad_operators = operator_list<sequence_pad, sequence_unpad, sequence_mask>;
+
 }  // namespace lamina::inline LAMINA_ABI

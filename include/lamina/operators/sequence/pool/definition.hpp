@@ -29,4 +29,6 @@ struct sequence_pool : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
+using sequence_pool_operators = operator_list<sequence_pool>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -78,4 +78,7 @@ struct lod_reset : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
+using sequence_shape_operators =
+    operator_list<sequence_reverse, sequence_concat, sequence_slice, sequence_reshape, lod_reset>;
+
 }  // namespace lamina::inline LAMINA_ABI

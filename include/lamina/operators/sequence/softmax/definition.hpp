@@ -18,4 +18,6 @@ struct sequence_softmax : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
+using sequence_softmax_operators = operator_list<sequence_softmax>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -164,4 +164,7 @@ struct multiplex : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
+using shape_join_operators = operator_list<concat, split, stack, unstack, slice, crop, pad, expand,
+                                           gather, scatter, multiplex>;
+
 }  // namespace lamina::inline LAMINA_ABI

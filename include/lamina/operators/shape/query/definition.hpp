@@ -40,4 +40,6 @@ struct range : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
+using shape_query_operators = operator_list<shape, is_empty, where_index, range>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -85,4 +85,6 @@ struct flatten2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
+using shape_reshape_operators = operator_list<reshape2, transpose2, squeeze2, unsqueeze2, flatten2>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -43,7 +43,7 @@ LAMINA_COLD inline Real norm_of(const basic_selected_rows<Real>& g) {
 
 template <>
 struct call_kernel<decayed_learning_rate> {
-  template <class = void>
+  template <int = 0>  // compiled where it is called
   static void run(const call_context& c) {
     const operand before = c.input(0), after = c.output(1);
     const std::int64_t step = *static_cast<const std::int64_t*>(before.data) + 1;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cuda/schedule/call_kernels.cuh - the kernels of all operators that are not fused.
+// Generated: test/structure/operator_lists.py --update writes this list.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/activation/prelu_maxout/cuda.cuh>
+#include <lamina/operators/activation/softmax/cuda.cuh>
+#include <lamina/operators/control/array/cuda.cuh>
+#include <lamina/operators/control/print/cuda.cuh>
+#include <lamina/operators/control/rank_table/cuda.cuh>
+#include <lamina/operators/control/read_minibatch/cuda.cuh>
+#include <lamina/operators/control/split_merge/cuda.cuh>
+#include <lamina/operators/conv/cuda.cuh>
+#include <lamina/operators/decode/beam_search/cuda.cuh>
+#include <lamina/operators/elementwise/cuda.cuh>
+#include <lamina/operators/embedding/gather/cuda.cuh>
+#include <lamina/operators/embedding/lookup_table/cuda.cuh>
+#include <lamina/operators/embedding/selected_rows/cuda.cuh>
+#include <lamina/operators/loss/crf/cuda.cuh>
+#include <lamina/operators/loss/crf/cuda_body.cuh>
+#include <lamina/operators/loss/ctc/cuda.cuh>
+#include <lamina/operators/loss/row/cuda.cuh>
+#include <lamina/operators/matrix/matmul/cuda.cuh>
+#include <lamina/operators/metric/classification/cuda.cuh>
+#include <lamina/operators/metric/sequence/cuda.cuh>
+#include <lamina/operators/norm/batch_norm/cuda.cuh>
+#include <lamina/operators/norm/cos_sim/cuda.cuh>
+#include <lamina/operators/norm/group_norm/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda.cuh>
+#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
+#include <lamina/operators/order/argsort/cuda.cuh>
+#include <lamina/operators/pool/pool2d/cuda.cuh>
+#include <lamina/operators/pool/pool3d/cuda.cuh>
+#include <lamina/operators/random/cuda.cuh>
+#include <lamina/operators/random/dropout/cuda.cuh>
+#include <lamina/operators/recurrent/gru/cuda.cuh>
+#include <lamina/operators/recurrent/gru/cuda_body.cuh>
+#include <lamina/operators/recurrent/gru/cuda_kept_body.cuh>
+#include <lamina/operators/recurrent/lstm/cuda.cuh>
+#include <lamina/operators/recurrent/lstm/cuda_body.cuh>
+#include <lamina/operators/recurrent/lstm/cuda_kept_body.cuh>
+#include <lamina/operators/recurrent/lstm_unit/cuda.cuh>
+#include <lamina/operators/reduce/dimensions/cuda.cuh>
+#include <lamina/operators/reduce/mean/cuda.cuh>
+#include <lamina/operators/reduce/squared_l2/cuda.cuh>
+#include <lamina/operators/region/patch/cuda.cuh>
+#include <lamina/operators/region/roi_align/cuda.cuh>
+#include <lamina/operators/region/roi_pool/cuda.cuh>
+#include <lamina/operators/resize/cuda.cuh>
+#include <lamina/operators/sequence/conv/cuda.cuh>
+#include <lamina/operators/sequence/pad/cuda.cuh>
+#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/shape/cuda.cuh>
+#include <lamina/operators/shape/join/cuda.cuh>
+#include <lamina/operators/shape/query/cuda.cuh>
+#include <lamina/operators/shape/reshape/cuda.cuh>
+#include <lamina/operators/update/cuda.cuh>
+#include <lamina/operators/update/step/cuda.cuh>
