@@ -27,6 +27,7 @@
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>
 #include <lamina/train/train.hpp>
+#include <lamina/train/trainer.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 #include <lamina/transform/prune.hpp>

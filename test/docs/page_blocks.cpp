@@ -55,6 +55,21 @@ void steps() {
 }
 }  // namespace quickstart
 
+namespace training {
+lamina::model model{quickstart::digits};
+auto batches = lamina::dataset::digits::train() | lamina::reader::batch(64);
+auto validation = lamina::dataset::digits::test() | lamina::reader::batch(64);
+void passes() {
+#include "training_1.inc"
+  {
+    const auto first = *batches().begin(), second = first;
+    lamina::gradient_machine machine_a{model}, machine_b{model};
+#include "training_2.inc"
+  }
+#include "training_3.inc"
+}
+}  // namespace training
+
 constexpr auto& net = quickstart::digits;
 lamina::model model{quickstart::digits};
 lamina::optimizer::adam adam;

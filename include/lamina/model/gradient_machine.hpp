@@ -134,6 +134,8 @@ class gradient_machine {
   /// The gradient of parameter i in memory, in the layout of the parameter; null if no gradient
   /// reaches it or the gradient is selected rows.
   float* gradient_memory(int i) { return machine_.gradient(i); }
+  /// The moving statistics after the last backward().
+  const moving_statistics<P>& statistics() const { return statistics_; }
   /// The machine itself, for callers that read metrics.
   Machine& machine() { return machine_; }
 

@@ -17,6 +17,7 @@
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
+#include <lamina/model/training_memory.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 #include <lamina/tensor/array.hpp>
 
@@ -144,12 +145,14 @@ class model {
   }
 
   /// Replaces all parameters by row-major elements of their shapes; null leaves a parameter
-  /// unchanged. Replaces all or none: nothing is allocated after the first change.
+  /// unchanged. Replaces all or none: nothing is allocated after the first change. Forgets
+  /// training.
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
       all.push_back({describe(i), values[i], pointers_[i]});
     stored_arrays::assign(all);
+    forget_training();
   }
 
   /// Name, shape and layout of parameter i.
@@ -160,7 +163,7 @@ class model {
 
   /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
   /// damaged or foreign file, and lamina::error when names or shapes differ from the program's; the
-  /// model is unchanged then.
+  /// model is unchanged then. Forgets training: the next call of `train` begins anew.
   void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
 
   /// All parameters as named arrays.
@@ -169,16 +172,24 @@ class model {
     arrays().append_to(all);
     return all;
   }
-  /// Reads the parameters from entries and ignores further entries. Replaces all or none.
+  /// Reads the parameters from entries and ignores further entries. Replaces all or none. Forgets
+  /// training, as load() does.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
     arrays().check(from, source);
     stored_arrays::assign(arrays().find_all(from));
+    forget_training();
   }
   /// The parameters in the form for files.
   stored_arrays arrays() const {
     static constexpr const char* none[] = {""};
     return {parameters_in<P>(), pointers_.get(), 1, none, "", "", "a parameter"};
   }
+
+  /// What `train` keeps here from call to call: moments, steps and passes, so that a second call
+  /// with the same type of optimizer goes on. It holds as much memory as the optimizer's
+  /// accumulators. forget_training() releases it, and the next call begins anew.
+  training_memory& training() { return training_; }
+  void forget_training() { training_.forget(); }
 
   /// One pointer per parameter, to its memory in the engine's layout.
   float* const* memory() const { return pointers_.get(); }
@@ -281,6 +292,7 @@ class model {
   using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep the address of its elements
+  training_memory training_;
 };
 
 template <class... Given>

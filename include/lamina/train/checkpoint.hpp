@@ -19,7 +19,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/optimizer/checkpoint_directory.hpp>
-#include <lamina/train/trainer.hpp>
+#include <lamina/train/host_trainer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -29,8 +29,8 @@ namespace lamina::inline LAMINA_ABI {
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
-  std::int64_t samples = -1;  // -1: not counted
-  std::uint64_t checksum = 0;
+  std::int64_t samples = -1;   // -1: not counted
+  std::uint64_t checksum = 0;  // 0: not computed
 };
 
 /// The part of a pass that a run has read: the number of mini-batches and samples, and a running
@@ -45,13 +45,18 @@ class samples_of_pass {
     joined.add(both, sizeof both);
     sum_ = joined.value();
   }
+  /// The same without a checksum.
+  void add(int rows) {
+    ++batches_;
+    samples_ += rows;
+  }
   std::int64_t batches() const { return batches_; }
   /// The position after the mini-batches that were read of pass `pass`.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
   /// Throws lamina::error unless the stopped run had read the same samples.
-  LAMINA_COLD void require(const training_position& stopped, const std::string& directory) const {
+  LAMINA_COLD void require(const training_position& stopped, const std::string& place) const {
     const auto found = [&](const char* what, std::int64_t expected, std::int64_t read) {
-      throw error(text() << "lamina: train: the checkpoint in " << directory
+      throw error(text() << "lamina: train: the checkpoint in " << place
                          << " was made after mini-batch " << stopped.batch << " of pass "
                          << stopped.pass << ": expected the same reader, which had read "
                          << expected << " " << what << " by then, found " << read);
@@ -60,8 +65,8 @@ class samples_of_pass {
     if (stopped.samples < 0) return;
     if (samples_ != stopped.samples)
       found("samples (is the batch size another one?)", stopped.samples, samples_);
-    if (sum_ != stopped.checksum)
-      throw error(text() << "lamina: train: the checkpoint in " << directory
+    if (stopped.checksum != 0 && sum_ != stopped.checksum)
+      throw error(text() << "lamina: train: the checkpoint in " << place
                          << " was made after mini-batch " << stopped.batch << " of pass "
                          << stopped.pass << ": expected the same " << samples_
                          << " samples in the same order and mini-batches, found others");
@@ -113,10 +118,10 @@ struct checkpoint_facts {
   std::uint64_t seed;
 };
 
-LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
-                                         const stored_arrays& accumulators,
-                                         const checkpoint_facts& facts, int keep) {
-  make_directories(directory);
+/// Everything of a checkpoint, in the order of its file.
+LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
+                                                                const stored_arrays& accumulators,
+                                                                const checkpoint_facts& facts) {
   std::vector<tensor_entry> entries;
   values.append_to(entries);
   accumulators.append_to(entries);
@@ -130,9 +135,17 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   number("@seed@", facts.seed);
   if (facts.at.samples >= 0) {
     number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
-    number("@checksum@", facts.at.checksum);
+    if (facts.at.checksum != 0) number("@checksum@", facts.at.checksum);
   }
-  write_tensor_file(checkpoint_path(directory, facts.steps), entries);
+  return entries;
+}
+
+LAMINA_COLD inline void write_checkpoint(const std::string& directory, const stored_arrays& values,
+                                         const stored_arrays& accumulators,
+                                         const checkpoint_facts& facts, int keep) {
+  make_directories(directory);
+  write_tensor_file(checkpoint_path(directory, facts.steps),
+                    checkpoint_entries(values, accumulators, facts));
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   // An old checkpoint that cannot be removed, or that is already gone, must not end a run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
@@ -169,13 +182,12 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
   return read_tensor_file(path);
 }
 
-/// `facts` holds the expected optimizer and seed, and receives the step and the position.
-LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
-                                        const stored_arrays& accumulators,
-                                        checkpoint_facts& facts) {
-  std::string path;
-  const std::vector<tensor_entry> entries = newest_whole_checkpoint(directory, path);
-  if (entries.empty()) return false;
+/// Reads a checkpoint from its entries. `facts` holds the expected optimizer and seed, and receives
+/// the step and the position. Changes all or nothing.
+LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entries,
+                                          const std::string& path, const stored_arrays& values,
+                                          const stored_arrays& accumulators,
+                                          checkpoint_facts& facts) {
   const auto find = [&](std::string_view name) -> const tensor_entry& {
     for (std::size_t i = entries.size(); i-- > 0;)  // a parameter may have any name
       if (entries[i].name == name) return entries[i];
@@ -208,6 +220,16 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   const auto new_values = values.find_all(entries), states = accumulators.find_all(entries);
   stored_arrays::assign(new_values);
   stored_arrays::assign(states);
+}
+
+/// The same from the newest intact checkpoint of a directory; returns false when there is none.
+LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stored_arrays& values,
+                                        const stored_arrays& accumulators,
+                                        checkpoint_facts& facts) {
+  std::string path;
+  const std::vector<tensor_entry> entries = newest_whole_checkpoint(directory, path);
+  if (entries.empty()) return false;
+  assign_checkpoint(entries, path, values, accumulators, facts);
   return true;
 }
 
@@ -241,7 +263,7 @@ inline const checkpoint_files& checkpoint_functions() {
 /// the directory, and removes all but the newest `keep` checkpoints (0: removes none). The file
 /// appears whole or not at all.
 template <class P, class Opt>
-LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
+LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   files.write(directory.string(), t.trained().arrays(), t.arrays(),
@@ -253,7 +275,7 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, trainer<P, Opt>& t,
 /// all are damaged. Throws lamina::error for a checkpoint of another program, optimizer or seed,
 /// and then changes nothing.
 template <class P, class Opt>
-LAMINA_COLD bool load_checkpoint(const file_path& directory, trainer<P, Opt>& t,
+LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions()) {
   detail::checkpoint_facts facts{Opt::type, 0, {}, seed};

@@ -32,8 +32,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
   using base::parameters, base::states;
   using training = training_program<P, Opt>;
 
-  LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0)
-      : base(opt, m, seed),
+  LAMINA_COLD device_trainer(Backend& b, const Opt& opt, model<P>& m, std::uint64_t seed = 0,
+                             training_memory* kept = nullptr)
+      : base(opt, m, seed, kept),
         parameters_(b, parameters_in<P>(), 1),
         states_(b, parameters_in<P>(), states),
         updates_(state_.limits_norms() ? std::make_unique<updates>(b, state_) : nullptr),
@@ -81,6 +82,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     this->require_whole();
     parameters_.download(model_.memory());
     states_.download(state_.pointers());
+    this->steps_at_host_ = steps_;
   }
   LAMINA_COLD void send() {
     parameters_.upload(model_.memory());
@@ -104,6 +106,25 @@ class device_trainer : public device_trainer_base<P, Opt> {
   device_arrays<Backend> parameters_, states_;
   std::unique_ptr<updates> updates_;  // null where they are fused with the gradients
   engine::cuda::machine<training, Backend> machine_;
+};
+
+namespace detail {
+/// A device by its number, made before what runs on it.
+template <class Backend>
+struct owned_backend {
+  Backend backend;
+};
+}  // namespace detail
+
+/// The machine of a `trainer` on a device: it owns the connection to the device.
+template <program_type P, optimizer::optimizer_type Opt, class Backend>
+class placed_trainer : detail::owned_backend<Backend>, public device_trainer<P, Opt, Backend> {
+ public:
+  template <class Place>
+  LAMINA_COLD placed_trainer(const Place& at, const Opt& opt, model<P>& m, std::uint64_t seed,
+                             training_memory* kept)
+      : detail::owned_backend<Backend>{Backend(at.number)},
+        device_trainer<P, Opt, Backend>(this->backend, opt, m, seed, kept) {}
 };
 
 }  // namespace lamina::inline LAMINA_ABI

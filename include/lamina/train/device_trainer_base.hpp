@@ -27,8 +27,15 @@ class device_trainer_base {
   std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
-    steps_ = n;
+    steps_ = steps_at_host_ = n;
     torn_ = false;
+  }
+  /// Hands the state of the last bring_back() over to a model's memory, after which this trainer
+  /// cannot run.
+  LAMINA_COLD void leave(training_memory& to, int passes) {
+    state_.leave(to);
+    to.steps = steps_at_host_;
+    to.passes = passes;
   }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
@@ -39,8 +46,11 @@ class device_trainer_base {
   stored_arrays arrays() const { return state_.arrays(); }
 
  protected:
-  LAMINA_COLD device_trainer_base(const Opt& opt, model<P>& m, std::uint64_t seed)
-      : state_(opt), model_(m), seed_(seed) {}
+  LAMINA_COLD device_trainer_base(const Opt& opt, model<P>& m, std::uint64_t seed,
+                                  training_memory* kept)
+      : state_(opt, kept), model_(m), seed_(seed) {
+    if (detail::goes_on<Opt>(kept)) steps_ = steps_at_host_ = kept->steps;
+  }
   device_trainer_base(const device_trainer_base&) = delete;
   device_trainer_base& operator=(const device_trainer_base&) = delete;
   ~device_trainer_base() = default;
@@ -57,7 +67,8 @@ class device_trainer_base {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;  // parameters on the device have changed in a step that failed
+  std::int64_t steps_at_host_ = 0;  // the step of the values on the host
+  bool torn_ = false;               // parameters on the device have changed in a step that failed
 };
 
 /// A trainer that keeps a model's parameters elsewhere between steps.

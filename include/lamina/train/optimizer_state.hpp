@@ -5,9 +5,11 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <lamina/model/model.hpp>
@@ -25,16 +27,23 @@ class optimizer_state {
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
-  LAMINA_COLD explicit optimizer_state(const Opt& opt) : opt_(opt) {
+  /// Goes on from what a model remembers, if that is of this type of optimizer.
+  LAMINA_COLD explicit optimizer_state(const Opt& opt, training_memory* kept = nullptr)
+      : opt_(opt) {
     const parameter_list_view all = parameters_in<P>();
     std::size_t floats = 0;
     for (int i = 0; i < parameters; ++i) floats += all.floats(i) * states;
-    memory_.resize(floats);
+    const bool goes_on = detail::goes_on<Opt>(kept);
+    if (goes_on)
+      memory_ = std::move(kept->accumulators);
+    else
+      memory_.resize(floats);
     float* at = memory_.data();
     for (int i = 0; i < parameters; ++i)
       for (int s = 0; s < states; ++s) {
         pointers_.push_back(at);
-        for (std::size_t k = all.floats(i); k > 0; --k) *at++ = traits::initial_state(opt_, s);
+        if (!goes_on) std::fill_n(at, all.floats(i), traits::initial_state(opt_, s));
+        at += all.floats(i);
       }
   }
   optimizer_state(const optimizer_state&) = delete;
@@ -43,6 +52,12 @@ class optimizer_state {
   /// Reads the options of `opt` again whenever they are needed.
   void follow(const Opt& opt) { used_ = &opt; }
   const Opt& optimizer() const { return *used_; }
+  /// Hands the accumulators over to a model's memory.
+  LAMINA_COLD void leave(training_memory& to) {
+    to.forget();
+    to.optimizer = &detail::optimizer_identity<Opt>;
+    to.accumulators = std::move(memory_);
+  }
   float* const* pointers() const { return pointers_.data(); }
   stored_arrays arrays() const {
     return {parameters_in<P>(), pointers_.data(), states, Opt::states.data(), "_", "_0",
@@ -80,7 +95,7 @@ class optimizer_state {
  private:
   Opt opt_;
   const Opt* used_ = &opt_;
-  std::vector<float> memory_;
+  engine::cpu::aligned_buffer memory_;
   std::vector<float*> pointers_;
 };
 

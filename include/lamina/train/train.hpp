@@ -5,132 +5,42 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/optimizer/option_check.hpp>
 #include <lamina/optimizer/sgd.hpp>
 #include <lamina/optimizer/train_options.hpp>
-#include <lamina/train/checkpoint.hpp>
-#include <lamina/train/minibatch_walk.hpp>
-#include <lamina/train/pass_means.hpp>
+#include <lamina/train/host_trainer.hpp>
 #include <lamina/train/reads_minibatches.hpp>
-#include <lamina/train/trainer.hpp>
+#include <lamina/train/training_run.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The result of a training run.
-struct train_result {
-  std::int64_t steps = 0;    // updates, those before a resumed checkpoint included
-  std::int64_t samples = 0;  // in this call
-  double cost = 0;           // mean over the last pass
-  bool stopped = false;      // by an event handler
-};
-
 namespace detail {
 
-/// Trains with an optimizer and reads the options in each step: a handler may change, for example,
-/// the learning rate or the number of passes.
-template <class P, class Trainer, class Opt, class Reader>
-LAMINA_COLD train_result train_loop(Trainer& t, const Opt& opt, Reader& batches,
-                                    const train_options& options) {
-  t.follow(opt);
-  const int threads = options.threads;
-  const std::uint64_t seed = options.seed;
+/// Trains a model that remembers its training, pass by pass; the arguments make the machine. Reads
+/// the options in each pass: a handler may change the number of passes.
+template <class P, class Machine, class Opt, class Reader, class... Given>
+LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
+                                    const train_options& options, Given&&... given) {
   if (options.passes < 0)
     throw error("lamina: train: expected 0 passes or more, found " +
                 std::to_string(options.passes));
-  lamina::feeder<P> feeder;
-  training_position at;
-  const checkpoint_options& saving = options.checkpoint;
-  if (!saving.directory.empty()) {
-    const checkpoint_files& files = *saving.directory.files();
-    if (saving.resume)
-      load_checkpoint(saving.directory.string(), t, at, options.seed, files);
-    else
-      files.require_none(saving.directory.string());
-  }
-
-  const auto save = [&](training_position reached) {
-    save_checkpoint(saving.directory.string(), t, reached, options.seed, saving.keep,
-                    *saving.directory.files());
-  };
-
+  // Checkpoints are of a run that begins with them.
+  const bool has_directory = !options.checkpoint.directory.empty();
+  if (has_directory) m.forget_training();
+  training_run<P, Opt, Machine> run(opt, options, &m.training(), given...);
   train_result result;
-  pass_means<P> means;
-  bool stopping = false;
-  std::optional<std::int64_t> known_batches;
-  const auto report = [&](event e) {
-    e.stopping = &stopping;
-    e.batches = known_batches;
-    if (options.on_event) {
-      options.on_event(e);
-      optimizer::require_options(opt);
-    }
-    if (options.threads != threads || options.seed != seed)
-      throw error(text() << "lamina: train: expected threads and seed of the options to stay "
-                         << threads << " and " << seed << " until training is over, found "
-                         << options.threads << " and " << options.seed);
-  };
-
-  for (int pass = at.pass; pass < options.passes && !stopping; ++pass) {
-    report({.kind = event_kind::begin_pass, .pass = pass});
-    means.begin(t);
-    auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
-    minibatch_walk<P, decltype(elements)> walk(elements, feeder);
-    samples_of_pass seen;
-    const auto note = [&] {  // for the comparison in a resumed run
-      if (saving.directory.empty()) return;
-      checksum sum;
-      feeder.add_to(sum);
-      seen.add(feeder.rows(), sum);
-    };
-    std::int64_t batch = 0;
-    if (pass == at.pass && at.batch > 0) {
-      for (; batch < at.batch && walk.next(); ++batch) note();
-      seen.require(at, saving.directory.string());
-    }
-    while (walk.next()) {
-      note();
-      const int rows = feeder.rows();
-      report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
-      const double cost = static_cast<double>(t.step(feeder.view()));
-      means.add(t, cost, rows);
-      event e{.kind = event_kind::end_forward_backward,
-              .pass = pass,
-              .batch = batch,
-              .samples = rows,
-              .cost = cost,
-              .metrics = means.now()};
-      report(e);
-      e.kind = event_kind::end_iteration;
-      report(e);
-      ++batch;
-      if (!saving.directory.empty() && saving.every_batches > 0 &&
-          batch % saving.every_batches == 0)
-        save(seen.position(pass));
-      if (stopping) break;
-    }
-    const bool whole_pass = !stopping;
-    if (whole_pass) known_batches = batch;
-    result.samples += means.samples();
-    result.cost = means.cost();
-    if constexpr (requires { t.bring_back(); }) t.bring_back();
-    report({.kind = event_kind::end_pass,
-            .pass = pass,
-            .batch = batch,
-            .samples = means.samples(),
-            .cost = result.cost,
-            .metrics = means.whole()});
-    if (!saving.directory.empty()) {
-      if (!whole_pass)
-        save(seen.position(pass));
-      else if (stopping || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
-        save({pass + 1, 0});
-    }
+  for (const int first = has_directory ? 0 : run.passes();
+       run.passes() < first + options.passes && !run.stopped();) {
+    run.pass(batches);
+    result.samples += run.samples();
+    result.cost = run.cost();
   }
-  result.steps = t.steps();
-  result.stopped = stopping;
+  result.steps = run.machine().steps();
+  result.stopped = run.stopped();
   return result;
 }
 
@@ -148,16 +58,20 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
   if (options.threads < 1 || options.threads > 256)
     throw error("lamina: train: expected 1 to 256 threads, found " +
                 std::to_string(options.threads));
-  trainer<P, Opt> t(opt, m, options.threads, options.seed);
-  return detail::train_loop<P>(t, opt, batches, options);
+  return detail::train_loop<P, host_trainer<P, Opt>>(opt, m, batches, options, opt, m,
+                                                     options.threads, options.seed);
 }
 
 /// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). The reader begins
 /// each pass with the number of the pass. Events are reported in the order of Paddle's v2 trainer:
 /// begin_pass, then for each mini-batch begin_iteration, end_forward_backward, end_iteration, then
 /// end_pass. Called as `adam.train(m, reader, options)`.
-/// Skips mini-batches without samples. Throws lamina::error for data that do not fit.
-/// Returns a train_result; the declared type is `auto`, because only then does clang show the
+/// The model remembers its training: a second call with the same type of optimizer goes on with the
+/// moments, the step and the number of the pass that the first one reached, so that n calls of one
+/// pass are one call of n passes, bit for bit. Another type of optimizer begins anew, and so does
+/// any after model::load() or forget_training(), or with a directory for checkpoints, which has a
+/// memory of its own. Skips mini-batches without samples. Throws lamina::error for data that do not
+/// fit. Returns a train_result; the declared type is `auto`, because only then does clang show the
 /// user's line in an error.
 template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},

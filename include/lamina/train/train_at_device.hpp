@@ -10,6 +10,7 @@
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/train/device_trainer.hpp>
 #include <lamina/train/train.hpp>
+#include <lamina/train/trainer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -31,9 +32,14 @@ train_result train_at(const cuda::place<Arithmetic>& at, const Opt& opt, model<P
   using backend = engine::cuda::place_backend<Arithmetic>;
   detail::check_threads(options);
   backend device(at.number);
-  device_trainer<P, Opt, backend> t(device, opt, m, options.seed);
-  return detail::train_loop<P>(t, opt, batches, options);
+  return detail::train_loop<P, device_trainer<P, Opt, backend>>(opt, m, batches, options, device,
+                                                                opt, m, options.seed);
 }
+
+/// `lamina::trainer t{model, adam, {}, lamina::cuda::place{0}}` trains on a device.
+template <program_type P, class Opt, class Arithmetic>
+trainer(model<P>&, Opt&, const train_options&, const cuda::place<Arithmetic>&)
+    -> trainer<P, Opt, placed_trainer<P, Opt, engine::cuda::place_backend<Arithmetic>>>;
 
 /// Trains on the CPU or on a device, as the options say.
 template <class Opt, class P, class Reader>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the device, run on the host body for body, compute what the CPU's engine does.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -17,7 +19,9 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/optimizer/lamb.hpp>
 #include <lamina/optimizer/lars_momentum.hpp>
+#include <lamina/reader/reader.hpp>
 #include <lamina/train/train.hpp>
+#include <lamina/train/trainer.hpp>
 
 namespace cuda = lamina::engine::cuda;
 namespace optimizer = lamina::optimizer;
@@ -100,6 +104,62 @@ TEST_CASE("a gradient machine on a device computes what one on the CPU does") {
     for (std::size_t i = 0; i < a.size(); ++i)
       CHECK(b.data()[i] == Approx(a.data()[i]).margin(1e-6));
   }
+}
+
+namespace {
+
+/// Stands for a device.
+struct host_place {
+  using arithmetic = void;
+  int number = 0;
+};
+
+}  // namespace
+
+TEST_CASE("calls of train on a device, and passes of a trainer there, are one train") {
+  using P = std::remove_const_t<decltype(test::classes)>;
+  using sample = std::tuple<std::array<float, 13>, std::int64_t, std::array<float, 5>>;
+  using backend = cuda::host_backend<1>;
+  optimizer::momentum momentum{.learning_rate = 0.1f};
+  std::vector<sample> all;
+  for (int i = 0; i < 12; ++i) {
+    sample s{};
+    for (std::size_t k = 0; k < 13; ++k)
+      std::get<0>(s)[k] = lamina::uniform_at(1, static_cast<std::uint64_t>(i), k);
+    std::get<1>(s) = i % 5;
+    all.push_back(s);
+  }
+  auto batches = all | lamina::reader::shuffle(12) | lamina::reader::batch(5);
+  backend device;
+  const auto train = [&](lamina::model<P>& m, int passes) {
+    return lamina::detail::train_loop<P, lamina::device_trainer<P, optimizer::momentum, backend>>(
+               momentum, m, batches, {.passes = passes}, device, momentum, m, 0)
+        .steps;
+  };
+  const auto same = [](const lamina::model<P>& a, const lamina::model<P>& b) {
+    double worst = 0;
+    for (int i = 0; i < a.parameter_arrays(); ++i)
+      for (std::size_t k = 0; k < a.get(i).size(); ++k)
+        worst =
+            std::max(worst, std::abs(static_cast<double>(a.get(i).data()[k]) - b.get(i).data()[k]));
+    return worst;
+  };
+  lamina::model once{test::classes, 3}, calls{test::classes, 3}, passes{test::classes, 3},
+      both{test::classes, 3};
+  CHECK(train(once, 3) == 9);
+  lamina::trainer<P, optimizer::momentum, lamina::placed_trainer<P, optimizer::momentum, backend>>
+      t(passes, momentum, {}, host_place{});
+  for (int pass = 1; pass <= 3; ++pass) {
+    CHECK(train(calls, 1) == 3 * pass);
+    CHECK(t.pass(batches).steps == 3 * pass);
+  }
+  CHECK(same(calls, once) == 0);
+  CHECK(same(passes, once) == 0);
+  // A model remembers its training wherever that ran.
+  train(both, 1);
+  momentum.train(both, batches);
+  CHECK(train(both, 1) == 9);
+  CHECK(same(both, once) < 1e-5);
 }
 
 TEST_CASE("a label out of range on a device is an error as on the CPU") {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/training_memory.hpp - what a model remembers of its training, so that the next call
+// of `train` goes on.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+
+#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
+/// cannot be copied, because a copy of a model is not what the optimizer has trained.
+class training_memory {
+ public:
+  /// The type of the optimizer, by an address; null if there is nothing to go on from.
+  const void* optimizer = nullptr;
+  /// All accumulators, by parameter and state, in the layout of the parameters.
+  engine::cpu::aligned_buffer accumulators{};
+  /// The updates and the passes so far.
+  std::int64_t steps = 0;
+  int passes = 0;
+
+  /// The next call of `train` begins anew.
+  void forget() { *this = {}; }
+};
+
+namespace detail {
+/// One address per type of optimizer.
+template <class Opt>
+inline constexpr char optimizer_identity = 0;
+/// Whether there is a state that an optimizer of this type goes on from.
+template <class Opt>
+bool goes_on(const training_memory* kept) {
+  return kept != nullptr && kept->optimizer == &optimizer_identity<Opt>;
+}
+}  // namespace detail
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/gradient_parts.hpp - the gradients of a mini-batch, computed in parts by one machine
+// per thread, and their weighted sum.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <lamina/core/owned_array.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/model/metric_sums.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/train/cost_rows.hpp>
+#include <lamina/train/gradient_part.hpp>
+#include <lamina/train/joined_parts.hpp>
+#include <lamina/train/update_constants.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// One machine per thread. Each computes the gradients of its part of a mini-batch; the sum over
+/// the parts, in a fixed order, is the gradient of the mini-batch. The machines run a program whose
+/// updates are left out. P is the recorded program.
+template <program_type P, class Training>
+class gradient_parts {
+ public:
+  using real = real_of<P>;
+  using rows_type = engine::cpu::basic_selected_rows<real>;
+  using part_type = gradient_part<P, Training>;
+  using part_weight = cost_rows<P, Training>;
+  static constexpr int parameters = P::desc.count.parameters;
+  /// Whether the gradient of any parameter is selected rows.
+  static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
+
+  LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
+    const owned_array<bool> updated(capacity);  // with a dense gradient
+    for (int i = 0; i < parameters; ++i)
+      updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
+    for (int t = 0; t < std::max(1, threads); ++t)
+      machines_.push_back(std::make_unique<part_type>(m.memory(), updated.get()));
+    for (int i = 0; i < parameters; ++i) {
+      gradients_[i] = machines_[0]->gradient(i);
+      if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
+    }
+    costs_.resize(machines_.size());
+    weight_.resize(machines_.size());
+    samples_.resize(machines_.size());
+  }
+  gradient_parts(const gradient_parts&) = delete;
+  gradient_parts& operator=(const gradient_parts&) = delete;
+
+  /// Whether the gradient of a parameter is selected rows.
+  static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
+
+  /// The machines, and by machine its samples of the last mini-batch.
+  std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
+  int samples(std::size_t part) const { return samples_[part]; }
+  /// The memory for the gradient of parameter i; null if it is not updated, or with selected rows.
+  float* gradient(int i) const { return gradients_[i]; }
+  /// The gradient of parameter i if it is selected rows, or null.
+  rows_type* rows(int i) const {
+    if constexpr (any_rows)
+      return rows_[i];
+    else
+      return nullptr;
+  }
+
+  /// Runs forward and backward of a mini-batch and averages moving statistics; the gradients still
+  /// lie in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
+  LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
+                           const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
+    const int parts = static_cast<int>(machines_.size());
+    pool.run([&](int t) {
+      const std::size_t k = static_cast<std::size_t>(t);
+      const batch_view<P> part =
+          batch.part(first_of_part(batch, t, parts), first_of_part(batch, t + 1, parts));
+      samples_[k] = part.size();
+      weight_[k] = static_cast<real>(part_weight::fed(part));
+      if (part.size() == 0) return;
+      costs_[k] = machines_[k]->run(part, whole, seed, step);
+      if (part_weight::is_made)
+        weight_[k] = static_cast<real>(machines_[k]->machine().rows(part_weight::domain));
+    });
+    real weighed = 0;
+    for (const real w : weight_) weighed += w;
+    divisor_ = static_cast<double>(weighed);
+    for (real& w : weight_) w /= std::max(real(1), weighed);
+    detail::average_statistics<P>(machines_, weight_, model_);
+    if constexpr (part_weight::is_quotient)
+      sums_ = detail::weigh_quotients<P>(machines_, samples_, weight_);
+    else if constexpr (part_weight::is_sum)
+      for (real& w : weight_) w = w > 0 ? real(1) : real(0);
+    if constexpr (any_rows) reserve_rows();
+    if constexpr (part_weight::is_quotient)
+      if (const double below = sums_.denominator(part_weight::quotient); below == 0)
+        return static_cast<real>(part_weight::quotient.factor * sums_.numerator / below);
+    real cost = 0;
+    for (std::size_t t = 0; t < weight_.size(); ++t)
+      if (weight_[t] != 0) cost += weight_[t] * costs_[t];
+    return cost;
+  }
+
+  /// Weighted sum over all parts, in order, of some floats of the gradient of parameter i.
+  LAMINA_NOINLINE void add(int i, std::size_t first, std::size_t end, real* to) {
+    using vector = engine::cpu::vector_in<real>;
+    constexpr int lanes = engine::cpu::lanes_in<real>;
+    const std::size_t n = end - first;  // whole vectors
+    const real* const mine = engine::cpu::numbers_at<real>(gradients_[i]) + first;
+    const vector own(weight_[0]);
+    for (std::size_t k = 0; k < n; k += lanes)
+      vector(weight_[0] != 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
+          .store_aligned(to + k);
+    for (std::size_t t = 1; t < machines_.size(); ++t) {
+      if (weight_[t] == 0) continue;
+      const real* const from = engine::cpu::numbers_at<real>(machines_[t]->gradient(i)) + first;
+      const vector w(weight_[t]);
+      for (std::size_t k = 0; k < n; k += lanes)
+        engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
+                                        vector::load_aligned(to + k))
+            .store_aligned(to + k);
+    }
+  }
+  /// The same for the whole gradient of parameter i, selected rows included.
+  LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
+    if constexpr (any_rows)
+      if (rows_type* const rows = rows_[i]) {
+        rows->scale(weight_[0]);
+        for (std::size_t t = 1; t < machines_.size(); ++t)
+          if (weight_[t] != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+        return;
+      }
+    add(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
+  }
+
+  /// The number of mini-batches whose gradients are joined and not used yet.
+  int pending() const { return pending_; }
+  /// Whether the gradients of mini-batches can be joined one by one: a cost that adds means over
+  /// rows of several kinds divides each by the rows of all mini-batches, which must be known.
+  static constexpr bool joins_one_by_one =
+      !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
+  /// Places a mini-batch behind those whose gradients are not used yet, so that its rows draw other
+  /// random numbers.
+  batch_view<P> behind(batch_view<P> batch) const {
+    for (int d = batch::domain; d < batch_view<P>::domains; ++d) batch.rows.first[d] += first_[d];
+    return batch;
+  }
+  /// Joins the gradients of a mini-batch, which lie added up in the first machine, with those of
+  /// the mini-batches since forget(), as if all were one mini-batch. Call keep() before it runs.
+  LAMINA_COLD void join(const batch_view<P>& batch) {
+    for (int d = batch::domain; d < batch_view<P>::domains; ++d) first_[d] += batch.rows.count[d];
+    const double before = divisor_of_all_;
+    double one = divisor_;
+    divisor_of_all_ += divisor_;
+    if constexpr (part_weight::is_quotient) {
+      joined_.add(sums_);
+      one = divisor_of(sums_);
+      divisor_of_all_ = divisor_of(joined_);
+    }
+    const double all = part_weight::is_sum ? 1 : divisor_of_all_;
+    const real share = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : one / all);
+    const real earlier = static_cast<real>(part_weight::is_sum ? 1 : all == 0 ? 1 : before / all);
+    if (pending_++ == 0) return;
+    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
+      if (gradient == nullptr) {
+        if constexpr (any_rows) {
+          row_sums_[static_cast<std::size_t>(i)].scale(earlier);
+          if (share != 0) row_sums_[static_cast<std::size_t>(i)].add(*rows_[i], share);
+        }
+        return;
+      }
+      for (std::size_t k = 0; k < n; ++k)
+        sum[k] = (earlier != 0 ? earlier * sum[k] : 0) + (share != 0 ? share * gradient[k] : 0);
+    });
+  }
+  /// Keeps the gradients of the first of several mini-batches, whose memory the next one needs.
+  LAMINA_COLD void keep() {
+    if (pending_ != 1) return;
+    if (sum_memory_.size() == 0) {
+      std::size_t floats = 0;
+      for (int i = 0; i < parameters; ++i)
+        floats += gradients_[i] == nullptr ? 0 : parameters_in<P>().floats(i);
+      sum_memory_.resize(floats);
+      if constexpr (any_rows) row_sums_.resize(static_cast<std::size_t>(parameters));
+    }
+    copy(true);
+  }
+  /// Puts the joined gradients where those of a single mini-batch lie.
+  LAMINA_COLD void bring() {
+    if (pending_ > 1) copy(false);
+  }
+  /// The next mini-batch is the first of an update.
+  void forget() {
+    pending_ = 0;
+    divisor_of_all_ = 0;
+    joined_ = {};
+    for (std::int64_t& f : first_) f = 0;
+  }
+
+ private:
+  /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient. Both arrays are
+  /// null for selected rows.
+  template <class F>
+  void for_each_gradient(F&& f) {
+    float* sum = sum_memory_.data();
+    for (int i = 0; i < parameters; ++i) {
+      if (gradients_[i] == nullptr) {
+        if (rows(i) != nullptr) f(i, 0, nullptr, nullptr);
+        continue;
+      }
+      f(i, parameters_in<P>().numbers(i), engine::cpu::numbers_at<real>(gradients_[i]),
+        engine::cpu::numbers_at<real>(sum));
+      sum += parameters_in<P>().floats(i);
+    }
+  }
+  void copy(bool to_sum) {
+    for_each_gradient([&](int i, std::size_t n, real* gradient, real* sum) {
+      if (gradient != nullptr) {
+        std::copy_n(to_sum ? gradient : sum, n, to_sum ? sum : gradient);
+      } else if constexpr (any_rows) {
+        rows_type& other = row_sums_[static_cast<std::size_t>(i)];
+        rows_type &to = to_sum ? other : *rows_[i], &from = to_sum ? *rows_[i] : other;
+        to.begin(from.columns());
+        to.add(from);
+      }
+    });
+  }
+  static double divisor_of(const quotient_sums& sums) {
+    constexpr lamina::quotient q = part_weight::quotient;
+    return sums.denominator(q) * (q.of_means ? sums.rows : 1);
+  }
+
+  /// Reserves memory for the rows of all parts together before the first parameter is updated.
+  LAMINA_COLD void reserve_rows() {
+    for (int i = 0; i < parameters; ++i) {
+      if (rows_[i] == nullptr) continue;
+      std::size_t all = 0;
+      for (auto& m : machines_)
+        all += static_cast<std::size_t>(m->machine().gradient_rows(i)->size());
+      rows_[i]->reserve(all, parameter_table<P>::table.of[i].columns);
+    }
+  }
+
+  static constexpr int capacity = at_least_one(parameters);
+
+  model<P>& model_;
+  owned_array<float*> gradients_{capacity};  // of the first machine
+  // By parameter, if its gradient is selected rows.
+  rows_type* rows_[any_rows ? capacity : 1] = {};
+  std::vector<std::unique_ptr<part_type>> machines_;
+  std::vector<real> costs_;
+  std::vector<real> weight_;  // by machine: its weight in the last mini-batch
+  std::vector<int> samples_;  // by machine: its samples of the last mini-batch
+  // The last mini-batch: by what the sum over its rows is divided.
+  double divisor_ = 0;
+  quotient_sums sums_;
+  // All mini-batches since forget().
+  int pending_ = 0;
+  double divisor_of_all_ = 0;
+  quotient_sums joined_;
+  std::int64_t first_[batch_view<P>::domains] = {};
+  engine::cpu::aligned_buffer sum_memory_;
+  std::vector<rows_type> row_sums_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/training_run.hpp - passes over a reader: gradients, updates, events and checkpoints.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/model/feeder.hpp>
+#include <lamina/model/training_memory.hpp>
+#include <lamina/optimizer/option_check.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/reader/begin_pass.hpp>
+#include <lamina/train/checkpoint.hpp>
+#include <lamina/train/minibatch_walk.hpp>
+#include <lamina/train/pass_means.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The result of a training run, or of one pass.
+struct train_result {
+  std::int64_t steps = 0;    // all updates so far, those of earlier calls included
+  std::int64_t samples = 0;  // in this call
+  double cost = 0;           // mean over the last pass
+  bool stopped = false;      // by an event handler
+};
+
+/// The training of a model by an optimizer, from pass to pass; `train` and `trainer` are made of
+/// it. `Machine` computes the steps. Reads the options and the optimizer in each step, because a
+/// handler may change them; both must outlive the run.
+template <program_type P, class Opt, class Machine>
+class training_run {
+ public:
+  /// `kept` is null, or the training that a model remembers: the run goes on from there, and leaves
+  /// its own state there at the end. The other arguments make the machine. A directory for
+  /// checkpoints is read here, if the options say so.
+  template <class... Given>
+  LAMINA_COLD training_run(const Opt& opt, const train_options& options, training_memory* kept,
+                           Given&&... given)
+      : opt_(opt),
+        options_(options),
+        kept_(kept),
+        at_{detail::goes_on<Opt>(kept) ? kept->passes : 0, 0},
+        machine_(given..., kept),
+        threads_(options.threads),
+        seed_(options.seed) {
+    if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
+      throw error(text() << "lamina: train: expected accumulate to be 1"
+                         << (accumulates ? " or more" : " on a device") << ", found "
+                         << options.accumulate);
+    machine_.follow(opt);
+    const checkpoint_options& saving = options.checkpoint;
+    if (saving.directory.empty()) return;
+    const checkpoint_files& files = *saving.directory.files();
+    source_ = saving.directory.string();
+    if (saving.resume)
+      load_checkpoint(source_, machine_, at_, options.seed, files);
+    else
+      files.require_none(source_);
+  }
+  training_run(const training_run&) = delete;
+  training_run& operator=(const training_run&) = delete;
+  ~training_run() {
+    if (kept_ != nullptr) machine_.leave(*kept_, at_.pass);
+  }
+
+  Machine& machine() { return machine_; }
+  const train_options& options() const { return options_; }
+  /// The passes so far, which is the number of the next one.
+  int passes() const { return at_.pass; }
+  /// Whether a handler stopped the last pass.
+  bool stopped() const { return stopping_; }
+  /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
+  std::int64_t samples() const { return means_.samples(); }
+  double cost() const { return means_.cost(); }
+  std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
+  std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
+
+  /// The position that a checkpoint has now; `source` says where another one came from.
+  training_position position() const { return in_pass_ ? seen_.position(at_.pass) : at_; }
+  void set_position(const training_position& at, const std::string& source) {
+    at_ = at;
+    source_ = source;
+  }
+
+  /// Runs a mini-batch outside of any pass, without events. Returns the cost before the update.
+  real_of<P> step(const batch_view<P>& batch) {
+    optimizer::require_options(opt_);
+    if (options_.accumulate == 1 && pending() == 0)
+      return noted(machine_.step(batch), batch.size());
+    const real_of<P> cost = backward(batch);
+    if (pending() >= options_.accumulate) update();
+    return cost;
+  }
+  /// Joins the gradients of a mini-batch with those that wait for an update.
+  real_of<P> backward(const batch_view<P>& batch) {
+    return noted(machine_.backward(batch), batch.size());
+  }
+  /// The mini-batches whose gradients wait for an update.
+  int pending() const {
+    if constexpr (accumulates)
+      return machine_.pending();
+    else
+      return 0;
+  }
+  /// Throws lamina::error if gradients wait for an update.
+  LAMINA_COLD void require_none_pending(const char* what) const {
+    if (pending() > 0)
+      throw error(text() << "lamina: trainer: expected update() before " << what
+                         << ", found the gradients of " << pending()
+                         << " mini-batches that are not used yet");
+  }
+
+  /// Runs one pass and reports events. The reader begins it with its number.
+  template <class Reader>
+  LAMINA_COLD void pass(Reader& batches) {
+    require_none_pending("pass()");
+    const pass_guard guard{*this};
+    const int pass = at_.pass;
+    const checkpoint_options& saving = options_.checkpoint;
+    const bool saves = !saving.directory.empty();
+    stopping_ = false;
+    in_pass_ = true;
+    seen_ = {};
+    report({.kind = event_kind::begin_pass, .pass = pass});
+    means_.begin(machine_);
+    auto elements = reader::begin_pass(batches, static_cast<std::uint64_t>(pass));
+    detail::minibatch_walk<P, decltype(elements)> walk(elements, feeder_);
+    if (at_.batch > 0) {
+      const bool summed = saves || at_.checksum != 0;
+      for (std::int64_t left = at_.batch; left > 0 && walk.next(); --left) note(feeder_, summed);
+      seen_.require(at_, source_);
+    }
+    minibatch_group group;
+    bool is_due = false;  // a checkpoint, at the next update
+    while (next(walk, group)) {
+      const feeder<P>& now = group.now(feeder_);
+      note(now, saves);
+      const int rows = now.rows();
+      const std::int64_t batch = seen_.batches() - 1;
+      report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
+      const double cost = static_cast<double>(run(now.view(), group));
+      means_.add(machine_, cost, rows);
+      event e{.kind = event_kind::end_forward_backward,
+              .pass = pass,
+              .batch = batch,
+              .samples = rows,
+              .cost = cost,
+              .metrics = means_.now()};
+      report(e);
+      if (pending() >= options_.accumulate) update();
+      e.kind = event_kind::end_iteration;
+      report(e);
+      is_due = is_due ||
+               (saves && saving.every_batches > 0 && seen_.batches() % saving.every_batches == 0);
+      if (pending() > 0) continue;
+      if (is_due) save(seen_.position(pass));
+      is_due = false;
+      if (stopping_) break;
+    }
+    if (pending() > 0) update();
+    const bool whole_pass = !stopping_;
+    if (whole_pass) known_batches_ = seen_.batches();
+    if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
+    report({.kind = event_kind::end_pass,
+            .pass = pass,
+            .batch = seen_.batches(),
+            .samples = means_.samples(),
+            .cost = means_.cost(),
+            .metrics = means_.whole()});
+    if (!saves) return;
+    if (!whole_pass)
+      save(seen_.position(pass));
+    else if (stopping_ || (saving.every_passes > 0 && (pass + 1) % saving.every_passes == 0))
+      save({pass + 1, 0});
+  }
+
+ private:
+  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
+    m.backward(batch);
+  };
+
+  /// Whether the cost needs the rows of all mini-batches of an update.
+  static constexpr bool needs_all_rows = [] {
+    if constexpr (accumulates)
+      return !Machine::parts_type::joins_one_by_one;
+    else
+      return false;
+  }();
+  /// The mini-batches of an update, which are read before the first one runs if the cost needs the
+  /// rows of all.
+  struct minibatch_group {
+    std::vector<feeder<P>> ahead;
+    std::size_t at = 0, count = 0;
+    batch_view<P> whole;
+
+    const feeder<P>& now(const feeder<P>& single) const { return count > 0 ? ahead[at] : single; }
+  };
+  template <class Walk>
+  bool next(Walk& walk, [[maybe_unused]] minibatch_group& group) {
+    if constexpr (needs_all_rows)
+      if (options_.accumulate > 1) {
+        if (group.count > 0 && ++group.at < group.count) return true;
+        group.at = group.count = 0;
+        group.whole = {};
+        group.ahead.resize(static_cast<std::size_t>(options_.accumulate));
+        while (group.count < group.ahead.size() && walk.next()) {
+          std::swap(feeder_, group.ahead[group.count]);
+          const batch_view<P> batch = group.ahead[group.count++].view();
+          for (int d = 0; d < batch_view<P>::domains; ++d)
+            group.whole.rows.count[d] += batch.rows.count[d];
+        }
+        return group.count > 0;
+      }
+    return walk.next();
+  }
+  /// Runs a mini-batch of a pass: a whole step, or the gradients alone if an update takes several.
+  real_of<P> run(const batch_view<P>& batch, [[maybe_unused]] const minibatch_group& group) {
+    if constexpr (accumulates)
+      if (options_.accumulate > 1)
+        return machine_.backward(batch, group.count > 0 ? &group.whole : nullptr);
+    return machine_.step(batch);
+  }
+  void update() {
+    if constexpr (accumulates) machine_.update();
+  }
+  real_of<P> noted(real_of<P> cost, int samples) {
+    means_.add(machine_, static_cast<double>(cost), samples);
+    return cost;
+  }
+  /// The next pass begins anew, also after one that an exception ended.
+  struct pass_guard {
+    training_run& of;
+    ~pass_guard() {
+      of.in_pass_ = false;
+      if constexpr (accumulates) of.machine_.drop_gradients();
+      of.at_ = {of.at_.pass + 1, 0};
+    }
+  };
+
+  void report(event e) {
+    e.stopping = &stopping_;
+    e.batches = known_batches_;
+    if (options_.on_event) {
+      options_.on_event(e);
+      optimizer::require_options(opt_);
+    }
+    if (options_.threads != threads_ || options_.seed != seed_)
+      throw error(text() << "lamina: train: expected threads and seed of the options to stay "
+                         << threads_ << " and " << seed_ << " until training is over, found "
+                         << options_.threads << " and " << options_.seed);
+  }
+  /// Counts a mini-batch, for the comparison in a resumed run.
+  void note(const feeder<P>& batch, bool summed) {
+    if (!summed) return seen_.add(batch.rows());
+    checksum sum;
+    batch.add_to(sum);
+    seen_.add(batch.rows(), sum);
+  }
+  void save(training_position reached) {
+    const checkpoint_options& saving = options_.checkpoint;
+    save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
+                    *saving.directory.files());
+  }
+
+  const Opt& opt_;
+  const train_options& options_;
+  training_memory* kept_;
+  training_position at_;  // where the next pass begins
+  Machine machine_;
+  const int threads_;
+  const std::uint64_t seed_;
+  feeder<P> feeder_;
+  detail::pass_means<P> means_;
+  samples_of_pass seen_;  // of the pass that runs
+  std::string source_;    // the directory or the file that the position came from
+  std::optional<std::int64_t> known_batches_;
+  bool stopping_ = false, in_pass_ = false;
+};
+
+}  // namespace lamina::inline LAMINA_ABI
