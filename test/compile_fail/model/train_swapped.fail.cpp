@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reader and model in the wrong order.
-// expect-error: static.assert.*train: expected a model and a reader behind it, train\(model,
+// expect-error: static.assert.*train: expected a model and a reader after it, train\(model,
 // reader\) expect-fact: gets_type<.*reader expect-lines: 11
 #include <array>
 #include <vector>

@@ -15,14 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-using engine::aligned_buffer;
 using engine::argument_info;
-using engine::domain_rows;
-using engine::minibatch_source;
-using engine::numbers_at;
 using engine::operand;
-using engine::row_allocator;
-using engine::sequence_rows;
 
 /// The constants of a group in a schedule.
 struct group_info {
