@@ -166,13 +166,13 @@ TEST_CASE("loaded program: lod_reset gives the rows of its second operand, or ne
   const lamina::program_view p = read.view();
   const auto rows_of = [&p](const std::string& name) {
     for (int v = 0; v < p.count.variables; ++v)
-      if (lamina::name_of(p, v) == name) return p.variables[v].rows;
+      if (lamina::variable_name(p, v) == name) return p.variables[v].rows;
     FAIL("no variable " << name);
     return 0;
   };
   std::vector<int> rows;
   for (int i = 0; i < 4; ++i)
-    rows.push_back(rows_of(lamina::name_of(reset.view(), reset.view().outputs[i])));
+    rows.push_back(rows_of(lamina::variable_name(reset.view(), reset.view().outputs[i])));
   const int x = rows_of("x"), y = rows_of("y");
   CHECK(x != y);
   CHECK(rows[0] == x);
