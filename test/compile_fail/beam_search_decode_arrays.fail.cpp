@@ -5,7 +5,7 @@
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/decode/beam_search/layer_decode.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

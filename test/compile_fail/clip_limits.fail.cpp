@@ -4,7 +4,7 @@
 // expect-fact: at_line<20>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/elementwise/clip/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -3,8 +3,8 @@
 // expect-error: static.assert.*comparison: a variable has no value while a program is recorded
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/program/program.hpp>
 

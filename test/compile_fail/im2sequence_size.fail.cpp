@@ -4,7 +4,7 @@
 // expect-fact: expects<9, 10>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact: gets<64>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
 #include <lamina/program/program.hpp>
 

@@ -2,7 +2,7 @@
 // A record function that takes no block.
 // expect-error: static.assert.*program: the record function takes a block
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

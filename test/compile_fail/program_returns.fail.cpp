@@ -3,7 +3,7 @@
 // expect-error: static.assert.*program: the record function returns variables, a tuple of variables or nothing
 // expect-fact: gets_type<(float|double)>
 // expect-lines: 12
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/program/program.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact: variable<float, .*once, 4>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>
-#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/shape/query/layer.hpp>
 #include <lamina/program/program.hpp>
 

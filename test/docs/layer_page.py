@@ -27,10 +27,11 @@ FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
      "data sequence control/read_minibatch"),
     ("Fully connected, embeddings, products", "",
-     "matrix/fc embedding/lookup_table matrix/matmul class_vectors"),
+     "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors"),
     ("Activations",
      "`fc`, convolutions and the elementwise layers take the parameterless ones as an option too: "
-     "`{.act = lamina::activation::relu}`.", "activation/simple activation/tunable "
+     "`{.act = lamina::activation::relu}`.", "activation/simple elementwise/unary "
+     "activation/simple/gelu activation/tunable "
      "activation/prelu_maxout glu activation/softmax"),
     ("Arithmetic", "`x + y`, `x - 1.f`, `2.f * x` and their kind are layers too.\n\n"
      "Whatever looks for the largest or smallest element, here or in any other layer "
@@ -45,16 +46,19 @@ FAMILIES = [
      "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs",
      "Most give one number a row or an element; `mean` makes the cost of a program of them.",
-     "loss/cross_entropy loss/cross_entropy/softmax loss/pointwise loss/row hsigmoid nce "
-     "loss/crf loss/ctc"),
+     "loss/cross_entropy loss/cross_entropy/softmax loss/row/bpr loss/pointwise loss/row hsigmoid "
+     "nce loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
+     "elementwise/clip fill "
      "metric/classification order/argsort shape/query norm/cos_sim reduce/squared_l2"),
-    ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/group_norm "
+    ("Normalisation and regularisation", "", "norm/batch_norm norm/layer_norm norm/norm "
+     "norm/group_norm norm/lrn "
      "random/dropout"),
     ("Images", "[Images](images.md) says how the engine computes them.",
      "conv/conv2d conv/conv2d_transpose conv/conv3d pool/pool2d pool/pool3d pool/pool3d/unpool "
-     "resize region residual img_conv_group simple_img_conv_pool"),
+     "resize region/roi_pool region/roi_align region/patch residual img_conv_group "
+     "simple_img_conv_pool"),
     ("Sequences", "[Sequences](sequences.md) has the rules of their rows.",
      "sequence/pool sequence/softmax sequence/conv sequence_conv_pool sequence/conv/row_conv "
      "sequence/expand sequence/expand/expand_as sequence/shape/concat sequence/shape/slice "
@@ -69,11 +73,11 @@ FAMILIES = [
      "control/rnn/dynamic control/rnn/static"),
     ("Labels and decoding", "", "loss/crf/decoding loss/ctc/greedy_decoder decode/beam_search "
      "decode/beam_search/decode metric/sequence/chunk_eval metric/sequence/edit_distance"),
-    ("Random numbers, side effects", "", "random control/print stop_gradient"),
+    ("Random numbers, side effects", "", "random/distribution control/print stop_gradient"),
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "
-     "layer_helper layers one_operator recurrent control/rnn row_ids shape window".split())
+     "layer_helper layers one_operator recurrent region control/rnn row_ids shape window".split())
 
 BLOCK = re.compile(
     r"^(?P<open>namespace detail \{)|^(?P<close>\}  // namespace detail)|^(?P<note>(?:// .*\n)+)\n|"
@@ -421,7 +425,7 @@ def self_test():
     names = {
         "layers/glu.hpp": "glu",
         "operators/matrix/fc/layer.hpp": "matrix/fc",
-        "operators/random/layer.hpp": "random",
+        "operators/resize/layer.hpp": "resize",
         "operators/conv/layer_conv2d_transpose.hpp": "conv/conv2d_transpose"
     }
     assert {path: name_of(pathlib.PurePath(path)) for path in names} == names

@@ -6,7 +6,10 @@
 #include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/norm/group_norm/layer.hpp>
-#include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/norm/lrn/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
+#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/roi_pool/layer.hpp>
 #include <lamina/operators/resize/layer.hpp>
 
 namespace interop {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that what is known of an operator is stated in its definition: no other header asks for
-its type.
+its type; and that all of it lies in one folder.
 
 A definition is a struct with a `type` in a header below operators/ or optimizer/ or in
 plan/*_operators.hpp, or one that is a gradient_of another.
@@ -10,6 +10,9 @@ A header outside of operators/ names an operator where it has the type as a stri
 header is a row of the table below "## Where operators are named" in docs/architecture.md: header,
 operators in backticks (or `any`), reason. Reported are names that the table does not have, and rows
 and names of the table that no header has any more.
+A header in operators/ that has a kernel of an operator (`call_kernel<NAME>`, `table["TYPE"]`) or
+its conversion to ONNX (`to.add("TYPE"`) lies in the folder of the operator's definition.
+Definitions outside of operators/ may have theirs anywhere.
 
 usage: check_facts.py [INCLUDE_FOLDER ARCHITECTURE_PAGE]
        check_facts.py --self-test
@@ -36,6 +39,8 @@ NAMED = [
     re.compile(rf"__is_same\(Op, {NAME}\)"),
     re.compile(rf"is_same_v<Op, {NAME}>")
 ]
+KERNEL = re.compile(r"struct call_kernel<(?:lamina::)?(?:gradient_of<)?(?:lamina::)?(\w+)")
+STAGE = re.compile(r'(?:\btable\[|\bto\.add\(|\b\w+\(to, )"(\w+?)(?:_grad)?"')
 # Words of file formats and of options, which are types of operators too.
 OTHER_WORDS = {
     "io/npy.hpp": {"shape"},
@@ -73,6 +78,31 @@ def named_operators(text, names, types):
     found = {t for t in re.findall(r'"(\w+)"', text) if t in types} - own
     text = RECORDED.sub("", text)
     return found | {name for pattern in NAMED for name in pattern.findall(text) if name in names}
+
+
+def homeless(base):
+    """A sentence for each stage of an operator that lies in another folder than its definition."""
+    texts = {
+        str(p.relative_to(base)): COMMENT.sub("", p.read_text())
+        for p in sorted(base.rglob("*")) if p.suffix in SUFFIXES
+    }
+    homes = {}
+    for header, text in texts.items():
+        folder = header.rsplit("/", 1)[0]
+        for name, operator in DEFINITION.findall(text):
+            homes.setdefault(f"<{name}>", set()).add(folder)
+            homes.setdefault(operator, set()).add(folder)
+        for name in GRADIENT.findall(text):
+            homes.setdefault(f"<{name}>", set()).add(folder)
+    for header, text in texts.items():
+        folder = header.rsplit("/", 1)[0]
+        if not header.startswith("operators/"):
+            continue
+        kernels = {f"<{name}>" for name in KERNEL.findall(text)}
+        for name in sorted(kernels | set(STAGE.findall(text))):
+            home = homes.get(name, {folder})
+            if folder not in home and all(place.startswith("operators/") for place in home):
+                yield f"{header}: '{name.strip('<>')}' is defined in {' and '.join(sorted(home))}"
 
 
 def table_rows(page):
@@ -119,6 +149,7 @@ def check(include, page):
         for operator in sorted(allowed - found):
             faults.append(f"{page.name}: '{name}' does not name '{operator}' any more")
     faults += [f"{page.name}: '{name}' names no operator any more" for name in sorted(rows)]
+    faults += homeless(base)
     return faults, seen
 
 
@@ -160,6 +191,24 @@ def self_test():
          ["page.md: 'plan/heads.hpp' does not name 'turn' any more"]),
         ({}, table.replace("it fuses", ""), ["plan/heads.hpp: names the operator 'relu'"]),
         ({}, "# Page\n", ["page.md: has no section"]),
+        ({
+            "operators/family/cuda.cuh": "struct call_kernel<gradient_of<turn>> {\n",
+            "operators/family/executor.hpp": 'table["turn2"] = turn;\ntable["reshape2"] = turn;\n'
+        }, table, []),
+        ({
+            "operators/other/cuda.cuh": "struct call_kernel<gradient_of<turn>> {\n"
+        }, table, ["operators/other/cuda.cuh: 'turn' is defined in operators/family"]),
+        ({
+            "operators/family/part/executor.hpp": 'table["turn2_grad"] = turn;\n'
+        }, table, ["operators/family/part/executor.hpp: 'turn2' is defined in operators/family"]),
+        ({
+            "operators/other/onnx.hpp": 'to.add("relu", f);\nfold(to, "turn2", g);\n'
+        }, table, ["onnx.hpp: 'relu' is defined in", "onnx.hpp: 'turn2' is defined in"]),
+        ({
+            "operators/other/cpu.hpp": "struct call_kernel<sign> {\n",
+            "optimizer/sign.hpp":
+                'struct sign : rule {\n  static constexpr const char* type = "sign";\n};\n'
+        }, table, []),
     ]
     for number, (changed, text, expected) in enumerate(cases):
         with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +232,8 @@ def main(arguments):
                                                                     "docs" / "architecture.md")
     faults, seen = check(include, page)
     print("\n".join(faults) if faults else
-          f"{seen} headers outside of operators/ name operators, each with its reason")
+          f"{seen} headers outside of operators/ name operators, each with its reason; kernels and "
+          "conversions lie in the folders of their definitions")
     return 1 if faults else 0
 
 

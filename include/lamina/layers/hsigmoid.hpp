@@ -7,6 +7,7 @@
 #include <lamina/layers/class_vectors.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/shape/join/layer_slice.hpp>

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/conv/layer_conv2d.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/norm/batch_norm/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>

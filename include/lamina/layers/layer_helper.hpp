@@ -9,6 +9,7 @@
 
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/operators/gradient.hpp>
+#include <lamina/operators/random/distribution/definition.hpp>
 #include <lamina/program/block.hpp>
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/param_attr.hpp>

@@ -10,6 +10,7 @@
 // clang-format off
 #include <lamina/operators/activation/prelu_maxout/layer.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
+#include <lamina/operators/activation/simple/layer_gelu.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/activation/tunable/layer.hpp>
 #include <lamina/operators/control/array/layer.hpp>
@@ -31,12 +32,15 @@
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/clip/layer.hpp>
 #include <lamina/operators/elementwise/compare/layer.hpp>
 #include <lamina/operators/elementwise/sum/layer.hpp>
 #include <lamina/operators/elementwise/sum/layer_scale.hpp>
+#include <lamina/operators/elementwise/unary/layer.hpp>
 #include <lamina/operators/embedding/gather/layer.hpp>
 #include <lamina/operators/embedding/gather/layer_multiplex.hpp>
 #include <lamina/operators/embedding/lookup_table/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/loss/crf/layer.hpp>
 #include <lamina/operators/loss/crf/layer_decoding.hpp>
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
@@ -45,8 +49,10 @@
 #include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/loss/row/layer.hpp>
+#include <lamina/operators/loss/row/layer_bpr.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/matrix/matmul/layer.hpp>
+#include <lamina/operators/matrix/mul/layer.hpp>
 #include <lamina/operators/metric/classification/layer.hpp>
 #include <lamina/operators/metric/sequence/layer_chunk_eval.hpp>
 #include <lamina/operators/metric/sequence/layer_edit_distance.hpp>
@@ -54,13 +60,15 @@
 #include <lamina/operators/norm/cos_sim/layer.hpp>
 #include <lamina/operators/norm/group_norm/layer.hpp>
 #include <lamina/operators/norm/layer_norm/layer.hpp>
+#include <lamina/operators/norm/lrn/layer.hpp>
+#include <lamina/operators/norm/norm/layer.hpp>
 #include <lamina/operators/operators.hpp>
 #include <lamina/operators/order/argsort/layer.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
 #include <lamina/operators/pool/pool3d/layer.hpp>
 #include <lamina/operators/pool/pool3d/layer_unpool.hpp>
+#include <lamina/operators/random/distribution/layer.hpp>
 #include <lamina/operators/random/dropout/layer.hpp>
-#include <lamina/operators/random/layer.hpp>
 #include <lamina/operators/recurrent/gru/layer.hpp>
 #include <lamina/operators/recurrent/gru_unit/layer.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
@@ -72,6 +80,9 @@
 #include <lamina/operators/reduce/mean/layer.hpp>
 #include <lamina/operators/reduce/squared_l2/layer.hpp>
 #include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/region/patch/layer.hpp>
+#include <lamina/operators/region/roi_align/layer.hpp>
+#include <lamina/operators/region/roi_pool/layer.hpp>
 #include <lamina/operators/resize/layer.hpp>
 #include <lamina/operators/sequence/conv/layer.hpp>
 #include <lamina/operators/sequence/conv/layer_row_conv.hpp>

@@ -10,8 +10,11 @@
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>
+#include <lamina/operators/elementwise/clip/layer.hpp>
 #include <lamina/operators/elementwise/sum/layer_scale.hpp>
-#include <lamina/operators/random/layer.hpp>
+#include <lamina/operators/elementwise/unary/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
+#include <lamina/operators/random/distribution/layer.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 #include <lamina/operators/shape/join/layer_split.hpp>

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
@@ -23,9 +24,11 @@
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
+#include <lamina/operators/embedding/gather/definition.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
@@ -37,20 +40,33 @@
 #include <lamina/operators/matrix/mul/definition.hpp>
 #include <lamina/operators/metric/classification/definition.hpp>
 #include <lamina/operators/metric/sequence/definition.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
+#include <lamina/operators/norm/cos_sim/definition.hpp>
 #include <lamina/operators/norm/group_norm/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/norm/lrn/definition.hpp>
+#include <lamina/operators/norm/norm/definition.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
+#include <lamina/operators/random/distribution/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/recurrent/definition.hpp>
 #include <lamina/operators/recurrent/gru/definition.hpp>
+#include <lamina/operators/recurrent/gru_unit/definition.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
+#include <lamina/operators/recurrent/lstmp/definition.hpp>
+#include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
+#include <lamina/operators/region/roi_pool/definition.hpp>
 #include <lamina/operators/resize/definition.hpp>
 #include <lamina/operators/sequence/conv/definition.hpp>
 #include <lamina/operators/sequence/expand/definition.hpp>
@@ -69,6 +85,7 @@ namespace lamina::inline LAMINA_ABI {
 /// from them; updates of parameters are those of optimizers.
 template <class F>
 void for_each_operator_list(F&& f) {
+  f(activation_prelu_maxout_operators{});
   f(activation_simple_operators{});
   f(activation_softmax_operators{});
   f(activation_tunable_operators{});
@@ -87,8 +104,10 @@ void for_each_operator_list(F&& f) {
   f(elementwise_compare_operators{});
   f(elementwise_sum_operators{});
   f(elementwise_unary_operators{});
+  f(embedding_gather_operators{});
   f(embedding_lookup_table_operators{});
   f(fill_operators{});
+  f(fill_like_operators{});
   f(loss_crf_operators{});
   f(loss_cross_entropy_operators{});
   f(loss_ctc_operators{});
@@ -98,17 +117,29 @@ void for_each_operator_list(F&& f) {
   f(matrix_mul_operators{});
   f(metric_classification_operators{});
   f(metric_sequence_operators{});
+  f(norm_batch_norm_operators{});
+  f(norm_cos_sim_operators{});
   f(norm_group_norm_operators{});
   f(norm_layer_norm_operators{});
+  f(norm_lrn_operators{});
+  f(norm_norm_operators{});
   f(order_argsort_operators{});
   f(pool_pool2d_operators{});
+  f(pool_pool3d_operators{});
+  f(random_distribution_operators{});
   f(random_dropout_operators{});
   f(recurrent_gru_operators{});
+  f(recurrent_gru_unit_operators{});
   f(recurrent_lstm_operators{});
+  f(recurrent_lstm_unit_operators{});
+  f(recurrent_lstmp_operators{});
+  f(reduce_cumsum_operators{});
   f(reduce_dimensions_operators{});
   f(reduce_mean_operators{});
   f(reduce_squared_l2_operators{});
-  f(region_operators{});
+  f(region_patch_operators{});
+  f(region_roi_align_operators{});
+  f(region_roi_pool_operators{});
   f(resize_operators{});
   f(sequence_conv_operators{});
   f(sequence_expand_operators{});

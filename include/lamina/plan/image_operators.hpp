@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/conv/definition.hpp>
-#include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/operators/pointwise.hpp>
 
 namespace lamina::inline LAMINA_ABI {

@@ -18,9 +18,9 @@
 
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
-#include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
+#include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {

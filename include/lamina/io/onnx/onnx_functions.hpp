@@ -121,6 +121,51 @@ inline std::string length_of(onnx_operator& op, const std::string& x,
   return direction_of(op, x, axes, epsilon).length;
 }
 
+/// X -> Out by one node.
+inline onnx_lowering same_as(const char* type) {
+  return [type](onnx_operator& op) { op.out("Out", type, {op.in("X")}); };
+}
+
+/// ONNX Runtime has some functions for floats only: for doubles they are composed of others.
+inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
+/// e^x - 1 without loss near 0, of x up to 0.
+inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
+  const std::string t = op.node("Tanh", {affine(op, x, 0.5, 0)});
+  return op.node("Div", {affine(op, t, 2, 0), affine(op, t, -1, 1)});
+}
+/// positive(x) where x > limit, else other(x).
+inline std::string above(onnx_operator& op, const std::string& x, double limit,
+                         const std::string& inside, const std::string& otherwise) {
+  return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
+}
+/// One node if the operator computes floats, else the nodes that `made` adds.
+template <class Made>
+onnx_lowering for_doubles(onnx_lowering node, Made made) {
+  return [node = std::move(node), made](onnx_operator& op) {
+    if (!is_double(op)) return node(op);
+    op.out("Out", made(op, op.in("X")));
+  };
+}
+/// Replaces the conversion of an activation by one that also works for doubles.
+template <class Made>
+void replace_for_doubles(onnx_operators& to, const char* type, Made made) {
+  to.add(type, for_doubles(*to.find(type), made));
+}
+
+inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
+
+/// The product of dimensions [first, end), which have to be known.
+inline std::int64_t extents(const onnx_operator& op, const char* slot, int first, int end) {
+  std::int64_t n = 1;
+  for (int d = first; d < end; ++d) n *= op.extent(slot, d);
+  return n;
+}
+
+/// Whole numbers [..., 1] without the last dimension.
+inline std::string without_last(onnx_operator& op, const char* slot) {
+  return op.node("Squeeze", {op.in(slot), op.list({op.rank(slot) - 1})});
+}
+
 }  // namespace onnx
 
 }  // namespace lamina::inline LAMINA_ABI

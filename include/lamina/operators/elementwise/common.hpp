@@ -13,6 +13,7 @@
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/compare/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/fill/definition_like.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine {
 

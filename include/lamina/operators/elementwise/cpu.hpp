@@ -9,10 +9,8 @@
 #include <utility>
 
 #include <lamina/core/number_cast.hpp>
-#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/element_loops.hpp>
 #include <lamina/operators/elementwise/common.hpp>
-#include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -150,29 +148,5 @@ void count(const call_context& c) {
   }
   (std::make_index_sequence<Op::outputs.size()>{});
 }
-
-template <>
-struct call_kernel<sum> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand out = c.output(0);
-    if (!out) return;
-    const int n = c.input_count(0);
-    for (int i = 0; i < n; ++i) require_size(c, out, c.input(0, i));
-    with_type(out.type, [&]<class T>(T) {
-      for (int r = 0; r < out.rows; ++r) {
-        T* const y = out.row<T>(r);
-        for (int i = 0; i < n; ++i) {
-          const T* const x = c.input(0, i).template row<const T>(r);
-          if (i == 0)
-            for (int j = 0; j < out.columns; ++j) y[j] = x[j];
-          else
-            for (int j = 0; j < out.columns; ++j) y[j] = math::wrapping_sum(y[j], x[j]);
-        }
-      }
-    });
-  }
-};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

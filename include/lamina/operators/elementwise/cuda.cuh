@@ -9,12 +9,10 @@
 #include <utility>
 
 #include <lamina/core/number_cast.hpp>
-#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/common/broadcast_layout.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
 #include <lamina/engine/cuda/device/serial_backend.hpp>
 #include <lamina/operators/elementwise/common.hpp>
-#include <lamina/operators/elementwise/sum/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
@@ -146,53 +144,7 @@ struct pointwise_call {
   }
 };
 
-/// to = or += from, in float, double or whole numbers.
-struct add_body {
-  struct arguments {
-    const void* from;
-    void* to;
-    std::ptrdiff_t from_stride, to_stride;
-    divider columns;
-    dtype type;
-    bool adds;
-    int count;
-  };
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    int j = i;
-    const int r = a.columns.divide(j);
-    const std::ptrdiff_t from = r * a.from_stride + j, to = r * a.to_stride + j;
-    if (a.type == dtype::float32)
-      static_cast<float*>(a.to)[to] = static_cast<const float*>(a.from)[from] +
-                                      (a.adds ? static_cast<const float*>(a.to)[to] : 0.0f);
-    else if (a.type == dtype::float64)
-      static_cast<double*>(a.to)[to] = static_cast<const double*>(a.from)[from] +
-                                       (a.adds ? static_cast<const double*>(a.to)[to] : 0.0);
-    else
-      store_integer(a.to, a.type, to,
-                    math::wrapping_sum(load_integer(a.from, a.type, from),
-                                       a.adds ? load_integer(a.to, a.type, to) : std::int64_t{0}));
-  }
-};
-
 }  // namespace detail
-
-/// Sums that cannot be part of a group, for example of whole numbers.
-template <>
-struct call_kernel<sum> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand out = c.output(0);
-    if (!out) return;
-    for (int i = 0; i < c.input_count(0); ++i) {
-      const operand x = c.input(0, i);
-      require_size(c, out, x);
-      b.template elements<detail::add_body>({x.data, out.data, x.stride, out.stride,
-                                             divider(out.columns), out.type, i > 0,
-                                             out.rows * out.columns});
-    }
-  }
-};
 
 template <class Op>
 requires(Op::kind == operator_kind::pointwise && !Op::inputs[0].duplicable) struct call_kernel<Op> {

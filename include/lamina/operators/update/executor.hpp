@@ -10,7 +10,8 @@
 #include <limits>
 
 #include <lamina/core/math.hpp>
-#include <lamina/operators/norm/layer_norm/executor.hpp>
+#include <lamina/operators/elementwise/clip/executor.hpp>
+#include <lamina/operators/norm/norm/executor.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {

@@ -16,7 +16,7 @@
 #include <lamina/engine/cpu/static/static_layout.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

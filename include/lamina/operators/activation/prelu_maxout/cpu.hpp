@@ -11,7 +11,7 @@
 #include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

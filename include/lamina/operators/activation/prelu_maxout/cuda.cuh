@@ -7,7 +7,7 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
-#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/norm/layer_norm/cuda.cuh>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {

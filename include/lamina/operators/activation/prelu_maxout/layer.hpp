@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/activation/prelu_maxout/definition.hpp>
 #include <lamina/operators/activation/simple/layer.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/program/param_attr.hpp>

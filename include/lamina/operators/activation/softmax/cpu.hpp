@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/softmax/cpu.hpp - softmax, and its fusion with the cross entropy.
+// lamina/operators/activation/softmax/cpu.hpp - softmax along one dimension.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 #include <lamina/core/math.hpp>
-#include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/softmax/definition.hpp>
-#include <lamina/operators/loss/cross_entropy/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -151,71 +148,6 @@ struct call_kernel<gradient_of<softmax>> {
                   math::share_of(number(load(y + i + k * y_lines.step, like)),
                                  number(load(d + i + k * d_lines.step, like) - total)));
         });
-      }
-  }
-};
-
-template <>
-struct call_kernel<softmax_with_cross_entropy> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
-                  loss = c.output(1);
-    require_real<Real>(c, logits);
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(logits);
-    const int n = lines.n;
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = logits.row<const Real>(r) + o * n;
-        const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
-        // The logarithm of the sum is added to differences: logits may share any large number.
-        const Real log_sum = std::log(sum);
-        Real cost = 0;
-        if (soft) {
-          const Real* y = label.row<const Real>(r) + o * n;
-          for (int j = 0; j < n; ++j)
-            cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
-        } else {
-          const std::int64_t l = labels.at(r, o, n);
-          if (l >= 0) cost = log_sum + (largest - x[l]);
-        }
-        loss.row<Real>(r)[o] = cost;
-      }
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const bool soft = c.flag(0);
-    const label_reader labels(c, label, c.integer(1));
-    const row_lines lines(dx);
-    const int n = lines.n;
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real g = dloss.row<const Real>(r)[o];
-        const Real* p = softmax.row<const Real>(r) + o * n;
-        Real* d = dx.row<Real>(r) + o * n;
-        const std::int64_t l = soft ? 0 : labels.at(r, o, n);
-        if (l < 0 || g == 0) {  // no gradient, even if logits are NaN or infinite
-          std::fill_n(d, n, Real(0));
-          continue;
-        }
-        if (soft) {
-          const Real* y = label.row<const Real>(r) + o * n;
-          const Real total = row_sum(y, n);
-          for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
-          continue;
-        }
-        for (int j = 0; j < n; ++j) d[j] = p[j] * g;
-        d[l] -= g;
       }
   }
 };

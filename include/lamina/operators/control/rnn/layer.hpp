@@ -8,6 +8,7 @@
 #include <lamina/operators/control/array/definition.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/fill/layer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 

@@ -9,6 +9,7 @@
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 

@@ -170,19 +170,9 @@ struct elementwise_floordiv : elementwise {
   }
 };
 
-/// Out = 0 in the shape of X. Fluid: fill_zeros_like.
-struct fill_zeros_like : pointwise {
-  static constexpr const char* type = "fill_zeros_like";
-  static constexpr std::uint32_t differentiable = 0;
-  template <class T>
-  LAMINA_NUMBER_FN static T f(T) {
-    return T(0);
-  }
-};
-
 using elementwise_binary_operators =
     operator_list<elementwise_add, elementwise_sub, elementwise_mul, elementwise_div,
                   elementwise_max, elementwise_min, elementwise_pow, elementwise_mod,
-                  elementwise_floordiv, fill_zeros_like>;
+                  elementwise_floordiv>;
 
 }  // namespace lamina::inline LAMINA_ABI

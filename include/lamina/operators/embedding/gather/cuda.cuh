@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/cuda.cuh - entries and rows that numbers choose: scatter,
+// lamina/operators/embedding/gather/cuda.cuh - rows that an index chooses: gather, scatter,
 // multiplex.
 #pragma once
 
@@ -7,8 +7,11 @@
 
 #include <cstdint>
 
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+#include <lamina/operators/embedding/gather/definition.hpp>
+#include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/cuda.cuh>
-#include <lamina/operators/shape/join/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
@@ -212,6 +215,30 @@ struct call_kernel<gradient_of<multiplex>> {
     for (int i = 0; i < choices; ++i)
       if (const operand dx = c.output(0, i))
         detail::choose_rows<true>(b, c, i, choices, c.input(1), dx);
+  }
+};
+
+template <>
+struct call_kernel<gather> {
+  static constexpr checked_input checked{1, "index", chosen::row};
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    b.template lines<team_lines<detail::entry_lines>>(
+        detail::entries_of(c, c.input(1), c.input(0), c.output(0)));
+  }
+};
+template <>
+struct call_kernel<gradient_of<gather>> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    const operand dx = c.output(0);
+    if (dx) detail::add_entries_to(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
   }
 };
 

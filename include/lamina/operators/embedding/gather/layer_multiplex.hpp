@@ -6,6 +6,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/row_ids.hpp>
+#include <lamina/operators/embedding/gather/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - rows by number: lookup_table, gather. The
-// gradient of each number's row adds up the rows that the number selected, in their order.
+// lamina/operators/embedding/lookup_table/cuda.cuh - rows of a table that ids choose. The gradient
+// of a row adds up the slopes of the ids that chose it, in their order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,6 @@
 #include <lamina/engine/cuda/device/algorithms.hpp>
 #include <lamina/operators/embedding/lookup_table/common.hpp>
 #include <lamina/operators/embedding/lookup_table/definition.hpp>
-#include <lamina/operators/shape/join/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
@@ -195,30 +194,6 @@ struct call_kernel<gradient_of<lookup_table>> {
     auto a = detail::entries_of(c, c.input(1), dw, c.input(2));
     a.padding = static_cast<std::int64_t>(c.number(2));
     detail::add_entries_to(b, c, a, dw);
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return detail::entry_sum_scratch<Backend>(c.input(1).rows * c.input(1).columns);
-  }
-};
-
-template <>
-struct call_kernel<gather> {
-  static constexpr checked_input checked{1, "index", chosen::row};
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    b.template lines<team_lines<detail::entry_lines>>(
-        detail::entries_of(c, c.input(1), c.input(0), c.output(0)));
-  }
-};
-template <>
-struct call_kernel<gradient_of<gather>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand dx = c.output(0);
-    if (dx) detail::add_entries_to(b, c, detail::entries_of(c, c.input(1), dx, c.input(2)), dx);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

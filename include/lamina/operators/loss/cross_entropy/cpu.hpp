@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/cpu.hpp - cross_entropy, bpr_loss, label_smooth, and the
-// divisor of sigmoid_cross_entropy_with_logits.
+// lamina/operators/loss/cross_entropy/cpu.hpp - cross entropies of distributions and labels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,15 +8,16 @@
 #include <cmath>
 #include <limits>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/operators/elementwise/cpu.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/activation/softmax/cpu.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
-#include <lamina/operators/loss/pointwise/definition.hpp>
-#include <lamina/operators/loss/row/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
+
 template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
@@ -29,6 +29,7 @@ inline Real finite_ratio(Real d, Real p) {
   constexpr Real most = std::numeric_limits<Real>::max() / 1024;
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
+
 }  // namespace detail
 
 template <>
@@ -86,131 +87,67 @@ struct call_kernel<gradient_of<cross_entropy>> {
 };
 
 template <>
-struct call_kernel<bpr_loss> {
+struct call_kernel<softmax_with_cross_entropy> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    require_real<Real>(c, in);
-    const label_reader labels(c, c.input(1), -100);
-    const row_lines lines(in);
+    const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
+                  loss = c.output(1);
+    require_real<Real>(c, logits);
+    const bool soft = c.flag(0);
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(logits);
+    const int n = lines.n;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = in.row<const Real>(r) + o * lines.n;
-        const std::int64_t l = labels.at(r, o, lines.n);
+        const Real* x = logits.row<const Real>(r) + o * n;
+        const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
+        // The logarithm of the sum is added to differences: logits may share any large number.
+        const Real log_sum = std::log(sum);
         Real cost = 0;
-        for (int j = 0; l >= 0 && j < lines.n; ++j)
-          if (j != l) {
-            const Real d = x[j] - x[l];
-            cost += std::max(d, Real(0)) + std::log1p(std::exp(-std::abs(d)));
-          }
-        out.row<Real>(r)[o] = lines.n > 1 ? cost / static_cast<Real>(lines.n - 1) : Real(0);
-      }
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<bpr_loss>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const label_reader labels(c, c.input(1), -100);
-    const row_lines lines(in);
-    for (int r = 0; r < lines.rows; ++r)
-      for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = in.row<const Real>(r) + o * lines.n;
-        Real* g = dx.row<Real>(r) + o * lines.n;
-        std::fill(g, g + lines.n, Real(0));
-        const std::int64_t l = labels.at(r, o, lines.n);
-        if (l < 0 || lines.n < 2) continue;
-        const Real d = slope.row<const Real>(r)[o] / static_cast<Real>(lines.n - 1);
-        Real total = 0;
-        for (int j = 0; j < lines.n; ++j) {
-          if (j == l) continue;
-          g[j] = d / (1 + std::exp(x[l] - x[j]));
-          total += g[j];
+        if (soft) {
+          const Real* y = label.row<const Real>(r) + o * n;
+          for (int j = 0; j < n; ++j)
+            cost += y[j] == 0 ? Real(0) : y[j] * (log_sum + (largest - x[j]));
+        } else {
+          const std::int64_t l = labels.at(r, o, n);
+          if (l >= 0) cost = log_sum + (largest - x[l]);
         }
-        g[l] = -total;
+        loss.row<Real>(r)[o] = cost;
       }
   }
 };
 
 template <>
-struct call_kernel<label_smooth> {
+struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
   static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
-    const operand in = c.input(0), prior = c.input(1), out = c.output(0);
-    require_real<Real>(c, in);
-    const Real epsilon = static_cast<Real>(c.number(0));
-    const row_lines lines(in);
-    const Real even = Real(1) / static_cast<Real>(lines.n);
-    // A prior of several dimensions, such as [1, K], has its numbers in one row too.
-    const Real* p = prior ? prior.row<const Real>(0) : nullptr;
+    const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const bool soft = c.flag(0);
+    const label_reader labels(c, label, c.integer(1));
+    const row_lines lines(dx);
+    const int n = lines.n;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {
-        const Real* x = in.row<const Real>(r) + o * lines.n;
-        Real* y = out.row<Real>(r) + o * lines.n;
-        for (int j = 0; j < lines.n; ++j)
-          y[j] = (1 - epsilon) * x[j] + epsilon * (p != nullptr ? p[j] : even);
+        const Real g = dloss.row<const Real>(r)[o];
+        const Real* p = softmax.row<const Real>(r) + o * n;
+        Real* d = dx.row<Real>(r) + o * n;
+        const std::int64_t l = soft ? 0 : labels.at(r, o, n);
+        if (l < 0 || g == 0) {  // no gradient, even if logits are NaN or infinite
+          std::fill_n(d, n, Real(0));
+          continue;
+        }
+        if (soft) {
+          const Real* y = label.row<const Real>(r) + o * n;
+          const Real total = row_sum(y, n);
+          for (int j = 0; j < n; ++j) d[j] = (p[j] * total - y[j]) * g;
+          continue;
+        }
+        for (int j = 0; j < n; ++j) d[j] = p[j] * g;
+        d[l] -= g;
       }
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<label_smooth>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand slope = c.input(0), dx = c.output(0);
-    if (!dx) return;
-    const Real factor = 1 - static_cast<Real>(c.number(0));
-    for (int r = 0; r < dx.rows; ++r)
-      for (int j = 0; j < dx.columns; ++j)
-        dx.row<Real>(r)[j] = factor * slope.row<const Real>(r)[j];
-  }
-};
-
-namespace detail {
-
-/// The costs, then, when `normalize` is set, divided by how many labels are not ignored.
-template <class Op, class Real>
-void divided_by_labels(const call_context& c) {
-  const operand label = c.input(1), out = c.output(0);
-  if (!out) return;
-  pointwise_output<Op, 0, Real>::run(c);
-  if (!c.flag(1)) return;
-  const Real ignored = static_cast<Real>(c.number(0));
-  std::int64_t n = 0;
-  for (int r = 0; r < label.rows; ++r)
-    for (int j = 0; j < label.columns; ++j) n += label.row<const Real>(r)[j] != ignored ? 1 : 0;
-  const Real factor = n == 0 ? Real(1) : Real(1) / static_cast<Real>(n);
-  for (int r = 0; r < out.rows; ++r)
-    for (int j = 0; j < out.columns; ++j) out.row<Real>(r)[j] *= factor;
-}
-
-}  // namespace detail
-
-template <>
-struct call_kernel<sigmoid_cross_entropy_with_logits> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    require_real<Real>(c, c.input(0));
-    require_real<Real>(c, c.input(1));
-    detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
-  }
-};
-template <>
-struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    require_real<Real>(c, c.input(0));
-    require_real<Real>(c, c.input(1));
-    detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
   }
 };
 

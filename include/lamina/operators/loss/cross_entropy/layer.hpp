@@ -7,7 +7,6 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
-#include <lamina/operators/loss/row/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 
@@ -60,24 +59,6 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
   const auto y = layer.template output<detail::one_a_row<in>>();
   b.add_operator(schema_of<lamina::cross_entropy>(), {x.id, label.id}, {y.id},
                  b.attribute_list(soft, attr.ignore_index));
-  return layer.returns(y);
-}
-
-/// mean over j != label of log(1 + e^(x_j - x_label)), a row. Source: Hidasi et al. 2016.
-/// Fluid: bpr_loss.
-template <class T, class R, int... D, class L, class S, int... E>
-constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
-                        const options<cross_entropy_attr, T>& attr = {},
-                        int line = __builtin_LINE()) {
-  using in = variable<T, R, D...>;
-  using given = variable<L, S, E...>;
-  constexpr bool fits = detail::hard_labels<in, given>;
-  static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
-                "lamina: bpr_loss: labels are one int64 per row");
-  require_one_program(x, label, line);
-  layer_helper layer(*x.builder, "bpr_loss", attr.name);
-  const auto y = layer.template output<detail::one_a_row<in>>();
-  x.builder->add_operator(schema_of<lamina::bpr_loss>(), {x.id, label.id}, {y.id});
   return layer.returns(y);
 }
 

@@ -1,196 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/executor.hpp - costs: cross entropies, smooth_l1_loss, kldiv_loss,
-// bpr_loss, label_smooth.
+// lamina/operators/loss/row/executor.hpp - costs of rows: smooth_l1_loss, kldiv_loss, bpr_loss,
+// label_smooth.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include <lamina/operators/loss/pointwise/definition.hpp>
-#include <lamina/operators/norm/layer_norm/executor.hpp>
+#include <lamina/core/math.hpp>
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/loss/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
-
-/// The label of a row, checked against the number of classes; -1 for a row that is ignored.
-template <class Real>
-std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64_t>& labels,
-                      std::size_t row, std::size_t classes) {
-  const std::int64_t label = labels.flat(row);
-  if (label == ctx.integer("ignore_index", -100)) return -1;
-  ctx.require_range("Label", label, 0, static_cast<std::int64_t>(classes));
-  return label;
-}
-
-/// The labels, of which there must be one per row.
-template <class Real>
-xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
-  xt::xarray<std::int64_t> labels = ctx.integers("Label");
-  if (labels.size() != rows)
-    ctx.fail("expected " + std::to_string(rows) + " labels in variable '" +
-             ctx.input_name("Label") + "', found the shape " + to_string(shape_of(labels)));
-  return labels;
-}
-
-/// The shape of the rows: one number in place of the last dimension.
-inline tensor_shape cost_shape(tensor_shape shape) {
-  shape.back() = 1;
-  return shape;
-}
-
-/// Y = -log X[label], or -sum label * log X; the logarithm is clipped to +-1e20.
-template <class Real>
-void cross_entropy_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const matrix m(shape_of(x), x.dimension() - 1);
-  const auto log_of = [](Real p) {
-    return std::clamp(std::log(p), static_cast<Real>(-1e20), static_cast<Real>(1e20));
-  };
-  auto y = zeros<Real>(cost_shape(shape_of(x)));
-  if (ctx.flag("soft_label")) {
-    const auto& label = ctx.real("Label");
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (label.flat(i) != 0) y.flat(i / m.columns) -= label.flat(i) * log_of(x.flat(i));
-  } else {
-    const auto labels = labels_of(ctx, m.rows);
-    for (std::size_t r = 0; r < m.rows; ++r) {
-      const std::int64_t k = label_of(ctx, labels, r, m.columns);
-      if (k >= 0) y.flat(r) = -log_of(x.flat(r * m.columns + static_cast<std::size_t>(k)));
-    }
-  }
-  ctx.give("Y", std::move(y));
-}
-
-/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0.
-template <class Real>
-Real finite_ratio(Real d, Real p) {
-  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
-  return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
-}
-
-/// dx = -dy * label / x, with the label as a distribution.
-template <class Real>
-void cross_entropy_gradient(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& d = ctx.real("Y@GRAD");
-  const matrix m(shape_of(x), x.dimension() - 1);
-  auto dx = zeros<Real>(shape_of(x));
-  if (ctx.flag("soft_label")) {
-    const auto& label = ctx.real("Label");
-    for (std::size_t i = 0; i < x.size(); ++i)
-      dx.flat(i) = finite_ratio<Real>(-d.flat(i / m.columns) * label.flat(i), x.flat(i));
-  } else {
-    const auto labels = labels_of(ctx, m.rows);
-    for (std::size_t r = 0; r < m.rows; ++r) {
-      const std::int64_t k = label_of(ctx, labels, r, m.columns);
-      const std::size_t at = r * m.columns + static_cast<std::size_t>(k < 0 ? 0 : k);
-      if (k >= 0) dx.flat(at) = finite_ratio<Real>(-d.flat(r), x.flat(at));
-    }
-  }
-  ctx.give("X@GRAD", std::move(dx));
-}
-
-/// Softmax, and Loss = log sum e^(x - max) - (x - max)[label], or that weighted by soft labels.
-template <class Real>
-void softmax_with_cross_entropy_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("Logits");
-  const matrix m(shape_of(x), x.dimension() - 1);
-  auto loss = zeros<Real>(cost_shape(shape_of(x)));
-  const bool soft = ctx.flag("soft_label");
-  const auto labels = soft ? xt::xarray<std::int64_t>() : labels_of(ctx, m.rows);
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const Real* row = x.data() + r * m.columns;
-    const Real most = *std::max_element(row, row + m.columns);
-    Real sum = 0;
-    for (std::size_t c = 0; c < m.columns; ++c) sum += std::exp(row[c] - most);
-    const Real log_sum = std::log(sum);
-    if (soft) {
-      for (std::size_t c = 0; c < m.columns; ++c)
-        if (const Real share = ctx.real("Label").flat(r * m.columns + c); share != 0)
-          loss.flat(r) += share * (log_sum - (row[c] - most));
-    } else {
-      const std::int64_t k = label_of(ctx, labels, r, m.columns);
-      if (k >= 0) loss.flat(r) = log_sum - (row[k] - most);
-    }
-  }
-  auto softmax = softmax_of<Real>(x, x.dimension() - 1);
-  ctx.give("Softmax", std::move(softmax));
-  ctx.give("Loss", std::move(loss));
-}
-
-/// dx = dy * (softmax - label), with the label as a distribution; 0 in a row that is ignored. Soft
-/// labels need not add up to 1: dx = dy * (softmax * sum label - label).
-template <class Real>
-void softmax_with_cross_entropy_gradient(call_context<Real>& ctx) {
-  auto dx = ctx.real("Softmax");
-  const auto& d = ctx.real("Loss@GRAD");
-  const matrix m(shape_of(dx), dx.dimension() - 1);
-  if (ctx.flag("soft_label")) {
-    const auto& label = ctx.real("Label");
-    for (std::size_t r = 0; r < m.rows; ++r) {
-      Real sum = 0;
-      for (std::size_t c = 0; c < m.columns; ++c) sum += label.flat(r * m.columns + c);
-      for (std::size_t i = r * m.columns; i < (r + 1) * m.columns; ++i)
-        dx.flat(i) = d.flat(r) == 0 ? Real(0) : d.flat(r) * (dx.flat(i) * sum - label.flat(i));
-    }
-  } else {
-    const auto labels = labels_of(ctx, m.rows);
-    for (std::size_t r = 0; r < m.rows; ++r) {
-      const std::int64_t k = label_of(ctx, labels, r, m.columns);
-      for (std::size_t c = 0; c < m.columns; ++c) {
-        Real& to = dx.flat(r * m.columns + c);
-        to = k < 0 || d.flat(r) == 0
-                 ? Real(0)
-                 : d.flat(r) * (to - (static_cast<std::int64_t>(c) == k ? 1 : 0));
-      }
-    }
-  }
-  ctx.give("Logits@GRAD", std::move(dx));
-}
-
-/// The divisor of the elements if `normalize` is set: the number of elements whose label is not
-/// ignored.
-template <class Real>
-Real sigmoid_divisor(const call_context<Real>& ctx) {
-  if (!ctx.flag("normalize")) return 1;
-  const Real ignore = ctx.real_attribute("ignore_index", -100);
-  const auto& label = ctx.real("Label");
-  Real n = 0;
-  for (std::size_t i = 0; i < label.size(); ++i) n += label.flat(i) == ignore ? 0 : 1;
-  return n == 0 ? Real(1) : n;
-}
-
-/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 if the label is ignored.
-template <class Real>
-void sigmoid_cross_entropy_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& label = ctx.real("Label");
-  const Real ignore = ctx.real_attribute("ignore_index", -100), divisor = sigmoid_divisor(ctx);
-  auto out = zeros<Real>(shape_of(x));
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const Real v = x.flat(i);
-    if (label.flat(i) != ignore)
-      out.flat(i) = lamina::detail::binary_cost<Real>(v, label.flat(i)) / divisor;
-  }
-  ctx.give("Out", std::move(out));
-}
-
-/// dx = dy * (sigmoid(x) - label).
-template <class Real>
-void sigmoid_cross_entropy_gradient(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& label = ctx.real("Label");
-  const auto& d = ctx.real("Out@GRAD");
-  const Real ignore = ctx.real_attribute("ignore_index", -100), divisor = sigmoid_divisor(ctx);
-  auto dx = zeros<Real>(shape_of(x));
-  for (std::size_t i = 0; i < x.size(); ++i)
-    if (label.flat(i) != ignore)
-      dx.flat(i) =
-          d.flat(i) * lamina::detail::binary_slope<Real>(x.flat(i), label.flat(i)) / divisor;
-  ctx.give("X@GRAD", std::move(dx));
-}
 
 /// Diff = InsideWeight * (X - Y), Out = the sum of OutsideWeight * smooth(Diff) over each row.
 template <class Real>
@@ -338,13 +160,7 @@ void label_smooth_gradient(call_context<Real>& ctx) {
 }
 
 template <class Real>
-void add_loss_kernels(kernel_table<Real>& table) {
-  table["cross_entropy"] = cross_entropy_forward<Real>;
-  table["cross_entropy_grad"] = cross_entropy_gradient<Real>;
-  table["softmax_with_cross_entropy"] = softmax_with_cross_entropy_forward<Real>;
-  table["softmax_with_cross_entropy_grad"] = softmax_with_cross_entropy_gradient<Real>;
-  table["sigmoid_cross_entropy_with_logits"] = sigmoid_cross_entropy_forward<Real>;
-  table["sigmoid_cross_entropy_with_logits_grad"] = sigmoid_cross_entropy_gradient<Real>;
+void add_row_loss_kernels(kernel_table<Real>& table) {
   table["smooth_l1_loss"] = smooth_l1_forward<Real>;
   table["smooth_l1_loss_grad"] = smooth_l1_gradient<Real>;
   table["kldiv_loss"] = kldiv_forward<Real>;

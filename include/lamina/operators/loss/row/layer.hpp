@@ -6,6 +6,7 @@
 
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
+#include <lamina/operators/loss/row/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 

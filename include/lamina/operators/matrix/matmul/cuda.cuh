@@ -14,7 +14,6 @@
 #include <lamina/engine/cuda/body/small_product.cuh>
 #include <lamina/engine/cuda/schedule/call_context.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
-#include <lamina/operators/matrix/mul/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
@@ -207,84 +206,6 @@ struct call_kernel<gradient_of<matmul>> {
             floats = std::max(floats, detail::product_sum(l, r, s.count).scratch<Backend>());
         });
     return floats;
-  }
-};
-
-namespace detail {
-
-/// X or Out of a mul: with x_num_col_dims above 1 each row is several rows of the product.
-struct mul_rows {
-  operand array;
-  int height, width;  // of each matrix
-  int count = 1;      // of matrices
-  matrix_list matrices;
-  std::ptrdiff_t stride;
-
-  mul_rows(const call_context& c, const operand& o, int columns)
-      : array(o), height(o.rows), width(columns), stride(o.stride) {
-    if (c.integer(0) <= 1) return;
-    height = columns > 0 ? o.columns / columns : 0;
-    count = o.rows;
-    stride = columns;
-    matrices = {1, o.stride, 0};
-  }
-  read_matrices read() const {
-    return {array.row<const float>(0), matrices, height, width, stride, false};
-  }
-  written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
-};
-/// Y of a mul, a matrix of rows.
-inline operand mul_right(const call_context& c, const operand& y) {
-  require_float(c, y);
-  if (c.integer(1) > 1) fail(c, {"expected y_num_col_dims 1, found ", c.integer(1)});
-  return y;
-}
-inline read_matrices mul_matrix(const operand& y) {
-  return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
-}
-/// The sum that is the gradient of Y.
-inline product_sum mul_right_gradient(const call_context& c) {
-  const operand y = c.input(1);
-  const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);
-  return {x.read().turned(), d.read(), x.count};
-}
-
-}  // namespace detail
-
-template <>
-struct call_kernel<mul> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand y = detail::mul_right(c, c.input(1));
-    const detail::mul_rows x(c, c.input(0), y.rows), out(c, c.output(0), y.columns);
-    require_float(c, x.array);
-    detail::multiply(b, x.read(), detail::mul_matrix(y), out.write(), x.count, 1, c.run.scratch);
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_context&) {
-    return Backend::product_workspace;
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<mul>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const operand y = detail::mul_right(c, c.input(1)), dx = c.output(0), dy = c.output(1);
-    const detail::mul_rows d(c, c.input(2), y.columns);
-    if (dx) {
-      const detail::mul_rows to(c, dx, y.rows);
-      detail::multiply(b, d.read(), detail::mul_matrix(y).turned(), to.write(), d.count, 1,
-                       c.run.scratch);
-    }
-    if (dy) detail::mul_right_gradient(c).run(b, dy.row<float>(0), dy.stride, 1, c.run.scratch);
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return c.output(1) ? detail::mul_right_gradient(c).scratch<Backend>()
-                       : Backend::product_workspace;
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
-#include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/norm/cos_sim/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 

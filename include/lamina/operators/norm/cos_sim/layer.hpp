@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/loss/cross_entropy/layer.hpp>
+#include <lamina/operators/norm/cos_sim/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

@@ -1,104 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/group_norm/cuda.cuh - normalisation across neighbouring channels: lrn, one
-// thread per position.
+// lamina/operators/norm/group_norm/cuda.cuh - normalisation of the channels of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/core/math.hpp>
-#include <lamina/engine/cuda/body/channel_position.cuh>
-#include <lamina/engine/cuda/body/recurrent_body.cuh>
+#include <lamina/engine/cuda/body/channel_sums.cuh>
 #include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/layer_norm/cuda.cuh>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-namespace detail {
-
-struct lrn_arguments {
-  row_array x, y, middle, d, dx;
-  divider columns, size;  // of a row, of a channel
-  int n, channels;
-  float k, alpha, beta;
-  int count;
-};
-
-struct lrn_body {
-  using arguments = lrn_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.size, i);
-    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around near(to.channel, a.n, a.channels);
-    const float* const x = a.x.row(r);
-    float sum = 0;
-    for (int m = near.first; m < near.end; ++m) {
-      const float v = x[m * size + j];
-      sum += v * v;
-    }
-    const float whole = a.k + a.alpha * sum;
-    if (a.middle) a.middle.row(r)[at] = whole;
-    if (a.y) a.y.row(r)[at] = whole == 0 ? 0.0f : x[at] * math::pow(whole, -a.beta);
-  }
-};
-struct lrn_slope_body {
-  using arguments = lrn_arguments;
-  static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
-    const channel_position to(a.columns, a.size, i);
-    const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around near(to.channel, a.n, a.channels, true);
-    float sum = 0;
-    for (int m = near.first; m < near.end; ++m) {
-      const int p = m * size + j;
-      const float whole = a.middle.row(r)[p];
-      sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;
-    }
-    // If k and all neighbours are 0, the power is infinite and there is no gradient.
-    const float own = a.middle.row(r)[at];
-    a.dx.row(r)[at] = a.d.row(r)[at] * (own == 0 ? 0.0f : math::pow(own, -a.beta)) -
-                      2 * a.alpha * a.beta * a.x.row(r)[at] * sum;
-  }
-};
-
-inline lrn_arguments lrn_of(const call_context& c) {
-  const operand x = c.input(0);
-  require_float(c, x);
-  lrn_arguments a{};
-  a.x = x;
-  a.columns = divider(x.columns);
-  a.channels = x.dims[1];
-  a.size = divider(x.columns / a.channels);
-  a.n = c.integer(0);
-  a.k = static_cast<float>(c.number(1));
-  a.alpha = static_cast<float>(c.number(2));
-  a.beta = static_cast<float>(c.number(3));
-  a.count = x.rows * x.columns;
-  return a;
-}
-
-}  // namespace detail
-
 template <>
-struct call_kernel<lrn> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    auto a = detail::lrn_of(c);
-    a.y = c.output(0);
-    a.middle = c.output(1);
-    b.template elements<detail::lrn_body>(a);
-  }
-};
+struct call_kernel<group_norm> : detail::normalise_kernel<group_norm> {};
 template <>
-struct call_kernel<gradient_of<lrn>> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    auto a = detail::lrn_of(c);
-    a.y = c.input(1);
-    a.middle = c.input(2);
-    a.d = c.input(3);
-    a.dx = c.output(0);
-    if (a.dx) b.template elements<detail::lrn_slope_body>(a);
-  }
+struct call_kernel<instance_norm> : detail::normalise_kernel<instance_norm> {};
+template <>
+struct call_kernel<gradient_of<group_norm>> : detail::normalise_gradient_kernel<group_norm> {};
+template <>
+struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

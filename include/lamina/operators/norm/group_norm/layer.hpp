@@ -22,16 +22,8 @@ struct group_norm_attr {
   std::string_view name{};
 };
 
-/// Options of lrn.
-struct lrn_attr {
-  int n = 5;  // channels together; odd
-  float k = 1;
-  float alpha = 1e-4f;
-  float beta = 0.75f;
-  std::string_view name{};
-};
-
 namespace detail {
+
 struct norm_parameters {
   int scale, bias;
 };
@@ -48,6 +40,7 @@ constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
         layer.parameter(attr.bias_param, ".b_", {channels}, dtype_of<T>, init::constant(0), line);
   return p;
 }
+
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias with mean and variance of each group of
@@ -99,23 +92,6 @@ constexpr auto instance_norm(variable<T, R, C, D...> x,
   b.add_operator(schema_of<lamina::instance_norm>(), {x.id, p.scale, p.bias}, {y, mean, variance},
                  b.attribute_list(attr.epsilon));
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
-}
-
-/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each position.
-/// Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
-template <class T, class R, int C, int H, int W>
-constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr = {}) {
-  using in = variable<T, R, C, H, W>;
-  constexpr bool fits = detail::is_real<T> && has_rows<R>;
-  static_assert(check<fits, gets_type<in>>,
-                "lamina: lrn: the images are floating point, one per row");
-  program_builder& b = *x.builder;
-  layer_helper layer(b, "lrn", attr.name);
-  const int middle = detail::without_gradient(layer, layer.output_like(x.id));
-  const int y = layer.output_like(x.id);
-  b.add_operator(schema_of<lamina::lrn>(), {x.id}, {y, middle},
-                 b.attribute_list(attr.n, attr.k, attr.alpha, attr.beta));
-  return layer.returns(in{&b, y});
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

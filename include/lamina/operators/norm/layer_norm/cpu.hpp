@@ -1,90 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/layer_norm/cpu.hpp - layer_norm, norm, clip_by_norm.
+// lamina/operators/norm/layer_norm/cpu.hpp - normalisation of the elements of each row.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <cmath>
-
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/norm/layer_norm/common.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/norm/norm/cpu.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
-
-namespace detail {
-
-/// The number of part o of row r in an array of one number per part, of any shape.
-template <class Real>
-inline Real& part_number(const operand& o, int outer, int r, int part) {
-  const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
-  return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
-}
-
-/// The count of numbers in a vector; 1 for a single number.
-template <class T>
-inline constexpr int lanes_of_number = 1;
-template <class Real>
-inline constexpr int lanes_of_number<xsimd::batch<Real>> = lanes_in<Real>;
-
-/// holds_squares for each number.
-template <class T>
-LAMINA_INLINE bool all_hold_squares(T sum) {
-  if constexpr (lanes_of_number<T> == 1) {
-    return holds_squares(sum);
-  } else {
-    using limits = std::numeric_limits<typename T::value_type>;
-    return xsimd::all(sum >= T(limits::min() / limits::epsilon()) && sum <= T(limits::max()));
-  }
-}
-
-/// y = x / |x| for x whose squares, or the root of their sum, overflow or underflow. Returns |x|,
-/// which may be infinite.
-template <class Real>
-LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Real epsilon, Real* y,
-                                std::ptrdiff_t y_step) {
-  using wide = wide_number<Real>;
-  wide square = static_cast<wide>(epsilon);
-  for (int k = 0; k < n; ++k)
-    square += static_cast<wide>(x[k * x_step]) * static_cast<wide>(x[k * x_step]);
-  const wide whole = std::sqrt(square), divisor = whole == 0 ? wide(1) : whole;
-  for (int k = 0; k < n; ++k)
-    y[k * y_step] = static_cast<Real>(static_cast<wide>(x[k * x_step]) / divisor);
-  return static_cast<Real>(whole);
-}
-/// The gradient of it: g = (d - x (x . d) / |x|^2) / |x|. A vector of length 0 has no direction,
-/// and its gradient is 0.
-template <class Real>
-LAMINA_COLD void wide_direction_gradient(const Real* x, std::ptrdiff_t x_step, const Real* d,
-                                         std::ptrdiff_t d_step, int n, Real epsilon, Real* g,
-                                         std::ptrdiff_t g_step) {
-  using wide = wide_number<Real>;
-  const auto at = [](const Real* from, std::ptrdiff_t i) { return static_cast<wide>(from[i]); };
-  wide square = static_cast<wide>(epsilon), product = 0;
-  for (int k = 0; k < n; ++k) {
-    square += at(x, k * x_step) * at(x, k * x_step);
-    product += at(x, k * x_step) * at(d, k * d_step);
-  }
-  const wide whole = std::sqrt(square);
-  for (int k = 0; k < n; ++k)
-    g[k * g_step] =
-        whole == 0
-            ? Real(0)
-            : static_cast<Real>(
-                  (at(d, k * d_step) - at(x, k * x_step) / whole * (product / whole)) / whole);
-}
-/// Whether all numbers are finite.
-template <class T>
-LAMINA_INLINE bool all_finite(T x) {
-  if constexpr (lanes_of_number<T> == 1)
-    return is_finite(x);
-  else
-    return xsimd::all(xsimd::abs(x) <= T(std::numeric_limits<typename T::value_type>::max()));
-}
-
-}  // namespace detail
 
 template <>
 struct call_kernel<layer_norm> {
@@ -186,136 +112,6 @@ struct call_kernel<gradient_of<layer_norm>> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return 2 * in_floats<double>(padded(normalised_parts(c, c.input(0)).n));
-  }
-};
-
-template <>
-struct call_kernel<norm> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), norms = c.output(0), out = c.output(1);
-    require_real<Real>(c, in);
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const line_layout from(shape, axis), to(layout_of(out), axis), length(layout_of(norms), axis);
-    const Real epsilon = static_cast<Real>(c.number(1));
-    for (int r = 0; r < from.rows; ++r)
-      for (int o = 0; o < from.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + from.at(r, o);
-        Real* y = out.row<Real>(0) + to.at(r, o);
-        Real* size = norms.row<Real>(0) + length.at(r, o);
-        if (from.inner == 1 && from.step == 1) {
-          const Real square = dot(x, x, from.n) + epsilon;
-          if (!holds_squares(square)) {
-            *size = detail::wide_direction(x, 1, from.n, epsilon, y, 1);
-            continue;
-          }
-          *size = std::sqrt(square);
-          for (int k = 0; k < from.n; ++k) y[k] = x[k] / *size;
-          continue;
-        }
-        for_each_position<Real>(from.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          number square(epsilon);
-          for (int k = 0; k < from.n; ++k) {
-            const number v = load(x + i + k * from.step, like);
-            square += v * v;
-          }
-          if (!detail::all_hold_squares(square)) {
-            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
-              size[i + lane] = detail::wide_direction(x + i + lane, from.step, from.n, epsilon,
-                                                      y + i + lane, to.step);
-            return;
-          }
-          const number whole = math::sqrt(square);
-          store(size + i, whole);
-          for (int k = 0; k < from.n; ++k)
-            store(y + i + k * to.step, number(load(x + i + k * from.step, like) / whole));
-        });
-      }
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<norm>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const Real epsilon = static_cast<Real>(c.number(1));
-    const line_layout x_lines(shape, axis), length(layout_of(norms), axis),
-        d_lines(layout_of(slope), axis), g_lines(layout_of(dx), axis);
-    for (int r = 0; r < x_lines.rows; ++r)
-      for (int o = 0; o < x_lines.outer; ++o) {
-        const Real* x = in.row<const Real>(0) + x_lines.at(r, o);
-        const Real* d = slope.row<const Real>(0) + d_lines.at(r, o);
-        const Real* size = norms.row<const Real>(0) + length.at(r, o);
-        Real* g = dx.row<Real>(0) + g_lines.at(r, o);
-        if (x_lines.inner == 1 && x_lines.step == 1) {
-          const Real inverse = 1 / *size;
-          const Real part = dot(x, d, x_lines.n) * inverse * inverse;
-          if (!is_finite(part) || !holds_squares(*size * *size)) {
-            detail::wide_direction_gradient(x, 1, d, 1, x_lines.n, epsilon, g, 1);
-            continue;
-          }
-          for (int k = 0; k < x_lines.n; ++k) g[k] = (d[k] - x[k] * part) * inverse;
-          continue;
-        }
-        for_each_position<Real>(x_lines.inner, [&](std::ptrdiff_t i, auto like) {
-          using number = decltype(like);
-          const number whole = load(size + i, like);
-          number product(Real(0));
-          for (int k = 0; k < x_lines.n; ++k)
-            product += load(x + i + k * x_lines.step, like) * load(d + i + k * d_lines.step, like);
-          const number inverse = number(Real(1)) / whole;
-          const number part = product * inverse * inverse;
-          if (!detail::all_finite(part) || !detail::all_hold_squares(number(whole * whole))) {
-            for (int lane = 0; lane < detail::lanes_of_number<number>; ++lane)
-              detail::wide_direction_gradient(x + i + lane, x_lines.step, d + i + lane,
-                                              d_lines.step, x_lines.n, epsilon, g + i + lane,
-                                              g_lines.step);
-            return;
-          }
-          for (int k = 0; k < x_lines.n; ++k)
-            store(g + i + k * g_lines.step, number((load(d + i + k * d_lines.step, like) -
-                                                    load(x + i + k * x_lines.step, like) * part) *
-                                                   inverse));
-        });
-      }
-  }
-};
-
-template <>
-struct call_kernel<clip_to_norm> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    require_real<Real>(c, in);
-    double square = 0;
-    for (int r = 0; r < in.rows; ++r)
-      square += static_cast<double>(dot(in.row<const Real>(r), in.row<const Real>(r), in.columns));
-    const double most = c.number(0);
-    const double whole =
-        holds_squares(static_cast<Real>(square)) ? std::sqrt(square) : norm_of_all<Real>(in);
-    const Real factor = whole > most ? static_cast<Real>(most / whole) : Real(1);
-    for (int r = 0; r < in.rows; ++r)
-      for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
-  }
-
- private:
-  /// The norm of what has squares that a number does not hold.
-  template <class Real>
-  LAMINA_COLD static double norm_of_all(const operand& in) {
-    double whole = 0;
-    for (int r = 0; r < in.rows; ++r)
-      whole =
-          std::hypot(whole, static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
-    return whole;
   }
 };
 

@@ -262,15 +262,6 @@ struct normalise_gradient_kernel {
 template <>
 struct call_kernel<layer_norm> : detail::normalise_kernel<layer_norm> {};
 template <>
-struct call_kernel<group_norm> : detail::normalise_kernel<group_norm> {};
-template <>
-struct call_kernel<instance_norm> : detail::normalise_kernel<instance_norm> {};
-template <>
 struct call_kernel<gradient_of<layer_norm>> : detail::normalise_gradient_kernel<layer_norm> {};
-template <>
-struct call_kernel<gradient_of<group_norm>> : detail::normalise_gradient_kernel<group_norm> {};
-template <>
-struct call_kernel<gradient_of<instance_norm>> : detail::normalise_gradient_kernel<instance_norm> {
-};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/layer_norm/executor.hpp - operators over rows: softmax, layer_norm, norm,
-// cos_sim, clip_by_norm.
+// lamina/operators/norm/layer_norm/executor.hpp - normalisation of the elements of each row.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -15,46 +13,6 @@
 #include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
-
-/// e^(x - max) / sum e^(x - max) along an axis.
-template <class Real>
-xt::xarray<Real> softmax_of(const xt::xarray<Real>& x, std::size_t axis) {
-  const lines l(shape_of(x), axis);
-  auto y = zeros<Real>(shape_of(x));
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      Real most = x.flat(l.at(o, 0, i)), sum = 0;
-      for (std::size_t k = 1; k < l.n; ++k) most = std::max(most, x.flat(l.at(o, k, i)));
-      for (std::size_t k = 0; k < l.n; ++k)
-        sum += y.flat(l.at(o, k, i)) = std::exp(x.flat(l.at(o, k, i)) - most);
-      for (std::size_t k = 0; k < l.n; ++k) y.flat(l.at(o, k, i)) /= sum;
-    }
-  return y;
-}
-
-template <class Real>
-void softmax_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  ctx.give("Out", softmax_of<Real>(x, ctx.axis("axis", x.dimension(), -1)));
-}
-
-/// dx = y * (dy - sum dy * y).
-template <class Real>
-void softmax_gradient(call_context<Real>& ctx) {
-  const auto& y = ctx.real("Out");
-  const auto& d = ctx.real("Out@GRAD");
-  const lines l(shape_of(y), ctx.axis("axis", y.dimension(), -1));
-  auto dx = zeros<Real>(shape_of(y));
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      Real dot = 0;
-      for (std::size_t k = 0; k < l.n; ++k)
-        dot += math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)));
-      for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) = math::share_of(y.flat(l.at(o, k, i)), d.flat(l.at(o, k, i)) - dot);
-    }
-  ctx.give("X@GRAD", std::move(dx));
-}
 
 /// Mean and biased variance of each row.
 template <class Real>
@@ -152,152 +110,10 @@ void layer_norm_gradient(call_context<Real>& ctx) {
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(dbias)));
 }
 
-/// A sum of squares, which may be more, or less, than a Real holds.
-using square_sum = long double;
-
-/// The root of a sum of squares as a divisor: 0 / infinity is 0, and 0 / 0 would be NaN. The root
-/// may overflow even if the numbers do not.
-inline square_sum divisor_of(square_sum square) {
-  return square == 0 ? std::numeric_limits<square_sum>::infinity() : std::sqrt(square);
-}
-
-/// Norm = sqrt(sum x^2 + epsilon) along an axis, Out = X / Norm.
 template <class Real>
-void norm_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  tensor_shape shape = shape_of(x);
-  const std::size_t axis = ctx.axis("axis", shape.size(), -1);
-  const lines l(shape, axis);
-  const Real epsilon = ctx.real_attribute("epsilon", 1e-10);
-  auto out = zeros<Real>(shape);
-  shape[axis] = 1;
-  auto norms = zeros<Real>(shape);
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      square_sum sum = epsilon;
-      for (std::size_t k = 0; k < l.n; ++k)
-        sum += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
-      norms.flat(o * l.inner + i) = static_cast<Real>(std::sqrt(sum));
-      for (std::size_t k = 0; k < l.n; ++k)
-        out.flat(l.at(o, k, i)) = static_cast<Real>(x.flat(l.at(o, k, i)) / divisor_of(sum));
-    }
-  ctx.give("Norm", std::move(norms));
-  ctx.give("Out", std::move(out));
-}
-
-/// dx = (dy - x * sum(dy * x) / norm^2) / norm.
-template <class Real>
-void norm_gradient(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& d = ctx.real("Out@GRAD");
-  const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
-  const Real epsilon = ctx.real_attribute("epsilon", 1e-10);
-  auto dx = zeros<Real>(shape_of(x));
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      square_sum square = epsilon, dot = 0;
-      for (std::size_t k = 0; k < l.n; ++k) {
-        square += square_sum(x.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
-        dot += square_sum(d.flat(l.at(o, k, i))) * x.flat(l.at(o, k, i));
-      }
-      const square_sum norm = divisor_of(square);
-      for (std::size_t k = 0; k < l.n; ++k)
-        dx.flat(l.at(o, k, i)) = static_cast<Real>(
-            (d.flat(l.at(o, k, i)) - x.flat(l.at(o, k, i)) / norm * (dot / norm)) / norm);
-    }
-  ctx.give("X@GRAD", std::move(dx));
-}
-
-/// The numbers of one row of cos_sim; all rows may share the only row of Y.
-template <class Real>
-struct cosine_row {
-  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be more than the largest Real
-  std::size_t x_at, y_at;
-
-  cosine_row(const xt::xarray<Real>& x, const xt::xarray<Real>& y, const matrix& m, std::size_t r)
-      : x_at(r * m.columns), y_at(y.size() == m.columns ? 0 : x_at) {
-    square_sum xx = 0, yy = 0, xy = 0;
-    for (std::size_t c = 0; c < m.columns; ++c) {
-      xx += square_sum(x.flat(x_at + c)) * x.flat(x_at + c);
-      yy += square_sum(y.flat(y_at + c)) * y.flat(y_at + c);
-      xy += square_sum(x.flat(x_at + c)) * y.flat(y_at + c);
-    }
-    x_norm = std::sqrt(xx);
-    y_norm = std::sqrt(yy);
-    // A vector of length 0 is like none.
-    if (x_norm != 0 && y_norm != 0) cosine = xy / (x_norm * y_norm);
-  }
-};
-
-/// Out = X . Y / (XNorm * YNorm) a row.
-template <class Real>
-void cos_sim_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& y = ctx.real("Y");
-  const matrix m(shape_of(x), 1);
-  auto out = zeros<Real>({m.rows, 1}), xn = out, yn = zeros<Real>({y.shape()[0], 1});
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const cosine_row<Real> row(x, y, m, r);
-    out.flat(r) = static_cast<Real>(row.cosine);
-    xn.flat(r) = static_cast<Real>(row.x_norm);
-    yn.flat(row.y_at / m.columns) = static_cast<Real>(row.y_norm);
-  }
-  ctx.give("Out", std::move(out));
-  ctx.give("XNorm", std::move(xn));
-  ctx.give("YNorm", std::move(yn));
-}
-
-/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 if one of them
-/// has no direction.
-template <class Real>
-void cos_sim_gradient(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const auto& y = ctx.real("Y");
-  const auto& d = ctx.real("Out@GRAD");
-  const matrix m(shape_of(x), 1);
-  auto dx = zeros<Real>(shape_of(x));
-  auto dy = zeros<double>(shape_of(y));  // of a row for all, a sum over them
-  for (std::size_t r = 0; r < m.rows; ++r) {
-    const cosine_row<Real> row(x, y, m, r);
-    if (row.x_norm == 0 || row.y_norm == 0) continue;
-    for (std::size_t c = 0; c < m.columns; ++c) {
-      const square_sum a = x.flat(row.x_at + c) / row.x_norm, b = y.flat(row.y_at + c) / row.y_norm;
-      dx.flat(row.x_at + c) += static_cast<Real>(d.flat(r) / row.x_norm * (b - row.cosine * a));
-      dy.flat(row.y_at + c) += static_cast<double>(d.flat(r) / row.y_norm * (a - row.cosine * b));
-    }
-  }
-  ctx.give("X@GRAD", std::move(dx));
-  ctx.give("Y@GRAD", std::move(dy));
-}
-
-/// sqrt(sum x^2).
-template <class Real>
-square_sum euclidean_norm(const xt::xarray<Real>& x) {
-  square_sum sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += square_sum(x.flat(i)) * x.flat(i);
-  return std::sqrt(sum);
-}
-
-/// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||.
-template <class Real>
-void clip_by_norm_forward(call_context<Real>& ctx) {
-  auto x = ctx.real("X");
-  const square_sum most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
-  if (norm > most) x *= static_cast<Real>(most / norm);
-  ctx.give("Out", std::move(x));
-}
-
-template <class Real>
-void add_normalization_kernels(kernel_table<Real>& table) {
-  table["softmax"] = softmax_forward<Real>;
-  table["softmax_grad"] = softmax_gradient<Real>;
+void add_layer_norm_kernels(kernel_table<Real>& table) {
   table["layer_norm"] = layer_norm_forward<Real>;
   table["layer_norm_grad"] = layer_norm_gradient<Real>;
-  table["norm"] = norm_forward<Real>;
-  table["norm_grad"] = norm_gradient<Real>;
-  table["cos_sim"] = cos_sim_forward<Real>;
-  table["cos_sim_grad"] = cos_sim_gradient<Real>;
-  table["clip_by_norm"] = clip_by_norm_forward<Real>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::kernel

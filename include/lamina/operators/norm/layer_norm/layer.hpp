@@ -22,13 +22,8 @@ struct layer_norm_attr {
   std::string_view name{};
 };
 
-/// Options of l2_normalize.
-struct l2_normalize_attr {
-  float epsilon = 1e-12f;
-  std::string_view name{};
-};
-
 namespace detail {
+
 /// The dimensions before `begin`, or one dimension if there are none.
 constexpr extents before(const extents& x, int begin) {
   extents r{};
@@ -36,6 +31,7 @@ constexpr extents before(const extents& x, int begin) {
   if (r.rank == 0) r.push(1);
   return r;
 }
+
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over the dimensions
@@ -68,32 +64,6 @@ constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr,
   b.add_operator(schema_of<lamina::layer_norm>(), {x.id, scale, bias}, {y, mean, variance},
                  b.attribute_list(attr.epsilon, Begin));
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
-}
-
-/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape; 0, with a gradient of 0,
-/// where that root is 0. Fluid: l2_normalize.
-template <int Axis = -1, class T, class R, int... D>
-constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_attr, T>& attr = {},
-                            int line = __builtin_LINE()) {
-  using in = variable<T, R, D...>;
-  constexpr extents all = whole_shape<in>;
-  constexpr int axis = dimension(Axis, all.rank);
-  constexpr bool fits = detail::is_real<T> && axis >= static_cast<int>(all.has_rows());
-  static_assert(check<fits, gets<Axis>, gets_type<in>>,
-                "lamina: l2_normalize: floating point, along an inner dimension");
-  constexpr extents shape = [] {
-    extents r = whole_shape<in>;
-    if (dimension(Axis, r.rank) >= 0) r.at[dimension(Axis, r.rank)] = 1;
-    return r;
-  }();
-  program_builder& b = *x.builder;
-  b.require_option(attr.epsilon >= 0, line, "l2_normalize: epsilon >= 0");
-  layer_helper layer(b, "l2_normalize", attr.name);
-  const int y = layer.output_like(x.id);
-  const int norm = layer.template output<handle_of<T, R, shape>>().id;
-  b.add_operator(schema_of<lamina::norm>(), {x.id}, {norm, y},
-                 b.attribute_list(Axis, attr.epsilon));
-  return layer.returns(in{&b, y});
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

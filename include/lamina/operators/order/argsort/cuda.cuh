@@ -9,9 +9,9 @@
 #include <limits>
 
 #include <lamina/core/extremes.hpp>
+#include <lamina/engine/cuda/body/axis_lines.cuh>
 #include <lamina/engine/cuda/body/part_copy.cuh>
 #include <lamina/engine/cuda/device/algorithms.hpp>
-#include <lamina/operators/norm/layer_norm/cuda_axis.cuh>
 #include <lamina/operators/order/argsort/common.hpp>
 #include <lamina/operators/order/argsort/definition.hpp>
 

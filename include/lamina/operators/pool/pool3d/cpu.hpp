@@ -8,8 +8,8 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

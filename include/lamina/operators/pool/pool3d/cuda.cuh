@@ -10,8 +10,8 @@
 #include <lamina/core/extremes.hpp>
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
-#include <lamina/operators/pool/pool2d/definition.hpp>
 #include <lamina/operators/pool/pool3d/common.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 

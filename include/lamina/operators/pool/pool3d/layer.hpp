@@ -7,6 +7,7 @@
 
 #include <lamina/operators/conv/layer_conv3d.hpp>
 #include <lamina/operators/pool/pool2d/layer.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 

@@ -10,6 +10,7 @@
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/window.hpp>
 #include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 

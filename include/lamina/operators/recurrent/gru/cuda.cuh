@@ -137,9 +137,5 @@ template <>
 struct call_kernel<gru> : detail::gru_kernel<false> {};
 template <>
 struct call_kernel<gradient_of<gru>> : detail::gru_gradient_kernel<false> {};
-template <>
-struct call_kernel<gru_unit> : detail::gru_kernel<true> {};
-template <>
-struct call_kernel<gradient_of<gru_unit>> : detail::gru_gradient_kernel<true> {};
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

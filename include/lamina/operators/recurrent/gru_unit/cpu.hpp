@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/recurrent/gru/cpu.hpp>
+#include <lamina/operators/recurrent/gru_unit/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <lamina/operators/recurrent/gru/definition.hpp>
+#include <lamina/operators/recurrent/gru_unit/definition.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

@@ -41,51 +41,6 @@ struct lstm : operator_definition {
   static constexpr auto products = product_rule::recurrent;
 };
 
-/// lstm with a recurrent projection: the next step reads in place of h
-///   p = proj(h ProjWeight), clipped to [-proj_clip, proj_clip] where proj_clip > 0,
-/// and c is clipped to [-cell_clip, cell_clip] where cell_clip > 0. ProjWeight [D, P], Weight
-/// [P, 4D], H0 [sequences, P], Projection [T, P]. Clipped elements pass no gradient. Source: Sak et
-/// al. 2014. Fluid: lstmp.
-struct lstmp : operator_definition {
-  static constexpr const char* type = "lstmp";
-  static constexpr std::array<slot_desc, 6> inputs{
-      {{"Input"}, {"H0", false, true}, {"C0", false, true}, {"Weight"}, {"ProjWeight"}, {"Bias"}}};
-  static constexpr std::array<slot_desc, 5> outputs{{{"Projection"},
-                                                     {"Cell"},
-                                                     {"BatchGate", false, false, true},
-                                                     {"BatchCellPreAct", false, false, true},
-                                                     {"BatchHidden", false, false, true}}};
-  static constexpr std::array<attribute_desc, 8> attributes{
-      {{"use_peepholes", attribute_type::boolean, 1},
-       {"is_reverse", attribute_type::boolean, 0},
-       {"cell_clip", attribute_type::real, 0},
-       {"proj_clip", attribute_type::real, 0},
-       {"gate_activation", attribute_type::string, 0, "sigmoid"},
-       {"cell_activation", attribute_type::string, 0, "tanh"},
-       {"candidate_activation", attribute_type::string, 0, "tanh"},
-       {"proj_activation", attribute_type::string, 0, "tanh"}}};
-  static constexpr std::uint32_t differentiable = 63;
-  static constexpr std::uint32_t gradient_inputs = 63;
-  static constexpr std::uint32_t gradient_outputs = 31;
-  static constexpr std::uint32_t gradient_of_outputs = 3;
-  static constexpr auto products = product_rule::recurrent;
-};
-
-/// One step of every row: X [N, 4D] holds i, f, o, g before their functions.
-///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
-/// Fluid: lstm_unit.
-struct lstm_unit : operator_definition {
-  static constexpr const char* type = "lstm_unit";
-  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"C_prev"}}};
-  static constexpr std::array<slot_desc, 2> outputs{{{"C"}, {"H"}}};
-  static constexpr std::array<attribute_desc, 1> attributes{
-      {{"forget_bias", attribute_type::real, 0}}};
-  static constexpr std::uint32_t differentiable = 3;
-  static constexpr std::uint32_t gradient_inputs = 3;
-  static constexpr std::uint32_t gradient_outputs = 1;
-  static constexpr std::uint32_t gradient_of_outputs = 3;
-};
-
-using recurrent_lstm_operators = operator_list<lstm, lstmp, lstm_unit>;
+using recurrent_lstm_operators = operator_list<lstm>;
 
 }  // namespace lamina::inline LAMINA_ABI

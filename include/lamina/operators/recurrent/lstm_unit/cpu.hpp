@@ -6,8 +6,8 @@
 
 #include <lamina/engine/cpu/memory/array_layout.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

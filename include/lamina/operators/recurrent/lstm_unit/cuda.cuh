@@ -6,8 +6,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
 #include <lamina/operators/recurrent/lstm_unit/common.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 

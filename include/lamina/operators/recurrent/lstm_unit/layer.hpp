@@ -9,6 +9,7 @@
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/recurrent/layer.hpp>
 #include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstm_unit/definition.hpp>
 #include <lamina/operators/shape/join/layer_concat.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/recurrent/lstm/cpu.hpp>
+#include <lamina/operators/recurrent/lstmp/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include <lamina/operators/recurrent/layer.hpp>
-#include <lamina/operators/recurrent/lstm/definition.hpp>
+#include <lamina/operators/recurrent/lstmp/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 

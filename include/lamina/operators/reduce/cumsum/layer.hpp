@@ -6,6 +6,7 @@
 
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/shape.hpp>
+#include <lamina/operators/reduce/cumsum/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cpu.hpp - sums and extremes along dimensions: reduce_*,
-// cumsum.
+// lamina/operators/reduce/dimensions/cpu.hpp - sums and extremes along dimensions: reduce_*.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include <lamina/core/wrapping.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/fill/cpu.hpp>
 #include <lamina/operators/reduce/dimensions/common.hpp>
@@ -275,36 +273,6 @@ struct call_kernel<gradient_of<reduce_prod>> {
           product *= x[position];
     });
     return product;
-  }
-};
-
-template <>
-struct call_kernel<cumsum> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand in = c.input(0), out = c.output(0);
-    if (!out) return;
-    const array_layout shape = layout_of(in);
-    const int axis = dimension_of(c, c.integer(0), shape.rank);
-    const bool exclusive = c.flag(1), reverse = c.flag(2);
-    const line_layout from(shape, axis), to(layout_of(out), axis);
-    with_type(in.type, [&]<class T>(T) {
-      for (int r = 0; r < from.rows; ++r)
-        for (int o = 0; o < from.outer; ++o)
-          for (int i = 0; i < from.inner; ++i) {
-            const T* x = in.row<const T>(0) + from.at(r, o) + i;
-            T* y = out.row<T>(0) + to.at(r, o) + i;
-            using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
-            wide sum = 0;
-            for (int k = 0; k < from.n; ++k) {
-              const int at = reverse ? from.n - 1 - k : k;
-              const wide next = math::wrapping_sum(sum, static_cast<wide>(x[at * from.step]));
-              y[at * to.step] = static_cast<T>(exclusive ? sum : next);
-              sum = next;
-            }
-          }
-    });
   }
 };
 

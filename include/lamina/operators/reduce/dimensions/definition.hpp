@@ -67,35 +67,7 @@ struct reduce_any : reduction {
   static constexpr std::uint32_t differentiable = 0;
 };
 
-/// Out[i] = X[0] + ... + X[i] along `axis`; `exclusive` leaves X[i] out, `reverse` sums from the
-/// end. Fluid: cumsum. Its gradient is a `cumsum` in the other direction.
-struct cumsum : operator_definition {
-  static constexpr const char* type = "cumsum";
-  static constexpr auto inputs = slots_x;
-  static constexpr auto outputs = slots_out;
-  static constexpr std::array<attribute_desc, 3> attributes{
-      {{"axis", attribute_type::integer, -1},
-       {"exclusive", attribute_type::boolean, 0},
-       {"reverse", attribute_type::boolean, 0}}};
-  static constexpr std::uint32_t differentiable = 1;
-  static constexpr void gradient(program_builder& b, const operator_desc& op) {
-    const int whole = gradient_variable(b, b.arguments[op.outputs]);
-    if (whole < 0) return;
-    const int made = partial_gradient(b, b.arguments[op.inputs]);
-    if (made < 0) return;
-    attribute_value axis{-1, 0, 0}, exclusive{0, 0, 0}, reverse{0, 0, 0};
-    if (op.attributes >= 0) {
-      axis = b.attributes[op.attributes];
-      exclusive = b.attributes[op.attributes + 1];
-      reverse = b.attributes[op.attributes + 2];
-    }
-    reverse.number = 1 - reverse.number;
-    b.add_operator(schema_of<cumsum>(), {whole}, {made},
-                   b.attribute_list(axis, exclusive, reverse));
-  }
-};
-
 using reduce_dimensions_operators = operator_list<reduce_sum, reduce_mean, reduce_max, reduce_min,
-                                                  reduce_prod, reduce_all, reduce_any, cumsum>;
+                                                  reduce_prod, reduce_all, reduce_any>;
 
 }  // namespace lamina::inline LAMINA_ABI

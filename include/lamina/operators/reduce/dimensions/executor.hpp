@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/executor.hpp - sums and extremes: sum, mean, reduce_*, cumsum.
+// lamina/operators/reduce/dimensions/executor.hpp - reductions along dimensions: reduce_*.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,46 +9,6 @@
 #include <lamina/executor/kernel_table.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
-
-/// Out = X[0] + X[1] + ...; a sum of selected rows has the rows of all of them.
-template <class Real>
-void sum_forward(call_context<Real>& ctx) {
-  auto out = ctx.real("X", 0);
-  for (int i = 1; i < ctx.count("X"); ++i) {
-    const auto& x = ctx.real("X", i);
-    if (shape_of(x) != shape_of(out))
-      ctx.fail("expected the shape " + to_string(shape_of(out)) + " in variable '" +
-               ctx.input_name("X", i) + "', found " + to_string(shape_of(x)));
-    out += x;
-  }
-  if (std::set<std::int64_t>* const rows = ctx.selected_output("Out")) {
-    std::set<std::int64_t> all;
-    for (int i = 0; i < ctx.count("X"); ++i)
-      if (const auto* const part = ctx.selected_rows("X", i))
-        all.insert(part->begin(), part->end());
-    *rows = std::move(all);
-  }
-  ctx.give("Out", std::move(out));
-}
-
-/// Out = sum of all elements / their number; 0 if there are none.
-template <class Real>
-void mean_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
-  if (x.size() > 0) sum /= static_cast<double>(x.size());
-  ctx.give("Out", tensor::filled<Real>({1}, static_cast<Real>(sum)));
-}
-
-/// dX = dOut / number of elements, everywhere.
-template <class Real>
-void mean_gradient(call_context<Real>& ctx) {
-  if (!ctx.wants("X@GRAD")) return;
-  auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
-  dx.fill(ctx.real("Out@GRAD").flat(0) / static_cast<Real>(dx.size()));
-  ctx.give("X@GRAD", std::move(dx));
-}
 
 /// Which element of the result each element of X goes to, and the shape of the result.
 struct reduction_plan {
@@ -158,31 +118,8 @@ void reduce_truth(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// Running sums along an axis.
-template <class Real>
-void cumsum_forward(call_context<Real>& ctx) {
-  const auto& x = ctx.real("X");
-  const lines l(shape_of(x), ctx.axis("axis", x.dimension(), -1));
-  const bool exclusive = ctx.flag("exclusive"), reverse = ctx.flag("reverse");
-  auto out = zeros<Real>(shape_of(x));
-  for (std::size_t o = 0; o < l.outer; ++o)
-    for (std::size_t i = 0; i < l.inner; ++i) {
-      double sum = 0;
-      for (std::size_t k = 0; k < l.n; ++k) {
-        const std::size_t at = l.at(o, reverse ? l.n - 1 - k : k, i);
-        const double next = sum + static_cast<double>(x.flat(at));
-        out.flat(at) = static_cast<Real>(exclusive ? sum : next);
-        sum = next;
-      }
-    }
-  ctx.give("Out", std::move(out));
-}
-
 template <class Real>
 void add_reduction_kernels(kernel_table<Real>& table) {
-  table["sum"] = sum_forward<Real>;
-  table["mean"] = mean_forward<Real>;
-  table["mean_grad"] = mean_gradient<Real>;
   table["reduce_sum"] = reduce_forward<Real, reduction_kind::sum>;
   table["reduce_mean"] = reduce_forward<Real, reduction_kind::mean>;
   table["reduce_max"] = reduce_forward<Real, reduction_kind::max>;
@@ -195,7 +132,6 @@ void add_reduction_kernels(kernel_table<Real>& table) {
   table["reduce_prod_grad"] = reduce_gradient<Real, reduction_kind::product>;
   table["reduce_all"] = reduce_truth<Real, true>;
   table["reduce_any"] = reduce_truth<Real, false>;
-  table["cumsum"] = cumsum_forward<Real>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::kernel

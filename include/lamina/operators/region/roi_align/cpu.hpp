@@ -8,6 +8,7 @@
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

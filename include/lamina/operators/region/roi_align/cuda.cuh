@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/operators/region/roi_align/definition.hpp>
 #include <lamina/operators/region/roi_pool/cuda.cuh>
 #include <lamina/operators/resize/cuda.cuh>
 

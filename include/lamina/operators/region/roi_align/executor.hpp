@@ -12,6 +12,7 @@
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 

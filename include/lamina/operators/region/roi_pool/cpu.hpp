@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/roi_pool/cpu.hpp - parts of images: roi_pool, spp, im2sequence.
+// lamina/operators/region/roi_pool/cpu.hpp - maxima over the parts of regions.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/region/cpu.hpp>
 #include <lamina/operators/region/definition.hpp>
-#include <lamina/operators/region/patch/common.hpp>
+#include <lamina/operators/region/roi_pool/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
@@ -73,145 +72,6 @@ struct call_kernel<gradient_of<roi_pool>> {
           if (position >= 0)
             dx.row<Real>(n)[i / parts * plane + position] += d.row<const Real>(r)[i];
         }
-  }
-};
-
-namespace detail {
-
-/// Calls f(row, position of a window in Out, first element of its channel, rows, columns).
-template <class F>
-void for_each_pyramid_window(const call_context& c, const operand& x, F f) {
-  const int levels = c.integer(0), channels = x.dims[1];
-  if (levels < 1) fail(c, {"expected a positive pyramid_height, found ", levels});
-  for (int r = 0; r < x.rows; ++r) {
-    std::ptrdiff_t at = 0;
-    for (int level = 0; level < levels; ++level)
-      for (int channel = 0; channel < channels; ++channel)
-        for (int i = 0; i < 1 << level; ++i)
-          for (int j = 0; j < 1 << level; ++j, ++at)
-            f(r, at, static_cast<std::ptrdiff_t>(channel) * x.dims[2] * x.dims[3],
-              pyramid_window(i, 1 << level, x.dims[2]), pyramid_window(j, 1 << level, x.dims[3]));
-  }
-}
-inline bool is_average(const call_context& c) {
-  const std::string_view type = text_of(c, 1);
-  if (type != "max" && type != "avg")
-    fail(c, {"expected a pooling_type 'max' or 'avg', found '", type, "'"});
-  return type == "avg";
-}
-template <class Real>
-Real window_size(image_range rows, image_range columns) {
-  return static_cast<Real>((rows.end - rows.begin) * (columns.end - columns.begin));
-}
-
-}  // namespace detail
-
-template <>
-struct call_kernel<spp> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.output(0);
-    require_real<Real>(c, x);
-    const bool average = detail::is_average(c);
-    detail::for_each_pyramid_window(
-        c, x,
-        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const Real* const from = x.row<const Real>(r) + plane;
-          Real sum = 0,
-               most = from[static_cast<std::ptrdiff_t>(rows.begin) * x.dims[3] + columns.begin];
-          for (int v = rows.begin; v < rows.end; ++v)
-            for (int h = columns.begin; h < columns.end; ++h) {
-              const Real value = from[static_cast<std::ptrdiff_t>(v) * x.dims[3] + h];
-              sum += value;
-              most = math::maximum(most, value);
-            }
-          y.row<Real>(r)[at] = average ? sum / detail::window_size<Real>(rows, columns) : most;
-        });
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<spp>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    const bool average = detail::is_average(c);
-    detail::for_each_pyramid_window(
-        c, x,
-        [&](int r, std::ptrdiff_t at, std::ptrdiff_t plane, image_range rows, image_range columns) {
-          const Real slope = d.row<const Real>(r)[at];
-          const Real share = slope / detail::window_size<Real>(rows, columns);
-          for (int v = rows.begin; v < rows.end; ++v)
-            for (int h = columns.begin; h < columns.end; ++h) {
-              const std::ptrdiff_t k = plane + static_cast<std::ptrdiff_t>(v) * x.dims[3] + h;
-              if (average) {
-                dx.row<Real>(r)[k] += share;
-              } else if (math::is_same(x.row<const Real>(r)[k], y.row<const Real>(r)[at])) {
-                dx.row<Real>(r)[k] += slope;
-                return;
-              }
-            }
-        });
-  }
-};
-
-namespace detail {
-
-/// Calls f(window, position in it, position in the image or -1) for all elements of an image's
-/// windows.
-template <class F>
-void for_each_patch(const patch_grid& g, F f) {
-  for (int w = 0; w < g.windows(); ++w) {
-    const int top = w / g.columns * g.stride[0] - g.padding[0];
-    const int left = w % g.columns * g.stride[1] - g.padding[1];
-    int at = 0;
-    for (int c = 0; c < g.channels; ++c)
-      for (int v = top; v < top + g.kernel[0]; ++v)
-        for (int h = left; h < left + g.kernel[1]; ++h, ++at) {
-          const bool inside = v >= 0 && v < g.height && h >= 0 && h < g.width;
-          f(w, at,
-            inside ? (static_cast<std::ptrdiff_t>(c) * g.height + v) * g.width + h
-                   : std::ptrdiff_t{-1});
-        }
-  }
-}
-
-}  // namespace detail
-
-template <>
-struct call_kernel<im2sequence> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0);
-    require_real<Real>(c, x);
-    const patch_grid grid(c, x);
-    make_sequences(c, c.output(0).domain, x.rows, [&](int) { return grid.windows(); });
-    const operand y = c.output(0);
-    for (int n = 0; n < x.rows; ++n)
-      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t from) {
-        y.row<Real>(n * grid.windows() + w)[at] = from < 0 ? 0 : x.row<const Real>(n)[from];
-      });
-  }
-};
-
-template <>
-struct call_kernel<gradient_of<im2sequence>> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const operand x = c.input(0), d = c.input(1), dx = c.output(0);
-    if (!dx) return;
-    clear(dx);
-    const patch_grid grid(c, x);
-    for (int n = 0; n < x.rows; ++n)
-      detail::for_each_patch(grid, [&](int w, int at, std::ptrdiff_t to) {
-        if (to >= 0) dx.row<Real>(n)[to] += d.row<const Real>(n * grid.windows() + w)[at];
-      });
   }
 };
 

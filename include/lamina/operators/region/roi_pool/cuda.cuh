@@ -8,6 +8,7 @@
 #include <lamina/engine/cuda/body/channel_position.cuh>
 #include <lamina/engine/cuda/body/recurrent_body.cuh>
 #include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/roi_pool/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 

@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/sequence/conv/definition.hpp>
-#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/cuda.cuh>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/cpu.hpp - sequences of whole numbers: windows, erased numbers,
-// collapsed paths, and values added at the positions that they name.
+// lamina/operators/sequence/ids/cpu.hpp - sequences of ids.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +8,6 @@
 
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
-#include <lamina/engine/cpu/vector/row_math.hpp>
-#include <lamina/operators/loss/ctc/definition.hpp>
 #include <lamina/operators/sequence/ids/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -74,20 +71,6 @@ struct call_kernel<sequence_erase> {
       for (int i = 0; i < erased; ++i)
         if (id == c.integer_at(0, i)) return false;
       return true;
-    });
-  }
-};
-
-template <>
-struct call_kernel<ctc_align> {
-  static constexpr bool in_double = true;
-  template <class Real = float>
-  static void run(const call_context& c) {
-    const int blank = c.integer(0);
-    const bool merges = c.flag(1);
-    detail::keep_rows(c, [=](const operand& x, int r, int first) {
-      const std::int64_t id = integer_in(x, r, 0);
-      return id != blank && !(merges && r > first && id == integer_in(x, r - 1, 0));
     });
   }
 };

@@ -8,6 +8,7 @@
 
 #include <lamina/layers/sequence_rows.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/sequence/pad/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

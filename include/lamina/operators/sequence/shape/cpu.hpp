@@ -8,6 +8,7 @@
 #include <lamina/engine/cpu/memory/label.hpp>
 #include <lamina/engine/cpu/memory/row_parts.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/sequence/cpu.hpp>
 #include <lamina/operators/sequence/shape/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -114,6 +115,59 @@ struct call_kernel<gradient_of<sequence_reshape>> {
     if (!dx) return;
     require_size(c, dx, c.input(1));
     copy_elements(c.input(1), dx);
+  }
+};
+
+template <>
+struct call_kernel<sequence_reverse> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), out = c.output(0);
+    const sequence_rows all = c.sequences(x);
+    for (int s = 0; s < all.count; ++s)
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        detail::copy_row(x, all.begin(s) + all.end(s) - 1 - r, out, r);
+  }
+};
+
+/// The result has the sequences of another variable, or those with given offsets.
+template <>
+struct call_kernel<lod_reset> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand y = c.input(1);
+    if (!y || c.kind_of(y.domain) != domain_kind::sequence) make_rows(c);
+    detail::copy_rows(c, c.input(0), c.output(0));
+  }
+
+ private:
+  static void make_rows(const call_context& c) {
+    made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
+  }
+  /// The integers of the attribute, or those of an operand. Each access looks up the operand again,
+  /// because arrays may move.
+  struct numbers {
+    const call_context& c;
+    std::size_t size() const {
+      return static_cast<std::size_t>(c.input(1) ? c.input(1).rows * c.input(1).columns
+                                                 : c.list_size(0));
+    }
+    std::int64_t operator[](std::size_t i) const {
+      const operand o = c.input(1);
+      const int n = static_cast<int>(i);
+      return o ? integer_in(o, n / o.columns, n % o.columns) : c.integer_at(0, n);
+    }
+  };
+};
+
+template <>
+struct call_kernel<gradient_of<lod_reset>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    if (const operand dx = c.output(0)) detail::copy_rows(c, c.input(1), dx);
   }
 };
 

@@ -7,9 +7,8 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/engine/cuda/schedule/dynamic_sequences.hpp>
-#include <lamina/operators/loss/ctc/definition.hpp>
-#include <lamina/operators/sequence/ids/definition.hpp>
-#include <lamina/operators/sequence/pool/cuda.cuh>
+#include <lamina/operators/sequence/cuda.cuh>
+#include <lamina/operators/sequence/shape/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
@@ -170,63 +169,6 @@ struct call_kernel<gradient_of<sequence_reshape>> {
     if (!dx) return;
     require_size(c, dx, c.input(1));
     copy_elements(b, c.input(1), dx);
-  }
-};
-
-namespace detail {
-
-/// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
-/// which rows are kept; `ids` are the first numbers of all rows.
-template <class Backend, class Stays>
-void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
-  const host_rows h(c);
-  const operand x = c.input(0);
-  const std::vector<std::int64_t> values = values_of(c, 0);
-  const auto id = [&](int row) { return values[static_cast<std::size_t>(row * x.columns)]; };
-  row_order order;
-  make_sequences(h, c.output(0).domain, h.sequences(x.domain).count, [&](int s) {
-    const sequence_rows all = h.sequences(x.domain);
-    const int before = order.size();
-    for (int r = all.begin(s); r < all.end(s); ++r)
-      if (stays(id, r, all.begin(s))) order.add(r, 1);
-    return order.size() - before;
-  });
-  move_rows<row_move::gather>(b, c.input(0), c.output(0), order.size(), order.send(c));
-}
-
-}  // namespace detail
-
-template <>
-struct call_kernel<sequence_erase> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    detail::keep_rows(b, c, [&](const auto& id, int row, int) {
-      for (int i = 0; i < c.list_size(0); ++i)
-        if (id(row) == c.integer_at(0, i)) return false;
-      return true;
-    });
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return row_order::scratch(c);
-  }
-};
-
-template <>
-struct call_kernel<ctc_align> {
-  static constexpr bool launches = true;
-  template <class Backend>
-  static void launch(Backend& b, const call_context& c) {
-    const int blank = c.integer(0);
-    const bool merges = c.flag(1);
-    detail::keep_rows(b, c, [=](const auto& id, int row, int first) {
-      return id(row) != blank && !(merges && row > first && id(row) == id(row - 1));
-    });
-  }
-  template <class Backend>
-  static std::ptrdiff_t scratch(const call_context& c) {
-    return row_order::scratch(c);
   }
 };
 

@@ -1,114 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/executor.hpp - operators that put the rows of sequences
-// elsewhere: expand, reverse, concat, slice, reshape, other sequences over the same rows.
+// lamina/operators/sequence/shape/executor.hpp - rows of sequences put elsewhere: reverse, concat,
+// slice, reshape, lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/sequence/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
-
-/// For each row of a result, the number of the input row that is copied to it.
-using row_positions = std::vector<std::size_t>;
-
-/// The rows of x at `from`, of x's own type.
-inline tensor rows_at(const tensor& x, const row_positions& from) {
-  return x.visit([&]<class T>(const xt::xarray<T>& a) {
-    tensor_shape shape = shape_of(a);
-    const std::size_t width = matrix(shape, 1).columns;
-    shape[0] = from.size();
-    xt::xarray<T> out = xt::xarray<T>::from_shape(shape);
-    for (std::size_t r = 0; r < from.size(); ++r)
-      for (std::size_t c = 0; c < width; ++c) out.flat(r * width + c) = a.flat(from[r] * width + c);
-    return tensor(std::move(out));
-  });
-}
-
-/// Writes X@GRAD: each row of Out@GRAD is added to the row of X from which it was copied.
-template <class Real>
-void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
-  const auto& d = ctx.real("Out@GRAD");
-  auto dx = zeros<Real>(ctx.input("X").shape());
-  const std::size_t width = matrix(shape_of(dx), 1).columns;
-  for (std::size_t r = 0; r < from.size(); ++r)
-    for (std::size_t c = 0; c < width; ++c) dx.flat(from[r] * width + c) += d.flat(r * width + c);
-  ctx.give("X@GRAD", std::move(dx));
-}
-
-/// Appends the rows from `first` to before `end`.
-inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
-  for (std::size_t r = first; r < end; ++r) to.push_back(r);
-}
 
 /// The rows of a result and, if it has new ones, its sequences.
 struct rows_and_lod {
   row_positions from;
   lod sequences;
 };
-
-template <class Real>
-rows_and_lod expanded(const call_context<Real>& ctx) {
-  const lod& x = ctx.lod("X");
-  const lod& y = ctx.lod("Y");
-  const int asked = ctx.integer("ref_level", -1);
-  const std::size_t level = asked < 0 ? y.levels() - 1 : static_cast<std::size_t>(asked);
-  if (level >= y.levels())
-    ctx.fail("expected a ref_level below the " + std::to_string(y.levels()) +
-             " levels of 'Y', found " + std::to_string(asked));
-  const bool whole_sequences = x.levels() == level + 1;
-  const std::size_t items = whole_sequences ? x.sequences() : ctx.input("X").shape()[0];
-  if (items != y.sequences(level))
-    ctx.fail("expected one " + std::string(whole_sequences ? "sequence" : "row") +
-             " of 'X' for each of the " + std::to_string(y.sequences(level)) +
-             " sequences of 'Y', found " + std::to_string(items));
-  rows_and_lod r;
-  lod::level lengths;
-  for (std::size_t i = 0; i < items; ++i)
-    for (std::size_t k = y.offsets(level)[i]; k < y.offsets(level)[i + 1]; ++k) {
-      append_rows(r.from, whole_sequences ? x.last()[i] : i,
-                  whole_sequences ? x.last()[i + 1] : i + 1);
-      if (whole_sequences) lengths.push_back(x.length(i));
-    }
-  r.sequences = y;
-  while (r.sequences.levels() > level + 1) r.sequences = r.sequences.above();
-  if (whole_sequences) r.sequences = r.sequences.below(lengths);
-  return r;
-}
-
-template <class Real>
-void sequence_expand_forward(call_context<Real>& ctx) {
-  rows_and_lod r = expanded(ctx);
-  ctx.give("Out", rows_at(ctx.input("X"), r.from));
-  ctx.set_lod("Out", std::move(r.sequences));
-}
-template <class Real>
-void sequence_expand_gradient(call_context<Real>& ctx) {
-  give_rows_back(ctx, expanded(ctx).from);
-}
-
-template <class Real>
-row_positions expanded_as(const call_context<Real>& ctx) {
-  const lod& y = ctx.lod("Y");
-  const std::size_t rows = ctx.input("X").shape()[0];
-  if (rows != y.sequences())
-    ctx.fail("expected one row of 'X' for each of the " + std::to_string(y.sequences()) +
-             " sequences of 'Y', found " + std::to_string(rows));
-  row_positions from;
-  for (std::size_t i = 0; i < rows; ++i) from.insert(from.end(), y.length(i), i);
-  return from;
-}
-template <class Real>
-void sequence_expand_as_forward(call_context<Real>& ctx) {
-  const lod sequences = ctx.lod("Y");
-  ctx.give("Out", rows_at(ctx.input("X"), expanded_as(ctx)));
-  ctx.set_lod("Out", sequences);
-}
-template <class Real>
-void sequence_expand_as_gradient(call_context<Real>& ctx) {
-  give_rows_back(ctx, expanded_as(ctx));
-}
 
 template <class Real>
 void sequence_reverse_forward(call_context<Real>& ctx) {
@@ -266,11 +173,7 @@ void lod_reset_forward(call_context<Real>& ctx) {
 }
 
 template <class Real>
-void add_sequence_row_kernels(kernel_table<Real>& table) {
-  table["sequence_expand"] = sequence_expand_forward<Real>;
-  table["sequence_expand_grad"] = sequence_expand_gradient<Real>;
-  table["sequence_expand_as"] = sequence_expand_as_forward<Real>;
-  table["sequence_expand_as_grad"] = sequence_expand_as_gradient<Real>;
+void add_sequence_shape_kernels(kernel_table<Real>& table) {
   table["sequence_reverse"] = sequence_reverse_forward<Real>;
   table["sequence_concat"] = sequence_concat_forward<Real>;
   table["sequence_concat_grad"] = sequence_concat_gradient<Real>;

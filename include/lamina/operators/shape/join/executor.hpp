@@ -67,22 +67,6 @@ copy_plan plan_copy(const tensor_shape& to, F from) {
 }
 
 template <class Real>
-copy_plan transpose_plan(const call_context<Real>& ctx, const tensor_shape& from) {
-  const std::vector<int> axis = ctx.integer_list("axis");
-  if (axis.size() != from.size())
-    ctx.fail("expected one axis for each dimension of " + to_string(from) + ", found " +
-             std::to_string(axis.size()));
-  tensor_shape to(from.size());
-  for (std::size_t d = 0; d < to.size(); ++d) to[d] = from[ctx.checked_axis(axis[d], to.size())];
-  return plan_copy(to, [&](const tensor_shape& at) {
-    tensor_shape source(at.size());
-    for (std::size_t d = 0; d < at.size(); ++d)
-      source[ctx.checked_axis(axis[d], at.size())] = at[d];
-    return position_of(source, from);
-  });
-}
-
-template <class Real>
 copy_plan slice_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   const std::vector<int> axes = ctx.integer_list("axes"), starts = ctx.integer_list("starts"),
                          ends = ctx.integer_list("ends");
@@ -339,8 +323,6 @@ void unstack_forward(call_context<Real>& ctx) {
 
 template <class Real>
 void add_shape_kernels(kernel_table<Real>& table) {
-  table["transpose2"] = copy_forward<Real, transpose_plan<Real>>;
-  table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
   table["crop"] = copy_forward<Real, crop_plan<Real>>;
   table["crop_grad"] = copy_gradient<Real, crop_plan<Real>>;
   table["unstack"] = unstack_forward<Real>;

@@ -7,6 +7,7 @@
 
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/shape/query/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {

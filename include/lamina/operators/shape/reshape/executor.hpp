@@ -7,6 +7,7 @@
 
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/shape/join/executor.hpp>
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
@@ -79,22 +80,20 @@ void shape_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", reshaped(xt::xarray<Real>(ctx.real("Out@GRAD")), ctx.output_shape("X@GRAD")));
 }
 
-/// Out = X, converted to the type of its variable.
 template <class Real>
-void copy_value(call_context<Real>& ctx) {
-  ctx.give("Out", tensor(ctx.input("X")));
-}
-
-/// Out = X + step, in X's own type.
-template <class Real>
-void increment_forward(call_context<Real>& ctx) {
-  const double step = ctx.attribute("step", 1);
-  ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
-    xt::xarray<T> out = x;
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out.flat(i) = static_cast<T>(out.flat(i) + static_cast<T>(step));
-    return tensor(std::move(out));
-  }));
+copy_plan transpose_plan(const call_context<Real>& ctx, const tensor_shape& from) {
+  const std::vector<int> axis = ctx.integer_list("axis");
+  if (axis.size() != from.size())
+    ctx.fail("expected one axis for each dimension of " + to_string(from) + ", found " +
+             std::to_string(axis.size()));
+  tensor_shape to(from.size());
+  for (std::size_t d = 0; d < to.size(); ++d) to[d] = from[ctx.checked_axis(axis[d], to.size())];
+  return plan_copy(to, [&](const tensor_shape& at) {
+    tensor_shape source(at.size());
+    for (std::size_t d = 0; d < at.size(); ++d)
+      source[ctx.checked_axis(axis[d], at.size())] = at[d];
+    return position_of(source, from);
+  });
 }
 
 template <class Real>
@@ -105,9 +104,8 @@ void add_reshape_kernels(kernel_table<Real>& table) {
   table["flatten2"] = shape_forward<Real, flatten_rule<Real>>;
   for (const char* name : {"reshape2_grad", "squeeze2_grad", "unsqueeze2_grad", "flatten2_grad"})
     table[name] = shape_gradient<Real>;
-  table["assign"] = copy_value<Real>;
-  table["cast"] = copy_value<Real>;
-  table["increment"] = increment_forward<Real>;
+  table["transpose2"] = copy_forward<Real, transpose_plan<Real>>;
+  table["transpose2_grad"] = copy_gradient<Real, transpose_plan<Real>>;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::kernel

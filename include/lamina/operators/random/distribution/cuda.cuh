@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/cuda.cuh - random numbers inside of a program, the same as on the CPU;
-// one thread per number.
+// lamina/operators/random/distribution/cuda.cuh - random numbers of a distribution.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/random.hpp>
 #include <lamina/engine/cuda/body/element_loops.cuh>
-#include <lamina/operators/fill/definition.hpp>
+#include <lamina/operators/random/distribution/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 

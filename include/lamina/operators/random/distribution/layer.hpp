@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/layer.hpp - random numbers as variables.
+// lamina/operators/random/distribution/layer.hpp - random numbers of a distribution.
 #pragma once
 
 #include <lamina/core/config.hpp>

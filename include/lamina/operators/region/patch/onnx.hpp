@@ -1,44 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/onnx.hpp - regions and windows of images as sequences, as ONNX nodes.
+// lamina/operators/region/patch/onnx.hpp - windows of images, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <lamina/io/onnx/onnx_operator.hpp>
-#include <lamina/operators/conv/onnx.hpp>
+#include <lamina/io/onnx/onnx_windows.hpp>
+#include <lamina/operators/pool/onnx.hpp>
+#include <lamina/operators/region/definition.hpp>
+#include <lamina/operators/region/patch/definition.hpp>
 #include <lamina/operators/sequence/onnx.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// In ONNX a region is five numbers: the index of its image, then its corners.
-inline void lower_roi_pool(onnx_operator& op) {
-  if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX does not have");
-  const sequence_positions at = positions_in(op, "ROIs");
-  const std::string image = column(op, op.cast(at.id, op.type_of("ROIs")));
-  const std::string regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
-  const std::vector<std::int64_t> size{op.integer("pooled_height", 1),
-                                       op.integer("pooled_width", 1)};
-  op.out("Out", "MaxRoiPool", {op.in("X"), regions},
-         {{"pooled_shape", size}, {"spatial_scale", op.real("spatial_scale", 1)}});
-  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
-}
-
-inline void lower_roi_align(onnx_operator& op) {
-  const sequence_positions at = positions_in(op, "ROIs");
-  op.out("Out", "RoiAlign", {op.in("X"), op.in("ROIs"), op.cast(at.id, dtype::int64)},
-         {{"coordinate_transformation_mode", "output_half_pixel"},
-          {"output_height", op.integer("pooled_height", 1)},
-          {"output_width", op.integer("pooled_width", 1)},
-          {"sampling_ratio", std::max<std::int64_t>(op.integer("sampling_ratio", -1), 0)},
-          {"spatial_scale", op.real("spatial_scale", 1)}});
-  op.program().set_lengths(op.name_of_output("Out"), at.lengths);
+inline void lower_spp(onnx_operator& op) {
+  const bool is_average = op.string("pooling_type", "max") == "avg";
+  const int height = static_cast<int>(op.integer("pyramid_height", 1));
+  std::vector<std::string> levels;
+  for (int level = 0; level < height; ++level) {
+    std::string x = op.in("X");
+    for (int d = 2; d < 4; ++d) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> windows;
+      for (int k = 0; k < 1 << level; ++k) {
+        const image_range r = pyramid_window(k, 1 << level, static_cast<int>(op.extent("X", d)));
+        windows.emplace_back(r.begin, r.end);
+      }
+      x = reduced_windows(op, x, is_average, d, windows);
+    }
+    levels.push_back(op.node("Flatten", {x}, {{"axis", 1}}));
+  }
+  op.out("Out", "Concat", levels, {{"axis", 1}});
 }
 
 /// Concatenates windows of the padded image.
@@ -76,9 +74,8 @@ inline void lower_im2sequence(onnx_operator& op) {
       filled(op, static_cast<double>(count), dtype::int64, dimension_of(op, op.in("X"), 0)));
 }
 
-inline void add_regions(onnx_operators& to) {
-  to.add("roi_pool", lower_roi_pool);
-  to.add("roi_align", lower_roi_align);
+inline void add_region_patch(onnx_operators& to) {
+  to.add("spp", lower_spp);
   to.add("im2sequence", lower_im2sequence);
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/prelu_maxout/definition.hpp - activations with a parameter of their
+// own, and the largest of several channels.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one per channel
+/// ("channel", dimension 1 of X), or one per element of a row ("element"). Source: He et al. 2015.
+struct prelu : operator_definition {
+  static constexpr const char* type = "prelu";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Alpha"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"mode", attribute_type::string, 0, "all"}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// The largest of `groups` neighbouring channels: X [N, C, H, W] -> Out [N, C / groups, H, W].
+/// Source: Goodfellow et al. 2013.
+struct maxout : operator_definition {
+  static constexpr const char* type = "maxout";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 1> attributes{
+      {{"groups", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 1;
+  static constexpr std::uint32_t gradient_outputs = 1;
+};
+
+using activation_prelu_maxout_operators = operator_list<prelu, maxout>;
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/activation/simple/layer_gelu.hpp - gelu and selu.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/activation/simple/layer.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// Options of gelu.
+struct gelu_attr {
+  bool approximate = false;  // false: by erf; true: by tanh
+  std::string_view name{};
+};
+
+/// x * P(N(0, 1) < x), or its approximation by tanh. Fluid: gelu.
+template <class T, class R, int... D>
+constexpr auto gelu(variable<T, R, D...> x, const options<gelu_attr, T>& attr = {}) {
+  return detail::activate<lamina::gelu>(x, attr.name, x.builder->attribute_list(attr.approximate));
+}
+
+/// Options of selu.
+struct selu_attr {
+  float scale = 1.0507009873554805f;
+  float alpha = 1.6732632423543772f;
+  std::string_view name{};
+};
+
+/// scale * (x if x > 0, else alpha * (e^x - 1)). Fluid: selu.
+template <class T, class R, int... D>
+constexpr auto selu(variable<T, R, D...> x, const options<selu_attr, T>& attr = {}) {
+  return detail::activate<lamina::selu>(x, attr.name,
+                                        x.builder->attribute_list(attr.scale, attr.alpha));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

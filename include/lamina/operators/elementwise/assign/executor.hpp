@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/assign/executor.hpp - copies, casts and counters.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::inline LAMINA_ABI::kernel {
+
+/// Out = X, converted to the type of its variable.
+template <class Real>
+void copy_value(call_context<Real>& ctx) {
+  ctx.give("Out", tensor(ctx.input("X")));
+}
+
+/// Out = X + step, in X's own type.
+template <class Real>
+void increment_forward(call_context<Real>& ctx) {
+  const double step = ctx.attribute("step", 1);
+  ctx.give("Out", ctx.input("X").visit([&]<class T>(const xt::xarray<T>& x) {
+    xt::xarray<T> out = x;
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out.flat(i) = static_cast<T>(out.flat(i) + static_cast<T>(step));
+    return tensor(std::move(out));
+  }));
+}
+
+template <class Real>
+void add_assign_kernels(kernel_table<Real>& table) {
+  table["assign"] = copy_value<Real>;
+  table["cast"] = copy_value<Real>;
+  table["increment"] = increment_forward<Real>;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::kernel

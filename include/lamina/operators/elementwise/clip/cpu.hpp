@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/clip/cpu.hpp - an array whose length is limited.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+template <>
+struct call_kernel<clip_to_norm> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand in = c.input(0), out = c.output(0);
+    require_real<Real>(c, in);
+    double square = 0;
+    for (int r = 0; r < in.rows; ++r)
+      square += static_cast<double>(dot(in.row<const Real>(r), in.row<const Real>(r), in.columns));
+    const double most = c.number(0);
+    const double whole =
+        holds_squares(static_cast<Real>(square)) ? std::sqrt(square) : norm_of_all<Real>(in);
+    const Real factor = whole > most ? static_cast<Real>(most / whole) : Real(1);
+    for (int r = 0; r < in.rows; ++r)
+      for (int j = 0; j < in.columns; ++j) out.row<Real>(r)[j] = factor * in.row<const Real>(r)[j];
+  }
+
+ private:
+  /// The norm of what has squares that a number does not hold.
+  template <class Real>
+  LAMINA_COLD static double norm_of_all(const operand& in) {
+    double whole = 0;
+    for (int r = 0; r < in.rows; ++r)
+      whole =
+          std::hypot(whole, static_cast<double>(scaled_norm(in.row<const Real>(r), in.columns)));
+    return whole;
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/clip/executor.hpp - an array whose length is limited.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+
+#include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/norm/norm/executor.hpp>
+
+namespace lamina::inline LAMINA_ABI::kernel {
+
+/// sqrt(sum x^2).
+template <class Real>
+square_sum euclidean_norm(const xt::xarray<Real>& x) {
+  square_sum sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += square_sum(x.flat(i)) * x.flat(i);
+  return std::sqrt(sum);
+}
+
+/// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||.
+template <class Real>
+void clip_by_norm_forward(call_context<Real>& ctx) {
+  auto x = ctx.real("X");
+  const square_sum most = ctx.real_attribute("max_norm"), norm = euclidean_norm<Real>(x);
+  if (norm > most) x *= static_cast<Real>(most / norm);
+  ctx.give("Out", std::move(x));
+}
+
+template <class Real>
+void add_clip_kernels(kernel_table<Real>& table) {
+  table["clip_by_norm"] = clip_by_norm_forward<Real>;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::kernel

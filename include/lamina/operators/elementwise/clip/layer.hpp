@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/clip/layer.hpp - limits of elements and of lengths.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/elementwise/assign/layer.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// min(max(x, low), high). Fluid: clip.
+template <class T, class R, int... D>
+constexpr variable<T, R, D...> clip(variable<T, R, D...> x, double low, double high,
+                                    const options<assign_attr, T>& attr = {},
+                                    int line = __builtin_LINE()) {
+  x.builder->require_option(low <= high, line, "clip: low <= high");
+  return detail::same_shape<lamina::clip>(x, "clip", attr.name,
+                                          x.builder->attribute_list(low, high));
+}
+
+/// x if ||x|| <= norm, else x * norm / ||x||. Fluid: clip_by_norm.
+template <class T, class R, int... D>
+constexpr variable<T, R, D...> clip_by_norm(variable<T, R, D...> x, float norm,
+                                            const options<assign_attr, T>& attr = {},
+                                            int line = __builtin_LINE()) {
+  x.builder->require_option(norm >= 0, line, "clip_by_norm: norm >= 0");
+  return detail::same_shape<lamina::clip_to_norm>(x, "clip_by_norm", attr.name,
+                                                  x.builder->attribute_list(norm));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

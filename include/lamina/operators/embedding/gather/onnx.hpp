@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/embedding/gather/onnx.hpp - rows that an index chooses, as ONNX nodes.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lamina/io/onnx/onnx_operator.hpp>
+#include <lamina/operators/shape/onnx.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace onnx {
+
+inline void lower_gather(onnx_operator& op) {
+  std::string index = op.in("Index");
+  if (op.rank("Index") == 2) index = op.node("Squeeze", {index, op.list({1})});
+  op.out("Out", "Gather", {op.in("X"), index}, {{"axis", op.integer("axis")}});
+}
+
+/// ONNX leaves open which of several updates with equal ids counts. Sums start from zeros, not from
+/// X.
+inline void lower_scatter(onnx_operator& op) {
+  const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
+  if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});
+  const std::string nothing = op.node("ConstantOfShape", {op.node("Shape", {updates})});
+  const std::string zeros = op.cast(nothing, op.type_of("X"));
+  op.out("Out", "ScatterND", {op.node("ScatterND", {op.in("X"), ids, zeros}), ids, updates},
+         {{"reduction", "add"}});
+}
+
+/// Stacks all variables along a new dimension and selects one of them for each row.
+inline void lower_multiplex(onnx_operator& op) {
+  const std::string all = stacked(op, op.all("X"), 1);
+  std::vector<std::int64_t> one{-1};
+  while (static_cast<int>(one.size()) < op.rank("Out") + 1) one.push_back(1);
+  const std::string ids = op.reshape(op.cast(op.in("Ids"), dtype::int64), one);
+  const std::string shape =
+      op.node("Shape", {op.node("Slice", {all, op.list({0}), op.list({1}), op.list({1})})});
+  const std::string chosen =
+      op.node("GatherElements", {all, op.node("Expand", {ids, shape})}, {{"axis", 1}});
+  op.out("Out", "Squeeze", {chosen, op.list({1})});
+}
+
+inline void add_embedding_gather(onnx_operators& to) {
+  to.add("gather", lower_gather);
+  to.add("scatter", lower_scatter);
+  to.add("multiplex", lower_multiplex);
+}
+
+}  // namespace onnx
+
+}  // namespace lamina::inline LAMINA_ABI

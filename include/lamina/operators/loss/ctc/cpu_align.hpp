@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/ctc/cpu_align.hpp - the labels of a path: ctc_align.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+
+#include <lamina/engine/cpu/memory/label.hpp>
+#include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/sequence/ids/cpu.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+template <>
+struct call_kernel<ctc_align> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const int blank = c.integer(0);
+    const bool merges = c.flag(1);
+    detail::keep_rows(c, [=](const operand& x, int r, int first) {
+      const std::int64_t id = integer_in(x, r, 0);
+      return id != blank && !(merges && r > first && id == integer_in(x, r - 1, 0));
+    });
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/pointwise/cpu.hpp - costs of elements that a label may leave out.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/cpu.hpp>
+#include <lamina/operators/loss/pointwise/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+namespace detail {
+
+/// The costs, then, when `normalize` is set, divided by how many labels are not ignored.
+template <class Op, class Real>
+void divided_by_labels(const call_context& c) {
+  const operand label = c.input(1), out = c.output(0);
+  if (!out) return;
+  pointwise_output<Op, 0, Real>::run(c);
+  if (!c.flag(1)) return;
+  const Real ignored = static_cast<Real>(c.number(0));
+  std::int64_t n = 0;
+  for (int r = 0; r < label.rows; ++r)
+    for (int j = 0; j < label.columns; ++j) n += label.row<const Real>(r)[j] != ignored ? 1 : 0;
+  const Real factor = n == 0 ? Real(1) : Real(1) / static_cast<Real>(n);
+  for (int r = 0; r < out.rows; ++r)
+    for (int j = 0; j < out.columns; ++j) out.row<Real>(r)[j] *= factor;
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<sigmoid_cross_entropy_with_logits> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    require_real<Real>(c, c.input(0));
+    require_real<Real>(c, c.input(1));
+    detail::divided_by_labels<sigmoid_cross_entropy_with_logits, Real>(c);
+  }
+};
+template <>
+struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    require_real<Real>(c, c.input(0));
+    require_real<Real>(c, c.input(1));
+    detail::divided_by_labels<gradient_of<sigmoid_cross_entropy_with_logits>, Real>(c);
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/order/argsort/onnx.hpp - orders and positions of extremes, as ONNX nodes.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lamina/io/onnx/onnx_operator.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace onnx {
+
+/// TopK of all elements of a dimension sorts it.
+inline void lower_argsort(onnx_operator& op) {
+  const std::int64_t axis = op.integer("axis", -1);
+  const std::vector<std::string> found =
+      op.nodes("TopK", {op.in("X"), op.list({op.extent("X", static_cast<int>(axis))})}, 2,
+               {{"axis", axis}, {"largest", op.flag("descending") ? 1 : 0}});
+  op.out("Out", found[0]);
+  op.out("Indices", found[1]);
+}
+
+inline onnx_lowering arg_extreme(const char* type) {
+  return [type](onnx_operator& op) {
+    const bool keeps = op.flag("keepdims") || op.rank("X") == 1;
+    op.out("Out", type, {op.in("X")}, {{"axis", op.integer("axis")}, {"keepdims", keeps ? 1 : 0}});
+  };
+}
+
+inline void add_order_argsort(onnx_operators& to) {
+  to.add("argsort", lower_argsort);
+  to.add("arg_max", arg_extreme("ArgMax"));
+  to.add("arg_min", arg_extreme("ArgMin"));
+}
+
+}  // namespace onnx
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/recurrent/lstmp/executor.hpp - lstm with a projection of its output.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/executor/kernel_table.hpp>
+#include <lamina/operators/recurrent/lstm/executor.hpp>
+
+namespace lamina::inline LAMINA_ABI::kernel {
+
+template <class Real>
+void add_lstmp_kernels(kernel_table<Real>& table) {
+  table["lstmp"] = lstm_forward<Real>;
+  table["lstmp_grad"] = lstm_gradient<Real>;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/reduce/mean/executor.hpp - the mean of all elements.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/executor/kernel_shape.hpp>
+#include <lamina/executor/kernel_table.hpp>
+
+namespace lamina::inline LAMINA_ABI::kernel {
+
+/// Out = sum of all elements / their number; 0 if there are none.
+template <class Real>
+void mean_forward(call_context<Real>& ctx) {
+  const auto& x = ctx.real("X");
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(x.flat(i));
+  if (x.size() > 0) sum /= static_cast<double>(x.size());
+  ctx.give("Out", tensor::filled<Real>({1}, static_cast<Real>(sum)));
+}
+
+/// dX = dOut / number of elements, everywhere.
+template <class Real>
+void mean_gradient(call_context<Real>& ctx) {
+  if (!ctx.wants("X@GRAD")) return;
+  auto dx = zeros<Real>(ctx.output_shape("X@GRAD"));
+  dx.fill(ctx.real("Out@GRAD").flat(0) / static_cast<Real>(dx.size()));
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+template <class Real>
+void add_mean_kernels(kernel_table<Real>& table) {
+  table["mean"] = mean_forward<Real>;
+  table["mean_grad"] = mean_gradient<Real>;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::kernel

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/roi_align/definition.hpp - interpolated samples of regions.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/math.hpp>
+#include <lamina/operators/operator_definition.hpp>
+#include <lamina/operators/region/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The averages of the parts of regions of images, without rounding: Out [regions, C,
+/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points or, if that is
+/// not positive, one point per element or part of one, evenly spaced. Values of points are
+/// interpolated; they are 0 more than one element outside of the image. X and ROIs as roi_pool.
+/// Source: He et al. 2017. Fluid: roi_align.
+struct roi_align : operator_definition {
+  static constexpr const char* type = "roi_align";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"spatial_scale", attribute_type::real, 1},
+       {"pooled_height", attribute_type::integer, 1},
+       {"pooled_width", attribute_type::integer, 1},
+       {"sampling_ratio", attribute_type::integer, -1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+/// One side of a region cut into parts for roi_align: its beginning, the length of a part, and the
+/// number of points per part.
+struct region_side {
+  float begin, part;
+  int points;
+
+  /// Point k of part i.
+  LAMINA_FN float at(int i, int k) const {
+    return begin + static_cast<float>(i) * part +
+           (static_cast<float>(k) + 0.5f) * part / static_cast<float>(points);
+  }
+};
+LAMINA_FN inline region_side region_side_of(float first, float last, float scale, int parts,
+                                            int ratio) {
+  const float begin = first * scale, rest = last * scale - begin;
+  const float length = rest < 1.0f ? 1.0f : rest;
+  const float part = length / static_cast<float>(parts);
+  // Too long to be walked through: without points.
+  const bool walks = part < static_cast<float>(1 << 28);
+  return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
+}
+
+/// Two neighbours along a side of an image, and the weight of the second one at a point between
+/// them.
+struct neighbours {
+  int low, high;
+  float part;
+  bool outside;  // more than an element away from the image
+};
+LAMINA_FN inline neighbours neighbours_of(float at, int size) {
+  // NaN is outside of every image.
+  if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
+  const float from = at < 0 ? 0.0f : at;
+  const int low = static_cast<int>(from);
+  if (low >= size - 1) return {size - 1, size - 1, 0, false};
+  return {low, low + 1, from - static_cast<float>(low), false};
+}
+
+/// The averages of the parts of regions of images, where each part reads its own channel: Out
+/// [regions, output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
+/// pooled_width, H, W]. 0 for a part without elements. Source: Dai et al. 2016. Fluid: psroi_pool.
+struct psroi_pool : operator_definition {
+  static constexpr const char* type = "psroi_pool";
+  static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
+  static constexpr auto outputs = slots_out;
+  static constexpr std::array<attribute_desc, 4> attributes{
+      {{"output_channels", attribute_type::integer},
+       {"spatial_scale", attribute_type::real, 1},
+       {"pooled_height", attribute_type::integer, 1},
+       {"pooled_width", attribute_type::integer, 1}}};
+  static constexpr std::uint32_t differentiable = 1;
+  static constexpr std::uint32_t gradient_inputs = 3;
+};
+
+using region_roi_align_operators = operator_list<roi_align, psroi_pool>;
+
+/// The rows (or columns) that part k of `parts` of a region holds, for psroi_pool: its corners are
+/// rounded before they are scaled.
+LAMINA_FN inline image_range scored_part(float first, float last, float scale, int parts, int k,
+                                         int size) {
+  const float begin = math::round(first) * scale;
+  const float rest = (math::round(last) + 1.0f) * scale - begin;
+  const float part = (rest < 0.1f ? 0.1f : rest) / static_cast<float>(parts);
+  // In double the product is exact, so that no compiler's fused product and sum rounds otherwise.
+  const double exact = static_cast<double>(part), first_at = static_cast<double>(begin);
+  const int from = bounded_int(math::floor(static_cast<float>(k * exact + first_at)));
+  const int to = bounded_int(math::ceil(static_cast<float>((k + 1) * exact + first_at)));
+  return {from < 0 ? 0 : from < size ? from : size, to < 0 ? 0 : to < size ? to : size};
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/region/roi_align/layer.hpp - interpolated samples of regions.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/layers/window.hpp>
+#include <lamina/operators/region/layer.hpp>
+#include <lamina/operators/region/roi_align/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// Options of roi_align.
+struct roi_align_attr {
+  float spatial_scale = 1;  // from the numbers of a region to elements of the image
+  int sampling_ratio = -1;  // points along each side of a part; -1: one for each begun element
+  std::string_view name{};
+};
+/// Options of psroi_pool.
+struct psroi_pool_attr {
+  float spatial_scale = 1;  // from the numbers of a region to elements of the image
+  std::string_view name{};
+};
+
+/// The averages of `Size` parts of regions of images, at points that are not rounded:
+/// `roi_align<7>(image, regions)`. Regions as for roi_pool; the result has their rows and shape [C,
+/// height, width of Size]. Source: He et al. 2017. Fluid: layers.roi_align.
+template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
+constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
+                         const options<roi_align_attr, T>& attr = {}, int line = __builtin_LINE()) {
+  using image = variable<T, R, C, H, W>;
+  using given = variable<U, S, D...>;
+  constexpr bool good = Size.least(1) && detail::are_regions<T, R, S, given>();
+  static_assert(check<good, gets_type<image, given>>,
+                "lamina: roi_align: a sequence of regions of four numbers for each image, and the "
+                "size is positive");
+  require_one_program(x, regions, line);
+  constexpr int height = good ? Size.height : 1, width = good ? Size.width : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "roi_align", attr.name);
+  const auto y = layer.template output<variable<T, S, C, height, width>>();
+  b.add_operator(schema_of<lamina::roi_align>(), {x.id, regions.id}, {y.id},
+                 b.attribute_list(attr.spatial_scale, height, width, attr.sampling_ratio));
+  return layer.returns(y);
+}
+
+/// The averages of `Size` parts of regions of images, where part (i, j) reads its own channel:
+/// `psroi_pool<3>(scores, regions)` of C channels gives [C / (height * width of Size), height,
+/// width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
+template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
+constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
+                          const options<psroi_pool_attr, T>& attr = {},
+                          int line = __builtin_LINE()) {
+  using image = variable<T, R, C, H, W>;
+  using given = variable<U, S, D...>;
+  constexpr int parts = Size.least(1) ? Size.height * Size.width : 0;
+  constexpr bool good =
+      parts > 0 && C % (parts > 0 ? parts : 1) == 0 && detail::are_regions<T, R, S, given>();
+  static_assert(check<good, gets<Size.height, Size.width>, gets_type<image, given>>,
+                "lamina: psroi_pool: a sequence of regions of four numbers for each image, and as "
+                "many channels for each part");
+  require_one_program(x, regions, line);
+  constexpr int height = good ? Size.height : 1, width = good ? Size.width : 1;
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "psroi_pool", attr.name);
+  const auto y = layer.template output<variable<T, S, C / (height * width), height, width>>();
+  b.add_operator(schema_of<lamina::psroi_pool>(), {x.id, regions.id}, {y.id},
+                 b.attribute_list(C / (height * width), attr.spatial_scale, height, width));
+  return layer.returns(y);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/conv/cpu_row_conv.hpp - row convolutions.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+
+#include <lamina/core/math.hpp>
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/sequence/conv/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+template <>
+struct call_kernel<row_conv> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), filter = c.input(1), out = c.output(0);
+    require_real<Real>(c, x);
+    const sequence_rows all = c.sequences(x);
+    for (int s = 0; s < all.count; ++s)
+      for (int t = all.begin(s); t < all.end(s); ++t) {
+        const int taps = std::min(filter.rows, all.end(s) - t);
+        const Real* const from = x.row<const Real>(t);
+        const Real* const w = filter.row<const Real>(0);
+        Real* const to = out.row<Real>(t);
+        for_each_position<Real>(x.columns, [&](std::ptrdiff_t i, auto like) {
+          auto sum = load(from + i, like) * load(w + i, like);
+          for (int j = 1; j < taps; ++j)
+            sum += load(from + j * x.stride + i, like) * load(w + j * filter.stride + i, like);
+          store(to + i, sum);
+        });
+      }
+  }
+};
+
+template <>
+struct call_kernel<gradient_of<row_conv>> {
+  static constexpr bool in_double = true;
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), filter = c.input(1), d = c.input(2);
+    const operand dx = c.output(0), dfilter = c.output(1);
+    const sequence_rows all = c.sequences(d);
+    if (dfilter) clear(dfilter);
+    for (int s = 0; s < all.count; ++s)
+      for (int t = all.begin(s); t < all.end(s); ++t) {
+        if (dx) back(d, filter, t, std::min(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
+        if (!dfilter) continue;
+        const int taps = std::min(filter.rows, all.end(s) - t);
+        for (int j = 0; j < taps; ++j) {
+          const Real* const dy = d.row<const Real>(t);
+          const Real* const from = x.row<const Real>(t + j);
+          Real* const to = dfilter.row<Real>(j);
+          for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
+            store(to + i,
+                  decltype(like)(load(to + i, like) + load(dy + i, like) * load(from + i, like)));
+          });
+        }
+      }
+  }
+
+ private:
+  // The results at t, t - 1, ... read row t through weights 0, 1, ...
+  template <class Real>
+  static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
+    const Real* const dy = d.row<const Real>(t);
+    const Real* const w = filter.row<const Real>(0);
+    for_each_position<Real>(d.columns, [&](std::ptrdiff_t i, auto like) {
+      auto sum = load(dy + i, like) * load(w + i, like);
+      for (int j = 1; j < taps; ++j)
+        sum += load(dy - j * d.stride + i, like) * load(w + j * filter.stride + i, like);
+      store(to + i, sum);
+    });
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/cpu.hpp - copies of rows, for all operators on sequences.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstring>
+
+#include <lamina/engine/cpu/memory/row_parts.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+namespace detail {
+
+/// Row `to` of an array becomes row `from` of another of the same type.
+inline void copy_row(const operand& x, int from, const operand& out, int to) {
+  const std::ptrdiff_t width = size_of(x.type);
+  std::memcpy(static_cast<char*>(out.data) + to * out.stride * width,
+              static_cast<const char*>(x.data) + from * x.stride * width,
+              static_cast<std::size_t>(x.columns * width));
+}
+
+/// All rows of x, which has as many as out.
+inline void copy_rows(const call_context& c, const operand& x, const operand& out) {
+  if (x.rows != out.rows) fail(c, {"expected ", out.rows, " rows, found ", x.rows});
+  for (int r = 0; r < x.rows; ++r) copy_row(x, r, out, r);
+}
+
+}  // namespace detail
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

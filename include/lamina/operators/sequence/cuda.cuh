@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/cuda.cuh - rows and copies of rows, for all operators on sequences.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/pooling_type.hpp>
+#include <lamina/engine/cuda/body/element_loops.cuh>
+#include <lamina/engine/cuda/body/part_copy.cuh>
+
+namespace lamina::inline LAMINA_ABI::engine::cuda {
+
+namespace detail {
+
+/// Arrays with one row per element of the sequences, and arrays with one row per sequence.
+struct sequence_arguments {
+  sequence_view all;
+  argument_view in[3], out[2];
+  divider columns;  // of arrays with one row per element
+  pooling_type type;
+  float pad;
+  int bytes;
+  int lines, width, count;
+};
+
+/// `domain`: the domain of the sequences; `like`: an array with one row per element.
+template <class Kernel, class Backend>
+void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
+                   const operand& like) {
+  a.all = c.sequences(domain);
+  a.columns = divider(like.columns);
+  a.bytes = size_of(like.type);
+  a.lines = a.count = a.all.count;
+  // Assumes that a sequence has the average length.
+  a.width = a.lines > 0 ? like.rows / a.lines * like.columns : 0;
+  if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
+}
+
+/// Each row of a sequence becomes another: the row of the sequence in an array with one row each,
+/// or the row as far from the other end.
+template <bool Reverse>
+struct sequence_copy_lines {
+  using arguments = sequence_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s);
+    LAMINA_CUDA_KEEP_LOOP
+    for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
+      int j = i;
+      const int r = begin + a.columns.divide(j), from = Reverse ? begin + end - 1 - r : s;
+      copy_element(a.in[0].data, from * a.in[0].stride + j, a.out[0].data, r * a.out[0].stride + j,
+                   a.bytes);
+    }
+  }
+};
+
+/// The sum over the copies of a sequence, in order; `outs` holds the first row of each copy.
+struct copied_arguments : sequence_arguments {
+  sequence_view copies, outs;
+};
+struct copied_slope_lines {
+  using arguments = copied_arguments;
+  template <class Team>
+  static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
+    const int begin = a.all.begin(s), end = a.all.end(s);
+    for (int i = team.rank(); i < (end - begin) * a.columns.divisor(); i += team.size()) {
+      int j = i;
+      const int r = a.columns.divide(j);
+      float sum = 0;
+      for (int k = a.copies.begin(s); k < a.copies.end(s); ++k)
+        sum += a.in[0].row<const float>(a.outs.begin(k) + r)[j];
+      a.out[0].row<float>(begin + r)[j] = sum;
+    }
+  }
+};
+
+}  // namespace detail
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/sequence/executor.hpp - copies of rows, for all operators on sequences.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/executor/kernel_shape.hpp>
+
+namespace lamina::inline LAMINA_ABI::kernel {
+
+/// For each row of a result, the number of the input row that is copied to it.
+using row_positions = std::vector<std::size_t>;
+
+/// The rows of x at `from`, of x's own type.
+inline tensor rows_at(const tensor& x, const row_positions& from) {
+  return x.visit([&]<class T>(const xt::xarray<T>& a) {
+    tensor_shape shape = shape_of(a);
+    const std::size_t width = matrix(shape, 1).columns;
+    shape[0] = from.size();
+    xt::xarray<T> out = xt::xarray<T>::from_shape(shape);
+    for (std::size_t r = 0; r < from.size(); ++r)
+      for (std::size_t c = 0; c < width; ++c) out.flat(r * width + c) = a.flat(from[r] * width + c);
+    return tensor(std::move(out));
+  });
+}
+
+/// Writes X@GRAD: each row of Out@GRAD is added to the row of X from which it was copied.
+template <class Real>
+void give_rows_back(call_context<Real>& ctx, const row_positions& from) {
+  const auto& d = ctx.real("Out@GRAD");
+  auto dx = zeros<Real>(ctx.input("X").shape());
+  const std::size_t width = matrix(shape_of(dx), 1).columns;
+  for (std::size_t r = 0; r < from.size(); ++r)
+    for (std::size_t c = 0; c < width; ++c) dx.flat(from[r] * width + c) += d.flat(r * width + c);
+  ctx.give("X@GRAD", std::move(dx));
+}
+
+/// Appends the rows from `first` to before `end`.
+inline void append_rows(row_positions& to, std::size_t first, std::size_t end) {
+  for (std::size_t r = first; r < end; ++r) to.push_back(r);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::kernel
