@@ -9,7 +9,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/elementwise/binary/definition.hpp>
-#include <lamina/operators/norm/group_norm/definition.hpp>
+#include <lamina/operators/norm/batch_norm/definition.hpp>
 #include <lamina/plan/lowering/images.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {
