@@ -23,6 +23,7 @@
 #include <lamina/model/static_evaluator.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
+#include <lamina/program/indexed.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>
@@ -30,4 +31,5 @@
 #include <lamina/train/trainer.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/clone_for_test.hpp>
+#include <lamina/transform/freeze.hpp>
 #include <lamina/transform/prune.hpp>

@@ -25,7 +25,7 @@ INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
 # anywhere.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
-     "data sequence control/read_minibatch"),
+     "data sequence control/read_minibatch create_parameter"),
     ("Fully connected, embeddings, products", "",
      "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors"),
     ("Activations",
@@ -46,8 +46,8 @@ FAMILIES = [
      "reduce/cumsum reduce/* elementwise/compare"),
     ("Costs",
      "Most give one number a row or an element; `mean` makes the cost of a program of them.",
-     "loss/cross_entropy loss/cross_entropy/softmax loss/row/bpr loss/pointwise loss/row hsigmoid "
-     "nce loss/crf loss/ctc"),
+     "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/row/bpr loss/pointwise "
+     "loss/row hsigmoid nce loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
      "elementwise/clip fill "

@@ -19,8 +19,13 @@
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
+#include <lamina/io/profile.hpp>
+#include <lamina/io/program_text.hpp>
+#include <lamina/io/summary.hpp>
 #include <lamina/lamina.hpp>
+#include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/model_average.hpp>
 
 namespace layer = lamina::layer;
@@ -52,6 +57,7 @@ void steps() {
   {
 #include "quickstart_8.inc"
   }
+#include "quickstart_9.inc"
 }
 }  // namespace quickstart
 
@@ -108,6 +114,37 @@ void compare(const Opt& optimizer, const F& equation) {
 #include "contributing_4.inc"
 #undef TEST_CASE
 }  // namespace contributing
+
+namespace building_blocks {
+#include "building_blocks_1.inc"
+constexpr auto blocks = lamina::program([](lamina::block& main) {
+  auto h = layer::data<"x", float, 32>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+#include "building_blocks_2.inc"
+#include "building_blocks_3.inc"
+  auto logits = layer::fc<3>(code * scale);
+#include "building_blocks_4.inc"
+  return std::tuple{cost, decoded};
+});
+void share_and_copy() {
+  lamina::model trained{net};
+#include "building_blocks_5.inc"
+  {
+#include "building_blocks_6.inc"
+  }
+#include "building_blocks_7.inc"
+}
+#include "building_blocks_8.inc"
+}  // namespace building_blocks
+
+namespace look_inside {
+void look() {
+  std::vector<lamina::dataset::digits::sample> batch(64);
+#include "look_inside_1.inc"
+#include "look_inside_2.inc"
+#include "look_inside_3.inc"
+}
+}  // namespace look_inside
 
 namespace bfloat16 {
 void evaluate() {

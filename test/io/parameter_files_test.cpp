@@ -9,6 +9,7 @@
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/layers/layers.hpp>
+#include <lamina/model/load_by_name.hpp>
 #include <lamina/model/model.hpp>
 
 namespace layer = lamina::layer;
@@ -79,6 +80,26 @@ std::string changed(std::string bytes, std::size_t at, const std::string& to) {
 }
 
 }  // namespace
+
+TEST_CASE("values of every kind of file are loaded by name") {
+  const temporary_folder folder;
+  for (const kind& k : kinds) {
+    const net_model from{net, 3};
+    net_model to{net, 4};
+    const std::string path = folder.path() + "/values." + k.suffix;
+    k.save_model(path, from);
+    named_tensors values = k.load(path);
+    values.erase("output.b_0");
+    values.emplace("further", tensor({2}, std::vector<float>{1, 2}));
+    if (k.suffix == "tar")  // which has no vectors
+      values.at("fc_0.b_0") = tensor({19}, std::vector<float>(19));
+    const lamina::load_report r = load_by_name(lamina::entries_of(values), to);
+    CHECK(r.loaded == std::vector<std::string>{"fc_0.w_0", "fc_0.b_0", "output.w_0"});
+    CHECK(r.missing == std::vector<std::string>{"output.b_0"});
+    CHECK(r.surplus == std::vector<std::string>{"further"});
+    CHECK(to.parameter<"output.w_0">() == from.parameter<"output.w_0">());
+  }
+}
 
 TEST_CASE("parameter files: values and models go there and back, bit for bit") {
   const temporary_folder folder;

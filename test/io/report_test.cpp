@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report counts is what can be counted by hand.
+// What a report and a summary count is what can be counted by hand.
 #include <catch2/catch.hpp>
 
 #include <lamina/io/report.hpp>
+#include <lamina/io/summary.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/freeze.hpp>
 
 namespace layer = lamina::layer;
 using Catch::Contains;
@@ -49,8 +51,74 @@ constexpr auto loop = program([](lamina::block& main) {
   });
   return layer::mean(h);
 });
+// A shared matrix, a batch_norm, convolutions of groups, and a layer of the user's name twice.
+constexpr auto branches = program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4, 6, 6>(main);
+  auto a = layer::batch_norm(layer::conv2d<8, 3, lamina::window{.groups = 2}>(x, {.bias = false}));
+  auto l = layer::fc<5>(a, {.param = {.name = "w"}, .name = "left"});
+  auto r = layer::fc<5>(a, {.param = {.name = "w"}, .bias = false, .name = "right"});
+  layer::create_parameter<float, 2, 3>(main);
+  return layer::mean(l + r);
+});
+
+const lamina::layer_summary& layer_of(const lamina::program_summary& s, std::string_view name) {
+  for (const lamina::layer_summary& l : s.layers)
+    if (l.name == name) return l;
+  FAIL("no layer " << name);
+  return s.layers[0];
+}
 
 }  // namespace
+
+TEST_CASE("summary: flops are those of the report") {
+  const lamina::report_options run{.rows = 7, .tokens = 11, .iterations = 5};
+  const auto same = [&](auto net) {
+    const lamina::program_summary s = lamina::summary(net, run);
+    CHECK(s.flops > 0);
+    CHECK(s.flops == lamina::report(net, run).flops());
+    CHECK(s.parameters == net.parameter_count());
+  };
+  same(perceptron);
+  same(convolutions);
+  same(positions);
+  same(words);
+  same(loop);
+  same(branches);
+}
+
+TEST_CASE("summary: layers with shapes and parameters, shared ones counted once") {
+  const lamina::program_summary s = lamina::summary(branches);
+  const auto& conv = layer_of(s, "conv2d_0");
+  CHECK(conv.output == "[batch, 8, 4, 4]");
+  CHECK(conv.operators == "conv2d");
+  CHECK(conv.parameters == 8 * 2 * 9);
+  CHECK(conv.flops == 2 * 8 * 16 * 2 * 9);  // a channel reads the 2 of its group
+  CHECK(layer_of(s, "batch_norm_0").parameters == 4 * 8);
+  const auto& left = layer_of(s, "left");
+  CHECK(left.operators == "mul + elementwise_add");
+  CHECK(left.parameters == 128 * 5 + 5);
+  const auto& right = layer_of(s, "right");
+  CHECK(right.parameters == 0);
+  CHECK(right.shared == 128 * 5);
+  CHECK(right.flops == left.flops);  // the product is computed twice all the same
+  CHECK(s.parameters == 8 * 2 * 9 + 4 * 8 + 128 * 5 + 5 + 6);
+  CHECK(s.trainable == s.parameters - 2 * 8);  // the moving statistics
+  CHECK(s.bytes == 4 * s.parameters);
+  CHECK(layer_of(lamina::summary(words), "embedding_0").output == "[words, 4]");
+  const auto frozen = lamina::summary(lamina::transform::freeze<"w">(branches));
+  CHECK(frozen.trainable == s.trainable - 128 * 5);
+  CHECK(frozen.parameters == s.parameters);
+}
+
+TEST_CASE("summary: the table") {
+  const std::string text = lamina::summary(perceptron, {.rows = 64}).text();
+  CHECK_THAT(text, Contains("\nfc_0 ") &&
+                       Contains("  mul + elementwise_add + relu  [batch, 128] ") &&
+                       Contains(" 100,480      12.845\n"));
+  CHECK_THAT(text, Contains("parameters: 109,386, trained 109,386, fixed 0; 427.3 KB\n"
+                            "Mflop for 64 rows: 13.976\n"));
+  CHECK_THAT(lamina::summary(branches).text(), Contains(" 0 (640)"));
+}
 
 TEST_CASE("report: products of a perceptron, forward and in training") {
   const double once = 784 * 128 + 128 * 64 + 64 * 10;

@@ -91,7 +91,7 @@ TEST_CASE("a model made with share_parameters_of has the very parameters of the 
 
   // What only one has is its own; shared memory lives as long as its last user.
   lamina::model other{one_tower, lamina::share_parameters_of(server)};
-  server.set_parameter<"own_bias">({{4}, {1, 2, 3, 4}});
+  server.set_parameter<"own_bias">({1.f, 2.f, 3.f, 4.f});
   CHECK((other.parameter<"own_bias">() == server.parameter<"own_bias">()));
   ranker.reset();
   CHECK((server.parameter<"projection">() == w));

@@ -110,6 +110,8 @@
 #include <lamina/operators/shape/reshape/layer.hpp>
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/class_vectors.hpp>
+#include <lamina/layers/class_weights.hpp>
+#include <lamina/layers/create_parameter.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/glu.hpp>
 #include <lamina/layers/hsigmoid.hpp>

@@ -381,4 +381,8 @@ template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;
 
+/// The evaluator of a program, as a member of a class: `lamina::evaluator_of<net> e_{model_}`.
+template <const auto& Net>
+using evaluator_of = evaluator<std::remove_cvref_t<decltype(Net)>>;
+
 }  // namespace lamina::inline LAMINA_ABI

@@ -13,7 +13,9 @@
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/initialize.hpp>
+#include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
@@ -34,18 +36,23 @@ struct no_program {
 };
 }  // namespace detail
 
-/// Names the model whose parameters a new model shares: `model m{program, share_parameters_of(n)}`.
-template <program_type Q>
+/// Names the model whose parameters a new model shares, all or those of some layers.
+template <program_type Q, fixed_string... Layers>
 struct shared_parameters {
   const model<Q>& from;
 };
 /// Whether T is such a name.
 template <class T>
 inline constexpr bool is_shared_parameters = false;
-template <program_type Q>
-inline constexpr bool is_shared_parameters<shared_parameters<Q>> = true;
-template <program_type Q>
-shared_parameters<Q> share_parameters_of(const model<Q>& from) {
+template <program_type Q, fixed_string... Layers>
+inline constexpr bool is_shared_parameters<shared_parameters<Q, Layers...>> = true;
+
+/// `model m{program, share_parameters_of(n)}` shares each parameter that both models have. With
+/// names, only parameters of these names and those of layers of these names:
+/// `share_parameters_of<"embedding", "fc_0.w_0">(n)` (names.hpp, belongs_to). The design document
+/// of PaddlePaddle: parameter_model.
+template <fixed_string... Layers, program_type Q>
+shared_parameters<Q, Layers...> share_parameters_of(const model<Q>& from) {
   return {from};
 }
 
@@ -67,16 +74,23 @@ class model {
   }
 
   /// As above, but shares each parameter that `other` has under the same name: training one model
-  /// changes both. Parameters with equal names and different shapes are a compile-time error.
-  template <program_type Q>
-  model(P, shared_parameters<Q> other, std::uint64_t seed = 1) {
-    create();
-    initialise(seed);
+  /// changes both. Several models and a seed may follow, `model m{program,
+  /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`: a parameter is shared with the
+  /// first of them that has it. Parameters with equal names and different shapes are a compile-time
+  /// error, as is a name that not both models have.
+  template <program_type Q, fixed_string... Layers, class... More>
+  model(P program, shared_parameters<Q, Layers...> other, const More&... more)
+      : model(program, more...) {
     using all = std::make_integer_sequence<int, P::desc.count.parameters>;
-    constexpr int wrong = first_mismatch<Q>(all{});
+    using chosen = shared_parameters<Q, Layers...>;
+    constexpr int wrong = first_mismatch<chosen>(all{});
     static_assert(check<(wrong < 0), typename mismatch<Q, wrong>::type>,
                   "lamina: model: parameters that models share have one shape and type");
-    if constexpr (wrong < 0) share_each(other.from, all{});
+    constexpr bool known = is_faulty<P> || is_faulty<Q> || (shares<Q, Layers>(all{}) && ...);
+    static_assert(check<known, detail::name_letters<Layers>...>,
+                  "lamina: share_parameters_of: expected names of layers or parameters that both "
+                  "models have");
+    if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
   }
 
   /// Refuses a missing program, or anything else, with a one-line error.
@@ -98,6 +112,33 @@ class model {
   model& operator=(const model&) = delete;
   model(model&&) = default;
   model& operator=(model&&) = default;
+
+  /// A model with the same values in memory of its own, also where this one shares memory with
+  /// others. To keep the best parameters of a run: `auto best = m.clone()`, then
+  /// `best.copy_parameters(m)` after each improvement.
+  model clone() const {
+    model made{own_memory{}};
+    made.copy_parameters(*this);
+    return made;
+  }
+
+  /// Sets every parameter to the value that a model of this or another program has under the same
+  /// name. Throws lamina::error for one that is missing there or has another shape or type; nothing
+  /// is changed then. Further parameters of `from` are ignored.
+  template <program_type Q>
+  void copy_parameters(const model<Q>& from) {
+    copy_from(from, 1, nullptr, 0);
+  }
+  /// Moves every parameter towards that of `from`: p = (1 - tau) p + tau q with 0 <= tau <= 1, for
+  /// target networks and averages of models. Parameters that the program itself changes in training
+  /// (the moving statistics of batch_norm) are copied if tau > 0: they belong to the mini-batches
+  /// that `from` has seen. Parameters that both models share stay. Allocates nothing for a model of
+  /// the same program.
+  template <program_type Q>
+  void copy_parameters(const model<Q>& from, double tau) {
+    using written = detail::written_parameters<P>;
+    copy_from(from, tau, written::all.of, written::all.count);
+  }
 
   /// The number of parameters.
   static constexpr int parameter_arrays() { return P::desc.count.parameters; }
@@ -213,10 +254,23 @@ class model {
       import_values(v.index, values.data());
     }
   }
-  template <class Q, int... Index>
+  struct own_memory {};
+  /// Memory of its own, without values.
+  explicit model(own_memory) { create(); }
+
+  template <program_type Q>
+  LAMINA_COLD void copy_from(const model<Q>& from, double tau, const int* copied, int count) {
+    std::vector<int> counterparts;
+    if constexpr (!std::is_same_v<P, Q>)
+      counterparts = detail::counterparts(parameters_in<P>(), parameters_in<Q>());
+    detail::copy_arrays({parameters_in<P>(), memory()}, {parameters_in<Q>(), from.memory()},
+                        std::is_same_v<P, Q> ? nullptr : counterparts.data(), tau, copied, count);
+  }
+
+  template <class Shared, class Q, int... Index>
   void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
     // A list and not a fold, because clang folds at most 256 operands.
-    const int each[] = {0, (share_one<Q, Index>(other), 0)...};
+    const int each[] = {0, (share_one<Shared, Q, Index>(other), 0)...};
     (void)each;
   }
   template <class Q, int Index>
@@ -261,24 +315,50 @@ class model {
     using type =
         gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
   };
-  template <class Q, int Index>
+  /// Whether parameter Index is among those that are shared.
+  template <int Index>
+  static constexpr bool is_of(std::string_view layer) {
+    return detail::parameter_belongs_to(P::desc, P::desc.parameters[Index].variable, layer);
+  }
+  template <class Shared, int Index>
+  struct chooses;
+  template <class Q, fixed_string... Layers, int Index>
+  struct chooses<shared_parameters<Q, Layers...>, Index> {
+    using program = Q;
+    static constexpr bool value = [] {
+      if constexpr (sizeof...(Layers) == 0)
+        return true;
+      else
+        return (is_of<Index>(Layers.view()) || ...);
+    }();
+  };
+  /// Whether both models have a parameter of this layer.
+  template <class Q, fixed_string Layer, int... Index>
+  static constexpr bool shares(std::integer_sequence<int, Index...>) {
+    const bool both[] = {(counterpart<Q, Index> >= 0 && is_of<Index>(Layer.view()))..., false};
+    for (const bool b : both)
+      if (b) return true;
+    return false;
+  }
+  template <class Shared, int Index>
   static constexpr bool fits_one() {
-    constexpr int k = counterpart<Q, Index>;
+    using Q = typename chooses<Shared, Index>::program;
+    constexpr int k = chooses<Shared, Index>::value ? counterpart<Q, Index> : -1;
     if constexpr (k >= 0)
       return same_extent<parameter_extent<P, Index>, parameter_extent<Q, k>>();
     else
       return true;
   }
-  template <class Q, int... Index>
+  template <class Shared, int... Index>
   static constexpr int first_mismatch(std::integer_sequence<int, Index...>) {
-    const bool fits[] = {fits_one<Q, Index>()..., true};
+    const bool fits[] = {fits_one<Shared, Index>()..., true};
     for (int i = 0; i < P::desc.count.parameters; ++i)
       if (!fits[i]) return i;
     return -1;
   }
-  template <class Q, int Index>
+  template <class Shared, class Q, int Index>
   void share_one(const model<Q>& other) {
-    constexpr int k = counterpart<Q, Index>;
+    constexpr int k = chooses<Shared, Index>::value ? counterpart<Q, Index> : -1;
     if constexpr (k >= 0) {
       owners_[Index] = other.owner(k);
       pointers_[Index] = owners_[Index]->data();
@@ -299,5 +379,9 @@ template <class... Given>
 model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
+
+/// The model of a program, as a member of a class: `lamina::model_of<net> model_{net}`.
+template <const auto& Net>
+using model_of = model<std::remove_cvref_t<decltype(Net)>>;
 
 }  // namespace lamina::inline LAMINA_ABI

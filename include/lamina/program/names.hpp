@@ -97,4 +97,28 @@ constexpr bool base_has_name(const Program& p, const name_desc* names, int base,
   return same;
 }
 
+/// Whether a name is `owner`, or continues it after a whole word: "block_1.w_0" belongs to
+/// "block_1" and to "block", but "block_10.w_0" does not belong to "block_1".
+constexpr bool belongs_to(std::string_view name, std::string_view owner) {
+  const auto is_word = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  if (owner.empty() || !name.starts_with(owner)) return false;
+  return name.size() == owner.size() || !is_word(owner.back()) || !is_word(name[owner.size()]);
+}
+
+namespace detail {
+/// Whether the name of a parameter belongs to this name of a layer or parameter.
+template <class Program>
+constexpr bool parameter_belongs_to(const Program& p, int variable, std::string_view owner) {
+  const int n = name_length(p, variable);
+  char* text = new char[static_cast<unsigned>(n) + 1];
+  name_writer w{text};
+  write_name(p, variable, w);
+  const bool belongs = belongs_to(std::string_view(text, static_cast<std::size_t>(n)), owner);
+  delete[] text;
+  return belongs;
+}
+}  // namespace detail
+
 }  // namespace lamina::inline LAMINA_ABI

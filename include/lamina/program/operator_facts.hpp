@@ -49,7 +49,8 @@ enum class product_rule : std::uint8_t {
   transposed_convolution,  // Input and Filter, as those of conv2d_transpose
   mul,                     // of X and the matrix that Y is, as those of mul
   matmul,                  // of batches of matrices, as those of matmul
-  recurrent                // of each row with Weight, and with ProjWeight where there is one
+  recurrent,               // of each row with Weight, and with ProjWeight where there is one
+  sequence_filter          // of each row and those around it with Filter, as those of sequence_conv
 };
 
 /// How an operator runs the block in its first attribute.

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,6 +51,19 @@ class array {
       throw error(text() << "lamina: array: expected " << n << " elements for the shape "
                          << text().list(shape_) << ", found " << values_.size());
   }
+  /// Rows in braces: `array<float>{{1, 2, 3}, {4, 5, 6}}` has the shape [2, 3]; there may be three
+  /// levels. Throws lamina::error for rows of different length. A shape is written in parentheses:
+  /// `array<float>({2, 3}, {1, 2, 3, 4, 5, 6})`.
+  array(std::initializer_list<std::initializer_list<T>> rows) { add(rows, 0); }
+  array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks) {
+    add(blocks, 0);
+  }
+  /// Elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. One of them at least is
+  /// a floating point number, because whole numbers alone could be meant as a shape.
+  template <class... N>
+  requires((std::is_arithmetic_v<N> && ...) && (std::is_floating_point_v<N> || ...))
+      array(N... element)  // NOLINT: elements in braces convert
+      : shape_{sizeof...(N)}, values_{static_cast<T>(element)...} {}
   /// A copy of a view, or of an array of another library.
   template <elements_in_shape<T> A>
   requires(!std::is_same_v<A, array>) array(const A& from)  // NOLINT: an array converts
@@ -96,7 +110,88 @@ class array {
   /// Equal shapes and equal elements.
   friend bool operator==(const array&, const array&) = default;
 
+  /// Arithmetic of elements, in place and as a new array. The other operand is an array of the same
+  /// shape (otherwise lamina::error) or a number: `w += 0.1f * (target - w)`.
+  array& operator+=(const array& b) {
+    return each(b, [](T& x, T y) { x += y; });
+  }
+  array& operator-=(const array& b) {
+    return each(b, [](T& x, T y) { x -= y; });
+  }
+  array& operator*=(const array& b) {
+    return each(b, [](T& x, T y) { x *= y; });
+  }
+  array& operator/=(const array& b) {
+    return each(b, [](T& x, T y) { x /= y; });
+  }
+  array& operator+=(T b) {
+    for (T& x : values_) x += b;
+    return *this;
+  }
+  array& operator-=(T b) {
+    for (T& x : values_) x -= b;
+    return *this;
+  }
+  array& operator*=(T b) {
+    for (T& x : values_) x *= b;
+    return *this;
+  }
+  array& operator/=(T b) {
+    for (T& x : values_) x /= b;
+    return *this;
+  }
+  friend array operator+(array a, const array& b) { return std::move(a += b); }
+  friend array operator-(array a, const array& b) { return std::move(a -= b); }
+  friend array operator*(array a, const array& b) { return std::move(a *= b); }
+  friend array operator/(array a, const array& b) { return std::move(a /= b); }
+  friend array operator+(array a, T b) { return std::move(a += b); }
+  friend array operator-(array a, T b) { return std::move(a -= b); }
+  friend array operator*(array a, T b) { return std::move(a *= b); }
+  friend array operator/(array a, T b) { return std::move(a /= b); }
+  friend array operator+(T a, array b) { return std::move(b += a); }
+  friend array operator*(T a, array b) { return std::move(b *= a); }
+  friend array operator-(T a, array b) {
+    for (T& x : b.values_) x = a - x;
+    return b;
+  }
+  friend array operator/(T a, array b) {
+    for (T& x : b.values_) x = a / x;
+    return b;
+  }
+  friend array operator-(array a) {
+    for (T& x : a.values_) x = -x;
+    return a;
+  }
+
  private:
+  template <class F>
+  array& each(const array& b, F&& f) {
+    if (shape_ != b.shape_)
+      throw error(text() << "lamina: array: expected operands of one shape, " << text().list(shape_)
+                         << ", found " << text().list(b.shape_));
+    for (std::size_t i = 0; i < values_.size(); ++i) f(values_[i], b.values_[i]);
+    return *this;
+  }
+
+  /// Appends elements in braces; `level` counts the braces around them.
+  void add(std::initializer_list<T> row, std::size_t level) {
+    extend(row.size(), level);
+    values_.insert(values_.end(), row.begin(), row.end());
+  }
+  template <class Row>
+  void add(std::initializer_list<Row> rows, std::size_t level) {
+    extend(rows.size(), level);
+    for (const Row& r : rows) add(r, level + 1);
+  }
+  void extend(std::size_t size, std::size_t level) {
+    if (level == shape_.size())
+      shape_.push_back(size);
+    else if (shape_[level] != size)
+      throw error(text() << "lamina: array: expected rows of one length, " << shape_[level]
+                         << ", found " << size
+                         << " (a shape is written in parentheses: array({2, 3}, {...}))");
+  }
+
   template <class... Index>
   std::size_t position(Index... at) const {
     std::size_t n = 0, d = 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <lamina/core/error.hpp>
+#include <lamina/model/tensor_file.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/tensor/scope.hpp>
 #include <lamina/tensor/tensor.hpp>
@@ -52,6 +54,22 @@ named_tensors tensors_of(const model<P>& from) {
   for (int i = 0; i < model<P>::parameter_arrays(); ++i)
     all.emplace(model<P>::describe(i).name, from.get(i));
   return all;
+}
+
+/// Values by name as arrays for load_by_name: `load_by_name(entries_of(load_npz(path)), model)`.
+inline std::vector<tensor_entry> entries_of(const named_tensors& all) {
+  std::vector<tensor_entry> made;
+  for (const auto& [name, value] : all) {
+    const std::size_t bytes = value.size() * static_cast<std::size_t>(size_of(value.type()));
+    const tensor_shape shape = value.shape();
+    tensor_entry& e = made.emplace_back();
+    e.name = name;
+    e.type = value.type();
+    e.dims.assign(shape.begin(), shape.end());
+    e.bytes.resize(bytes);
+    if (bytes > 0) std::memcpy(e.bytes.data(), value.data(), bytes);
+  }
+  return made;
 }
 
 namespace detail {

@@ -30,7 +30,6 @@ inline constexpr bool is_float = std::is_same_v<Real, float>;
 
 struct conv_kernel {
   static constexpr bool convolves = true;  // may use the special methods of conv_methods
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), residual = c.input(3);
@@ -66,7 +65,6 @@ struct conv_kernel {
 
 struct conv_gradient_kernel {
   static constexpr bool convolves = true;
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(4);
@@ -137,7 +135,6 @@ struct call_kernel<conv_filter_gradient_sum> {
 
 template <>
 struct call_kernel<channel_sums> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(0), sums = c.output(0);
@@ -148,7 +145,6 @@ struct call_kernel<channel_sums> {
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool convolves = true;
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), bias = c.input(2), y = c.output(0);
@@ -176,7 +172,6 @@ struct call_kernel<conv2d_transpose> {
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool convolves = true;
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), w = c.input(1), d = c.input(3);

@@ -125,7 +125,6 @@ struct pointwise_output {
 
 template <class Op>
 requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {

@@ -33,7 +33,6 @@ inline void fill(const operand& to, double value) {
 
 template <>
 struct call_kernel<fill_constant> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::fill(c.output(0), c.number(2));
@@ -42,7 +41,6 @@ struct call_kernel<fill_constant> {
 
 template <>
 struct call_kernel<assign_value> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);

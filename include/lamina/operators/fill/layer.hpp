@@ -4,7 +4,13 @@
 
 #include <lamina/core/config.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <lamina/core/check.hpp>
 #include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/fill/definition.hpp>
 
 namespace lamina::inline LAMINA_ABI::layer {
 
@@ -39,6 +45,67 @@ constexpr auto fill_constant(const block& main, double value, const fill_constan
     return filled(layer.template output<variable<T, once, 1>>());
   else
     return filled(layer.template output<variable<T, once, Dims...>>());
+}
+
+/// Options of assign_value.
+struct assign_value_attr {
+  std::string_view name{};
+};
+
+/// A constant with the given elements, row by row, of shape [Dims...], or [N] without dimensions:
+/// `assign_value<2, 3>(main, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})`. Elements are float, or whole numbers
+/// of 32 bits. No gradient flows into it, and it is not saved with the model. Fluid: layers.assign
+/// of an array of numpy.
+template <int... Dims, element T, std::size_t N>
+constexpr auto assign_value(const block& main, const T (&values)[N],
+                            const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
+  constexpr bool whole = __is_same(T, std::int32_t) || __is_same(T, std::int64_t);
+  constexpr bool known = whole || __is_same(T, float);
+  static_assert(check<known, gets_type<T>>,
+                "lamina: assign_value: expected elements of float, int32 or int64");
+  constexpr int count = static_cast<int>(N);
+  constexpr int size = sizeof...(Dims) == 0 ? count : (1 * ... * Dims);
+  static_assert(check<size == count, expects<size>, gets<count>>,
+                "lamina: assign_value: there are as many elements as the shape has");
+  program_builder& b = *main.builder;
+  layer_helper layer(b, "assign_value", attr.name);
+  const auto made = [&](auto y) {
+    const variable_desc v = b.variables[detail::without_gradient(layer, y.id)];
+    int extent[sizeof...(Dims) + 1] = {};
+    for (int i = 0; i < v.rank; ++i) extent[i] = b.dims[v.dims + i];
+    const attribute_value shape = b.integer_list(extent, v.rank), none{0, 0, 0};
+    const int type = static_cast<int>(dtype_of<T>);
+    int attributes = -1;
+    if constexpr (__is_same(T, float)) {
+      attributes = b.attribute_list(shape, type, b.real_list(values, count), none);
+    } else {
+      int numbers[N] = {};
+      for (std::size_t i = 0; i < N; ++i) {
+        numbers[i] = static_cast<int>(values[i]);
+        b.require_option(static_cast<T>(numbers[i]) == values[i], line,
+                         "assign_value: whole numbers of 32 bits");
+      }
+      attributes = b.attribute_list(shape, type, none, b.integer_list(numbers, count));
+    }
+    const int out = b.arguments.count;
+    b.argument(y.id);
+    b.operators.push({&schema_of<lamina::assign_value>(), out, out, out + 1, attributes,
+                      b.current_block, b.role});
+    return layer.returns(y);
+  };
+  if constexpr (sizeof...(Dims) == 0)
+    return made(layer.template output<variable<T, once, count>>());
+  else
+    return made(layer.template output<variable<T, once, Dims...>>());
+}
+/// The same with the elements of a std::array, mostly a constant: `assign_value<10, 1>(main,
+/// table)`.
+template <int... Dims, element T, std::size_t N>
+constexpr auto assign_value(const block& main, const std::array<T, N>& values,
+                            const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
+  T plain[N] = {};
+  for (std::size_t i = 0; i < N; ++i) plain[i] = values[i];
+  return assign_value<Dims...>(main, plain, attr, line);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -115,7 +115,6 @@ class resize_kernel {
 
 template <bool Nearest>
 struct interpolate {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
@@ -129,7 +128,6 @@ struct interpolate {
 };
 template <bool Nearest>
 struct interpolate_gradient {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);
@@ -173,7 +171,6 @@ struct call_kernel<gradient_of<nearest_interp>> : detail::interpolate_gradient<t
 
 template <>
 struct call_kernel<pad2d> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
@@ -186,7 +183,6 @@ struct call_kernel<pad2d> {
 };
 template <>
 struct call_kernel<gradient_of<pad2d>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);

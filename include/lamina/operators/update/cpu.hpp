@@ -146,8 +146,6 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
-  static constexpr bool in_double = true;
-
   template <class Real = float>
   static void run(const call_context& c) {
     if (!c.at_position(0)) return;
@@ -188,8 +186,6 @@ template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
   static constexpr int arrays = 2 + update::states;
-  static constexpr bool in_double = true;
-
   template <class Real = float>
   static void run(const call_context& c) {
     // A machine that does not apply updates itself leaves the rows as they are.

@@ -74,7 +74,6 @@ inline void add_aside(const operand& xs, const operand& dys, const operand& sum,
 
 template <>
 struct call_kernel<collect_product> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), dy = c.input(1), sum = c.input(2);
@@ -100,7 +99,6 @@ struct call_kernel<collect_product> {
 
 template <>
 struct call_kernel<collected_product> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::add_aside<Real>(c.input(0), c.input(1), c.input(2), c.scratch());
@@ -115,7 +113,6 @@ struct call_kernel<collected_product> {
 
 template <>
 struct call_kernel<transposed_panels> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand w = c.input(0);

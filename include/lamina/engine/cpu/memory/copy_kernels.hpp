@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<stage_feed> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
@@ -30,7 +29,6 @@ struct call_kernel<stage_feed> {
 
 template <>
 struct call_kernel<unpack_panels> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
@@ -45,7 +43,6 @@ struct call_kernel<unpack_panels> {
 
 template <>
 struct call_kernel<pack_panels> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.at_position(0), to = c.at_position(1);
@@ -56,7 +53,6 @@ struct call_kernel<pack_panels> {
 
 template <>
 struct call_kernel<rows_hand_over> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     hand_over_sequences(c, c.input(0).domain, c.output(0).domain);

@@ -34,7 +34,6 @@ inline Real& alpha_at(const operand& alpha, int i) {
 
 template <>
 struct call_kernel<prelu> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), out = c.output(0);
@@ -53,7 +52,6 @@ struct call_kernel<prelu> {
 
 template <>
 struct call_kernel<gradient_of<prelu>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), alpha = c.input(1), slope = c.input(2);
@@ -95,7 +93,6 @@ struct call_kernel<gradient_of<prelu>> {
 
 template <>
 struct call_kernel<maxout> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
@@ -118,7 +115,6 @@ struct call_kernel<maxout> {
 /// The gradient goes to the first of several largest elements.
 template <>
 struct call_kernel<gradient_of<maxout>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);

@@ -89,7 +89,6 @@ LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
 
 template <>
 struct call_kernel<softmax> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
@@ -115,7 +114,6 @@ struct call_kernel<softmax> {
 
 template <>
 struct call_kernel<gradient_of<softmax>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.input(0), slope = c.input(1), dx = c.output(0);

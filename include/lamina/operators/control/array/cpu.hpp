@@ -99,7 +99,6 @@ inline void add_block(const operand& x, const operand& to, int n) {
 
 template <>
 struct call_kernel<write_to_array> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
@@ -114,7 +113,6 @@ struct call_kernel<write_to_array> {
 
 template <>
 struct call_kernel<write_to_array_gradient> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.input(2), dx = c.output(0);
@@ -134,7 +132,6 @@ struct call_kernel<write_to_array_gradient> {
 
 template <>
 struct call_kernel<read_from_array> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand from = c.input(0);
@@ -153,7 +150,6 @@ struct call_kernel<read_from_array> {
 
 template <>
 struct call_kernel<read_from_array_gradient> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1), to = c.output(0);
@@ -167,7 +163,6 @@ struct call_kernel<read_from_array_gradient> {
 
 template <>
 struct call_kernel<lod_array_length> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = array_of(c.input(0)).size();
@@ -203,7 +198,6 @@ inline char* element(const operand& o, std::ptrdiff_t at) {
 
 template <>
 struct call_kernel<tensor_to_tensor_array> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const detail::step_parts x(c, c.input(0), c.integer(0));
@@ -223,7 +217,6 @@ struct call_kernel<tensor_to_tensor_array> {
 
 template <>
 struct call_kernel<tensor_array_to_tensor> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     if (!c.flag(1)) fail(c, {"expected use_stack, found that parts are to be joined"});

@@ -12,7 +12,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// A machine runs blocks itself (block_runner.hpp); the entries in the table of kernels are
 /// placeholders.
 struct no_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context&) {}
 };

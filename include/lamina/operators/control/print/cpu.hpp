@@ -12,7 +12,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// Host only: writes to stderr while the program runs.
 template <>
 struct call_kernel<print> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);

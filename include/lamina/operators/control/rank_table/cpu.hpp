@@ -13,7 +13,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<lod_rank_table> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const sequence_rows all = c.sequences(c.input(0));
@@ -24,7 +23,6 @@ struct call_kernel<lod_rank_table> {
 
 template <>
 struct call_kernel<max_sequence_len> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     *c.output(0).row<std::int64_t>(0) = rank_table(c.input(0)).steps();
@@ -33,7 +31,6 @@ struct call_kernel<max_sequence_len> {
 
 template <>
 struct call_kernel<lod_tensor_to_array> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
@@ -50,7 +47,6 @@ struct call_kernel<lod_tensor_to_array> {
 
 template <>
 struct call_kernel<array_to_lod_tensor> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
@@ -73,7 +69,6 @@ struct call_kernel<array_to_lod_tensor> {
 
 template <>
 struct call_kernel<shrink_rnn_memory> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -93,7 +88,6 @@ struct call_kernel<shrink_rnn_memory> {
 
 template <>
 struct call_kernel<gradient_of<shrink_rnn_memory>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
@@ -106,7 +100,6 @@ struct call_kernel<gradient_of<shrink_rnn_memory>> {
 
 template <>
 struct call_kernel<reorder_lod_tensor_by_rank> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -125,7 +118,6 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
 
 template <>
 struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const rank_table table(c.input(0));
@@ -147,7 +139,6 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
 
 template <>
 struct call_kernel<last_rnn_memory> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand array = c.input(0), out = c.output(0);
@@ -164,7 +155,6 @@ struct call_kernel<last_rnn_memory> {
 
 template <>
 struct call_kernel<last_rnn_memory_gradient> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const rank_table table(c.input(0));
@@ -187,7 +177,6 @@ struct call_kernel<last_rnn_memory_gradient> {
 
 template <>
 struct call_kernel<fill_constant_batch_size_like> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     c.set_rows(c.output(0), c.input(0).rows);

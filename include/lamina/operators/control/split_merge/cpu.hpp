@@ -28,7 +28,6 @@ struct row_mask {
 
 template <>
 struct call_kernel<split_lod_tensor> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -51,7 +50,6 @@ struct call_kernel<split_lod_tensor> {
 
 template <>
 struct call_kernel<merge_lod_tensor> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int levels = levels_below_mask(c, c.output(0).domain, c.integer(0));
@@ -135,7 +133,6 @@ inline void take_whole(const call_context& c, int in, int out) {
 
 template <>
 struct call_kernel<select_input> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::take_whole(c, detail::chosen_variable(c, c.input(1), c.input_count(0)), 0);
@@ -144,7 +141,6 @@ struct call_kernel<select_input> {
 
 template <>
 struct call_kernel<select_output> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int i = detail::chosen_variable(c, c.input(1), c.output_count(0));

@@ -27,7 +27,6 @@ struct slot_values {
 
 template <>
 struct call_kernel<beam_search_decode> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     require_real<Real>(c, c.input(1));

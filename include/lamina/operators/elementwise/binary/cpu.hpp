@@ -14,7 +14,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// inner dimensions, computed in vectors. Every other form uses the general kernel.
 template <>
 struct call_kernel<gradient_of<elementwise_add>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     using general = gradient_of<elementwise_add>;

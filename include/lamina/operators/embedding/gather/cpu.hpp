@@ -35,7 +35,6 @@ void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t 
 
 template <>
 struct call_kernel<gather> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), index = c.input(1), out = c.output(0);
@@ -51,7 +50,6 @@ struct call_kernel<gather> {
 
 template <>
 struct call_kernel<gradient_of<gather>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand index = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -82,7 +80,6 @@ struct call_kernel<gradient_of<gather>> {
 
 template <>
 struct call_kernel<scatter> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
@@ -113,7 +110,6 @@ struct call_kernel<scatter> {
 
 template <>
 struct call_kernel<gradient_of<scatter>> {
-  static constexpr bool in_double = true;
   /// Which update each entry of X has got, one more than its number; 0: none.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -151,7 +147,6 @@ struct call_kernel<gradient_of<scatter>> {
 
 template <>
 struct call_kernel<multiplex> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), out = c.output(0);
@@ -170,7 +165,6 @@ struct call_kernel<multiplex> {
 
 template <>
 struct call_kernel<gradient_of<multiplex>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), slope = c.input(1);

@@ -53,7 +53,6 @@ void for_each_id(const call_context& c, const operand& table, const operand& ids
 
 template <>
 struct call_kernel<lookup_table> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);
@@ -72,7 +71,6 @@ struct call_kernel<lookup_table> {
 
 template <>
 struct call_kernel<gradient_of<lookup_table>> {
-  static constexpr bool in_double = true;
   /// The numbers of the table, padding included.
   static std::ptrdiff_t numbers_of(const operand& table) {
     return table.panel ? panels_floats(table.rows, table.columns)
@@ -123,7 +121,6 @@ struct call_kernel<gradient_of<lookup_table>> {
 
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
-  static constexpr bool in_double = true;
   /// No scratch unless rounding errors are carried; but the rows become known at this point, and
   /// the kernel asks for their memory.
   template <class Real = float>

@@ -13,7 +13,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<selected_rows_sum> {
-  static constexpr bool in_double = true;
   /// No scratch; but the rows of the operands have their memory at this point, so the sum gets its
   /// own.
   template <class Real = float>
@@ -36,7 +35,6 @@ struct call_kernel<selected_rows_sum> {
 
 template <>
 struct call_kernel<mixed_rows_sum> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);

@@ -207,7 +207,6 @@ inline void step_forward(const Real* a, const operand& transition, const Real* x
 
 template <>
 struct call_kernel<linear_chain_crf> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const detail::tag_scores<Real> in(c, c.input(2));
@@ -287,7 +286,6 @@ struct call_kernel<linear_chain_crf> {
 
 template <>
 struct call_kernel<gradient_of<linear_chain_crf>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const detail::tag_scores<Real> in(c, c.input(2));
@@ -350,7 +348,6 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
 
 template <>
 struct call_kernel<crf_decoding> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand labels = c.input(2), path = c.output(0);

@@ -34,7 +34,6 @@ inline Real finite_ratio(Real d, Real p) {
 
 template <>
 struct call_kernel<cross_entropy> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), out = c.output(0);
@@ -61,7 +60,6 @@ struct call_kernel<cross_entropy> {
 
 template <>
 struct call_kernel<gradient_of<cross_entropy>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), label = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -88,7 +86,6 @@ struct call_kernel<gradient_of<cross_entropy>> {
 
 template <>
 struct call_kernel<softmax_with_cross_entropy> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand logits = c.input(0), label = c.input(1), softmax = c.output(0),
@@ -120,7 +117,6 @@ struct call_kernel<softmax_with_cross_entropy> {
 
 template <>
 struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand label = c.input(0), softmax = c.input(1), dloss = c.input(2), dx = c.output(0);

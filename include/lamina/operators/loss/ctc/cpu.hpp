@@ -215,7 +215,6 @@ class ctc_paths {
 
 template <>
 struct call_kernel<warpctc> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand logits = c.input(0), gradient = c.output(0), loss = c.output(1);
@@ -251,7 +250,6 @@ struct call_kernel<warpctc> {
 
 template <>
 struct call_kernel<gradient_of<warpctc>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand of_one = c.input(1), d = c.input(2), dx = c.output(0);

@@ -31,7 +31,6 @@ void divided_by_labels(const call_context& c) {
 
 template <>
 struct call_kernel<sigmoid_cross_entropy_with_logits> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     require_real<Real>(c, c.input(0));
@@ -41,7 +40,6 @@ struct call_kernel<sigmoid_cross_entropy_with_logits> {
 };
 template <>
 struct call_kernel<gradient_of<sigmoid_cross_entropy_with_logits>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     require_real<Real>(c, c.input(0));

@@ -16,7 +16,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<smooth_l1_loss> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), inside = c.input(2), outside = c.input(3);
@@ -46,7 +45,6 @@ struct call_kernel<smooth_l1_loss> {
 
 template <>
 struct call_kernel<gradient_of<smooth_l1_loss>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand inside = c.input(0), outside = c.input(1), diff = c.input(2), slope = c.input(3);
@@ -70,7 +68,6 @@ struct call_kernel<gradient_of<smooth_l1_loss>> {
 
 template <>
 struct call_kernel<kldiv_loss> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), target = c.input(1), out = c.output(0);
@@ -93,7 +90,6 @@ struct call_kernel<kldiv_loss> {
 
 template <>
 struct call_kernel<gradient_of<kldiv_loss>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand target = c.input(0), slope = c.input(1), dx = c.output(0);
@@ -112,7 +108,6 @@ struct call_kernel<gradient_of<kldiv_loss>> {
 
 template <>
 struct call_kernel<bpr_loss> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
@@ -136,7 +131,6 @@ struct call_kernel<bpr_loss> {
 
 template <>
 struct call_kernel<gradient_of<bpr_loss>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);
@@ -164,7 +158,6 @@ struct call_kernel<gradient_of<bpr_loss>> {
 
 template <>
 struct call_kernel<label_smooth> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), prior = c.input(1), out = c.output(0);
@@ -186,7 +179,6 @@ struct call_kernel<label_smooth> {
 
 template <>
 struct call_kernel<gradient_of<label_smooth>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);

@@ -16,7 +16,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<matmul> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
@@ -38,7 +37,6 @@ struct call_kernel<matmul> {
 
 template <>
 struct call_kernel<gradient_of<matmul>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);

@@ -74,7 +74,6 @@ inline std::ptrdiff_t mul_scratch(const call_context& c) {
 
 template <>
 struct call_kernel<mul> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), out = c.output(0);
@@ -105,7 +104,6 @@ struct call_kernel<mul> {
 
 template <>
 struct call_kernel<gradient_of<mul>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), slope = c.input(2);

@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<top_k> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), indices = c.output(1);
@@ -64,7 +63,6 @@ struct call_kernel<top_k> {
 
 template <>
 struct call_kernel<gradient_of<top_k>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -82,7 +80,6 @@ struct call_kernel<gradient_of<top_k>> {
 
 template <>
 struct call_kernel<accuracy> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand scores = c.input(0), indices = c.input(1), label = c.input(2);
@@ -116,7 +113,6 @@ struct call_kernel<accuracy> {
 
 template <>
 struct call_kernel<auc> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand predict = c.input(0), label = c.input(1);
@@ -164,7 +160,6 @@ struct call_kernel<auc> {
 
 template <>
 struct call_kernel<one_hot> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);

@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<edit_distance> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand hyps = c.input(0), refs = c.input(1), number = c.output(0), out = c.output(1);
@@ -114,7 +113,6 @@ class chunk_walk {
 
 template <>
 struct call_kernel<chunk_eval> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand inferred = c.input(0), label = c.input(1);

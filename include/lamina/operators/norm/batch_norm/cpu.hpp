@@ -156,7 +156,6 @@ inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* 
 
 /// Only images of real numbers, one per row, are lowered to the kernels below.
 struct foreign_batch_norm {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     require_real<Real>(c, c.input(0));
@@ -173,7 +172,6 @@ struct call_kernel<gradient_of<batch_norm>> : detail::foreign_batch_norm {};
 
 template <>
 struct call_kernel<batch_norm_factor> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), factor = c.output(4);
@@ -221,7 +219,6 @@ struct call_kernel<batch_norm_factor> {
 
 template <>
 struct call_kernel<batch_norm_slopes> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), scale = c.input(1), d = c.input(4);

@@ -49,7 +49,6 @@ LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wid
 
 template <>
 struct call_kernel<cos_sim> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1);
@@ -79,7 +78,6 @@ struct call_kernel<cos_sim> {
 
 template <>
 struct call_kernel<gradient_of<cos_sim>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), cosine = c.input(2), x_norm = c.input(3),

@@ -16,7 +16,6 @@ namespace detail {
 /// inverse of the deviation instead of the variance.
 template <bool Instance>
 struct group_norm_kernel {
-  static constexpr bool in_double = true;
   struct groups {
     int count, channels, size;  // channels of a group, elements of a channel
 
@@ -137,7 +136,6 @@ template <>
 struct call_kernel<instance_norm> : detail::group_norm_kernel<true> {};
 template <>
 struct call_kernel<gradient_of<group_norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::group_norm_kernel<false>::run_gradient<Real>(c);
@@ -149,7 +147,6 @@ struct call_kernel<gradient_of<group_norm>> {
 };
 template <>
 struct call_kernel<gradient_of<instance_norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::group_norm_kernel<true>::run_gradient<Real>(c);

@@ -14,7 +14,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<layer_norm> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), bias = c.input(2);
@@ -47,7 +46,6 @@ struct call_kernel<layer_norm> {
 
 template <>
 struct call_kernel<gradient_of<layer_norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), scale = c.input(1), means = c.input(2), variances = c.input(3),

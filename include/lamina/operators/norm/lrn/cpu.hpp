@@ -12,7 +12,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<lrn> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0), middle = c.output(1);
@@ -47,7 +46,6 @@ struct call_kernel<lrn> {
 
 template <>
 struct call_kernel<gradient_of<lrn>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), middle = c.input(2), d = c.input(3);

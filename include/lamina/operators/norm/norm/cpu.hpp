@@ -86,7 +86,6 @@ LAMINA_INLINE bool all_finite(T x) {
 
 template <>
 struct call_kernel<norm> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.output(0), out = c.output(1);
@@ -134,7 +133,6 @@ struct call_kernel<norm> {
 
 template <>
 struct call_kernel<gradient_of<norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), norms = c.input(1), slope = c.input(2), dx = c.output(0);

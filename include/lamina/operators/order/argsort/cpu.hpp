@@ -26,7 +26,6 @@ bool is_less(T a, T b) {
 
 template <>
 struct call_kernel<argsort> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand in = c.input(0);
@@ -82,7 +81,6 @@ struct call_kernel<argsort> {
 
 template <>
 struct call_kernel<gradient_of<argsort>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand indices = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -108,7 +106,6 @@ namespace detail {
 
 template <bool Largest>
 struct arg_extreme_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);

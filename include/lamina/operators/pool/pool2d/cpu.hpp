@@ -61,7 +61,6 @@ LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
 
 template <>
 struct call_kernel<pool2d> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
@@ -154,7 +153,6 @@ struct call_kernel<pool2d> {
 
 template <>
 struct call_kernel<gradient_of<pool2d>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);

@@ -34,7 +34,6 @@ struct volume_pooling {
 
 template <>
 struct call_kernel<pool3d> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -60,7 +59,6 @@ struct call_kernel<pool3d> {
 
 template <>
 struct call_kernel<gradient_of<pool3d>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -94,7 +92,6 @@ struct call_kernel<gradient_of<pool3d>> {
 
 template <>
 struct call_kernel<max_pool2d_with_index> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), positions = c.output(1);
@@ -138,7 +135,6 @@ void for_each_position_of(const call_context& c, const operand& positions, const
 
 template <>
 struct call_kernel<gradient_of<max_pool2d_with_index>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand positions = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -153,7 +149,6 @@ struct call_kernel<gradient_of<max_pool2d_with_index>> {
 
 template <>
 struct call_kernel<unpool> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), positions = c.input(1), out = c.output(0);
@@ -171,7 +166,6 @@ struct call_kernel<unpool> {
 /// An element that a later one has replaced gets no slope.
 template <>
 struct call_kernel<gradient_of<unpool>> {
-  static constexpr bool in_double = true;
   /// The element that each position of a row received.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {

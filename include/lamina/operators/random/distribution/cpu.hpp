@@ -48,7 +48,6 @@ inline void fill_normal(const call_context& c, random_type type) {
 
 template <>
 struct call_kernel<uniform_random> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_uniform(c, random_type::uniform);
@@ -56,7 +55,6 @@ struct call_kernel<uniform_random> {
 };
 template <>
 struct call_kernel<uniform_random_batch_size_like> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_uniform(c, random_type::uniform_like);
@@ -64,7 +62,6 @@ struct call_kernel<uniform_random_batch_size_like> {
 };
 template <>
 struct call_kernel<gaussian_random> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_normal(c, random_type::normal);
@@ -72,7 +69,6 @@ struct call_kernel<gaussian_random> {
 };
 template <>
 struct call_kernel<gaussian_random_batch_size_like> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::fill_normal(c, random_type::normal_like);
@@ -81,7 +77,6 @@ struct call_kernel<gaussian_random_batch_size_like> {
 
 template <>
 struct call_kernel<truncated_gaussian_random> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const float mean = static_cast<float>(c.number(2)), deviation = static_cast<float>(c.number(3));

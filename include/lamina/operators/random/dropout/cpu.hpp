@@ -50,7 +50,6 @@ inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t
 
 template <>
 struct call_kernel<dropout> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0), mask = c.output(1);
@@ -109,7 +108,6 @@ struct call_kernel<dropout> {
 
 template <>
 struct call_kernel<gradient_of<dropout>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand mask = c.input(0), slope = c.input(1), dx = c.output(0);

@@ -113,7 +113,6 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
 /// The outputs that the gradient reads are ordered by time step.
 template <>
 struct call_kernel<gru> {
-  static constexpr bool in_double = true;
   /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
   /// the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
@@ -182,7 +181,6 @@ struct call_kernel<gru> {
 
 template <>
 struct call_kernel<gradient_of<gru>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), h0 = c.input(1), weight = c.input(2), gates = c.input(4);

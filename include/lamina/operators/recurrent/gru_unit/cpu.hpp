@@ -20,7 +20,6 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 
 template <>
 struct call_kernel<gru_unit> {
-  static constexpr bool in_double = true;
   /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
   /// the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
@@ -79,7 +78,6 @@ struct call_kernel<gru_unit> {
 
 template <>
 struct call_kernel<gradient_of<gru_unit>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), weight = c.input(2), gates = c.input(4);

@@ -108,7 +108,6 @@ struct lstm_cell {
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<lstm> {
-  static constexpr bool in_double = true;
   /// The argument that a Product keeps for all steps, a bit.
   static constexpr unsigned step_weights = 1u << 3;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -171,7 +170,6 @@ struct call_kernel<lstm> {
 
 template <>
 struct call_kernel<gradient_of<lstm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), bias = c.input(4);

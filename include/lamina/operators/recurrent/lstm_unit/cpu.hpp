@@ -24,7 +24,6 @@ LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_b
 
 template <>
 struct call_kernel<lstm_unit> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), cell = c.output(0), hidden = c.output(1);
@@ -45,7 +44,6 @@ struct call_kernel<lstm_unit> {
 
 template <>
 struct call_kernel<gradient_of<lstm_unit>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), before = c.input(1), cell = c.input(2);

@@ -13,7 +13,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// The outputs for the gradient are ordered by steps.
 template <>
 struct call_kernel<lstmp> {
-  static constexpr bool in_double = true;
   /// The arguments that Products keep for all steps, a bit each.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -91,7 +90,6 @@ struct call_kernel<lstmp> {
 
 template <>
 struct call_kernel<gradient_of<lstmp>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand h0 = c.input(1), c0 = c.input(2), weight = c.input(3), proj_weight = c.input(4);

@@ -14,7 +14,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<cumsum> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);

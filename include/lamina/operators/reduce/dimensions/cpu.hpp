@@ -39,7 +39,6 @@ LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
 
 template <reduction_kind Kind>
 struct reduce_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
@@ -111,7 +110,6 @@ struct reduce_kernel {
 
 template <bool All>
 struct reduce_truth_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.output(0);
@@ -133,7 +131,6 @@ struct reduce_truth_kernel {
 /// dX of sums and means: the slope of the element's result, or a part of it.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const reduce_gradient_layout<Kind, Real> l(c);
@@ -152,7 +149,6 @@ struct reduce_gradient_kernel {
 /// dX of extremes: the slope of a result goes to the first element that has its value.
 template <reduction_kind Kind>
 struct extreme_gradient_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), out = c.input(1), slope = c.input(2), dx = c.output(0);
@@ -219,7 +215,6 @@ struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<re
 /// factors again for each element.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand in = c.input(0), slope = c.input(2), dx = c.output(0);

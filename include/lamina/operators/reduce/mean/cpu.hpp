@@ -17,7 +17,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// so neither does the result.
 template <>
 struct call_kernel<mean> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -56,7 +55,6 @@ struct call_kernel<mean> {
 /// The real type of the program has a fused form; this kernel serves the other types.
 template <>
 struct call_kernel<gradient_of<mean>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(0), dx = c.output(0);

@@ -14,7 +14,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<l1_norm> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -29,7 +28,6 @@ struct call_kernel<l1_norm> {
 };
 template <>
 struct call_kernel<gradient_of<l1_norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
@@ -45,7 +43,6 @@ struct call_kernel<gradient_of<l1_norm>> {
 
 template <>
 struct call_kernel<squared_l2_norm> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -58,7 +55,6 @@ struct call_kernel<squared_l2_norm> {
 };
 template <>
 struct call_kernel<gradient_of<squared_l2_norm>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), dx = c.output(0);
@@ -71,7 +67,6 @@ struct call_kernel<gradient_of<squared_l2_norm>> {
 
 template <>
 struct call_kernel<squared_l2_distance> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), difference = c.output(0), out = c.output(1);
@@ -91,7 +86,6 @@ struct call_kernel<squared_l2_distance> {
 };
 template <>
 struct call_kernel<gradient_of<squared_l2_distance>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(1), difference = c.input(2), slope = c.input(3);

@@ -45,7 +45,6 @@ Real window_size(image_range rows, image_range columns) {
 
 template <>
 struct call_kernel<spp> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
@@ -70,7 +69,6 @@ struct call_kernel<spp> {
 
 template <>
 struct call_kernel<gradient_of<spp>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.input(1), d = c.input(2), dx = c.output(0);
@@ -121,7 +119,6 @@ void for_each_patch(const patch_grid& g, F f) {
 
 template <>
 struct call_kernel<im2sequence> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0);
@@ -138,7 +135,6 @@ struct call_kernel<im2sequence> {
 
 template <>
 struct call_kernel<gradient_of<im2sequence>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), d = c.input(1), dx = c.output(0);

@@ -109,7 +109,6 @@ inline constexpr auto scored = [](const auto&... a) { for_each_scored(a...); };
 
 template <>
 struct call_kernel<roi_align> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::sum_regions<Real>(c, detail::aligned);
@@ -117,7 +116,6 @@ struct call_kernel<roi_align> {
 };
 template <>
 struct call_kernel<gradient_of<roi_align>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::spread_regions<Real>(c, detail::aligned);
@@ -125,7 +123,6 @@ struct call_kernel<gradient_of<roi_align>> {
 };
 template <>
 struct call_kernel<psroi_pool> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::sum_regions<Real>(c, detail::scored);
@@ -133,7 +130,6 @@ struct call_kernel<psroi_pool> {
 };
 template <>
 struct call_kernel<gradient_of<psroi_pool>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     detail::spread_regions<Real>(c, detail::scored);

@@ -14,7 +14,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<roi_pool> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), regions = c.input(1), y = c.output(0), positions = c.output(1);
@@ -56,7 +55,6 @@ struct call_kernel<roi_pool> {
 
 template <>
 struct call_kernel<gradient_of<roi_pool>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), positions = c.input(2), d = c.input(3), dx = c.output(0);

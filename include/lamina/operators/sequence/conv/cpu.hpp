@@ -40,7 +40,6 @@ void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
 
 template <>
 struct call_kernel<sequence_windows> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), padding = c.input(1), out = c.output(0);
@@ -60,7 +59,6 @@ struct call_kernel<sequence_windows> {
 
 template <>
 struct call_kernel<sequence_windows_grad> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(0), dx = c.output(0), dpadding = c.output(1);

@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<row_conv> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), filter = c.input(1), out = c.output(0);
@@ -39,7 +38,6 @@ struct call_kernel<row_conv> {
 
 template <>
 struct call_kernel<gradient_of<row_conv>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), filter = c.input(1), d = c.input(2);

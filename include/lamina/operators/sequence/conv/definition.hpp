@@ -27,6 +27,7 @@ struct sequence_conv : operator_definition {
        {"paddingTrainable", attribute_type::boolean, 0}}};
   static constexpr std::uint32_t differentiable = 7;
   static constexpr std::uint32_t gradient_inputs = 7;
+  static constexpr auto products = product_rule::sequence_filter;
 };
 
 /// Out[t] = sum_j X[t + j] * Filter[j], element by element, for 0 <= j < rows of Filter and t + j

@@ -50,7 +50,6 @@ inline bool repeats_rows(const call_context& c) {
 
 template <>
 struct call_kernel<sequence_expand> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int x = c.input(0).domain, out = c.output(0).domain;
@@ -72,7 +71,6 @@ struct call_kernel<sequence_expand> {
 
 template <>
 struct call_kernel<gradient_of<sequence_expand>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);
@@ -92,7 +90,6 @@ struct call_kernel<gradient_of<sequence_expand>> {
 
 template <>
 struct call_kernel<sequence_expand_as> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
@@ -102,7 +99,6 @@ struct call_kernel<sequence_expand_as> {
 
 template <>
 struct call_kernel<gradient_of<sequence_expand_as>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2), dx = c.output(0);

@@ -40,7 +40,6 @@ void keep_rows(const call_context& c, const Keeps& keeps) {
 
 template <>
 struct call_kernel<sequence_enumerate> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -62,7 +61,6 @@ struct call_kernel<sequence_enumerate> {
 
 template <>
 struct call_kernel<sequence_erase> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int erased = c.list_size(0);
@@ -93,7 +91,6 @@ void for_each_scattered(const call_context& c, const operand& ids, int width, F&
 
 template <>
 struct call_kernel<sequence_scatter> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), ids = c.input(1), updates = c.input(2), out = c.output(0);
@@ -111,7 +108,6 @@ struct call_kernel<sequence_scatter> {
 
 template <>
 struct call_kernel<gradient_of<sequence_scatter>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand ids = c.input(0), d = c.input(1), dx = c.output(0), updates = c.output(1);

@@ -59,7 +59,6 @@ inline void require_length(const call_context& c, const sequence_rows& all, int 
 
 template <>
 struct call_kernel<sequence_pad> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), pad = c.input(1), length = c.output(1);
@@ -92,7 +91,6 @@ struct call_kernel<sequence_pad> {
 
 template <>
 struct call_kernel<gradient_of<sequence_pad>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand dx = c.output(0);
@@ -106,7 +104,6 @@ struct call_kernel<gradient_of<sequence_pad>> {
 
 template <>
 struct call_kernel<sequence_unpad> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand length = c.input(1);
@@ -125,7 +122,6 @@ struct call_kernel<sequence_unpad> {
 
 template <>
 struct call_kernel<gradient_of<sequence_unpad>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(2);
@@ -140,7 +136,6 @@ struct call_kernel<gradient_of<sequence_unpad>> {
 
 template <>
 struct call_kernel<sequence_mask> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);

@@ -43,7 +43,6 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
 
 template <>
 struct call_kernel<sequence_pool> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0), index = c.output(1);
@@ -106,7 +105,6 @@ struct call_kernel<sequence_pool> {
 
 template <>
 struct call_kernel<gradient_of<sequence_pool>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand index = c.input(1), d = c.input(2), dx = c.output(0);

@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<sequence_concat> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int inputs = c.input_count(0), sequences = c.sequences(c.input(0)).count;
@@ -37,7 +36,6 @@ struct call_kernel<sequence_concat> {
 
 template <>
 struct call_kernel<gradient_of<sequence_concat>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand d = c.input(1);
@@ -49,7 +47,6 @@ struct call_kernel<gradient_of<sequence_concat>> {
 
 template <>
 struct call_kernel<sequence_slice> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand offset = c.input(1), length = c.input(2);
@@ -75,7 +72,6 @@ struct call_kernel<sequence_slice> {
 
 template <>
 struct call_kernel<gradient_of<sequence_slice>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand offset = c.input(1), d = c.input(3), dx = c.output(0);
@@ -90,7 +86,6 @@ struct call_kernel<gradient_of<sequence_slice>> {
 
 template <>
 struct call_kernel<sequence_reshape> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const int from = c.input(0).domain, width = c.input(0).columns, wide = c.output(0).columns;
@@ -108,7 +103,6 @@ struct call_kernel<sequence_reshape> {
 
 template <>
 struct call_kernel<gradient_of<sequence_reshape>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand dx = c.output(0);
@@ -120,7 +114,6 @@ struct call_kernel<gradient_of<sequence_reshape>> {
 
 template <>
 struct call_kernel<sequence_reverse> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -134,7 +127,6 @@ struct call_kernel<sequence_reverse> {
 /// The result has the sequences of another variable, or those with given offsets.
 template <>
 struct call_kernel<lod_reset> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(1);
@@ -164,7 +156,6 @@ struct call_kernel<lod_reset> {
 
 template <>
 struct call_kernel<gradient_of<lod_reset>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     if (const operand dx = c.output(0)) detail::copy_rows(c, c.input(1), dx);

@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<sequence_softmax> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -36,7 +35,6 @@ struct call_kernel<sequence_softmax> {
 
 template <>
 struct call_kernel<gradient_of<sequence_softmax>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand y = c.input(0), d = c.input(1), dx = c.output(0);

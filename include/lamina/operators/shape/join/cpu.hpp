@@ -25,7 +25,6 @@ struct part_writer {
 
 template <class Operator>
 struct join_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     joining<Operator>::run(c, part_writer{});
@@ -67,7 +66,6 @@ struct call_kernel<expand> : detail::join_kernel<expand> {};
 
 template <>
 struct call_kernel<gradient_of<expand>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);

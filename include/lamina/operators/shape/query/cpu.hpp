@@ -15,7 +15,6 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<shape> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const array_layout x = layout_of(c.input(0));
@@ -27,7 +26,6 @@ struct call_kernel<shape> {
 
 template <>
 struct call_kernel<is_empty> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand out = c.output(0);
@@ -37,7 +35,6 @@ struct call_kernel<is_empty> {
 
 template <>
 struct call_kernel<where_index> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     {
@@ -73,7 +70,6 @@ struct call_kernel<where_index> {
 
 template <>
 struct call_kernel<range> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand start = c.input(0), end = c.input(1), step = c.input(2), out = c.output(0);

@@ -15,7 +15,6 @@ namespace detail {
 
 /// XShape has no elements, so only Out is written.
 struct reshape_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), out = c.output(0);
@@ -25,7 +24,6 @@ struct reshape_kernel {
   }
 };
 struct reshape_gradient_kernel {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand slope = c.input(1), dx = c.output(0);
@@ -65,7 +63,6 @@ struct call_kernel<gradient_of<flatten2>> : detail::reshape_gradient_kernel {};
 
 template <>
 struct call_kernel<transpose2> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     if (const operand out = c.output(0)) detail::transpose_into(c, c.input(0), out, false);
@@ -73,7 +70,6 @@ struct call_kernel<transpose2> {
 };
 template <>
 struct call_kernel<gradient_of<transpose2>> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     if (const operand dx = c.output(0)) detail::transpose_into(c, c.input(1), dx, true);

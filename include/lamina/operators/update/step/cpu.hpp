@@ -56,7 +56,6 @@ struct call_kernel<decayed_learning_rate> {
 
 template <>
 struct call_kernel<gradient_scale> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const float limit = static_cast<float>(c.number(0));
@@ -77,7 +76,6 @@ struct call_kernel<gradient_scale> {
 
 template <>
 struct call_kernel<update_numbers> {
-  static constexpr bool in_double = true;
   template <class Real = float>
   static void run(const call_context& c) {
     const operand rate = c.input(0), scale = c.input(1), out = c.output(0);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/create_parameter.hpp - a parameter without a layer around it.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/layer_helper.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// A parameter of shape [Dims...] that any layer may read:
+/// `auto w = create_parameter<float, 64, 16>(main, {.name = "w"})`, then `matmul(x, w)` and, for a
+/// tied decoder, `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a
+/// layer's own parameter; without `initializer` it is Xavier's. Without `name` it is
+/// "create_parameter_0.w_0"; the name of an earlier parameter shares that one. Fluid:
+/// layers.create_parameter.
+template <element T, int... Dims>
+constexpr auto create_parameter(const block& main, const param_attr& attr = {},
+                                int line = __builtin_LINE()) {
+  constexpr bool fits =
+      (__is_same(T, float) || __is_same(T, double)) && sizeof...(Dims) > 0 && ((Dims > 0) && ...);
+  static_assert(check<fits, gets_type<T>, gets<Dims...>>,
+                "lamina: create_parameter: expected float or double and positive dimensions");
+  program_builder& b = *main.builder;
+  if constexpr (fits) {
+    layer_helper layer(b, "create_parameter");
+    return variable<T, once, Dims...>{
+        &b, layer.parameter(attr, ".w_", {Dims...}, dtype_of<T>, init::xavier(), line)};
+  } else {
+    return variable<float, once, 1>{&b, 0};
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/any_model.hpp - a model whose program is chosen while the application runs.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/dtype.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/tensor/array.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// A data layer, a layer with a name, or a parameter: its name, the type of its elements, and its
+/// shape, where -1 stands for the number of rows. `levels` counts the levels of sequences.
+struct any_variable {
+  std::string name;
+  dtype type;
+  std::vector<std::int64_t> shape;
+  int levels = 0;
+};
+
+/// Values for the data layer of this name, row by row; refers to the caller's memory. For a data
+/// layer of sequences, the third argument holds the length of each sample's sequence.
+struct any_feed {
+  std::string_view name;
+  dtype type;
+  const void* values;
+  std::size_t count;
+  std::span<const int> lengths{};
+
+  /// `{"image", pixels}` for any contiguous container of numbers.
+  template <std::ranges::contiguous_range R>
+  requires element<std::ranges::range_value_t<R>> any_feed(std::string_view layer, const R& from,
+                                                           std::span<const int> of_samples = {})
+      : any_feed(layer, std::ranges::data(from), std::ranges::size(from), of_samples) {}
+  /// `{"image", pointer, count}`.
+  template <element T>
+  any_feed(std::string_view layer, const T* from, std::size_t n,
+           std::span<const int> of_samples = {})
+      : name(layer), type(dtype_of<T>), values(from), count(n), lengths(of_samples) {}
+};
+
+namespace detail {
+
+/// A variable's memory after a run.
+struct any_values {
+  dtype type;
+  std::vector<std::size_t> shape;
+  const std::byte* from;
+  std::size_t rows, row_bytes, stride_bytes;
+};
+
+/// Runs a program that only the derived class knows.
+class any_run {
+ public:
+  virtual ~any_run() = default;
+  virtual void forward(std::span<const any_feed> feeds) = 0;
+  virtual any_values values(std::string_view name) = 0;
+};
+
+/// A model whose program only the derived class knows.
+class any_model_base {
+ public:
+  virtual ~any_model_base() = default;
+  virtual program_view program() const = 0;
+  virtual std::unique_ptr<any_run> run() const = 0;
+  virtual stored_arrays arrays() const = 0;
+};
+
+LAMINA_COLD inline any_variable describe_variable(const program_view& p, int v,
+                                                  std::string_view name) {
+  const variable_desc& d = p.variables[v];
+  any_variable made{std::string(name), d.type, {}, d.rows == 0 ? 0 : lod_level_of(p, d.rows)};
+  for (int i = 0; i < d.rank; ++i)
+    made.shape.push_back(d.rows != 0 && i == 0 ? -1 : p.dims[d.dims + i]);
+  return made;
+}
+LAMINA_COLD inline std::string layer_name(const program_view& p, int name) {
+  name_writer count{nullptr};
+  write_base(p, p.names, name, count);
+  std::string made(static_cast<std::size_t>(count.length), ' ');
+  name_writer w{made.data()};
+  write_base(p, p.names, name, w);
+  return made;
+}
+LAMINA_COLD inline std::string names_of(const std::vector<any_variable>& all) {
+  text made;
+  for (const any_variable& v : all) made << (&v == all.data() ? "" : ", ") << v.name;
+  return all.empty() ? std::string("none") : std::string(made);
+}
+LAMINA_COLD inline std::vector<any_variable> inputs_of(const program_view& p) {
+  std::vector<any_variable> all;
+  for (int i = 0; i < p.count.data; ++i)
+    all.push_back(describe_variable(p, p.data[i], variable_name(p, p.data[i])));
+  return all;
+}
+/// The layers that the user named, and the variables that the program returns.
+LAMINA_COLD inline std::vector<any_variable> outputs_of(const program_view& p) {
+  std::vector<any_variable> all;
+  std::vector<bool> told(static_cast<std::size_t>(p.count.variables));
+  for (int i = 0; i < p.count.names; ++i) {
+    const int v = p.names[i].output;
+    if (p.names[i].key != nullptr || v < 0 || p.variables[v].kind != variable_kind::temporary ||
+        p.variables[v].block != 0)
+      continue;
+    told[static_cast<std::size_t>(v)] = true;
+    all.push_back(describe_variable(p, v, layer_name(p, i)));
+  }
+  for (int i = 0; i < p.count.outputs; ++i)
+    if (!told[static_cast<std::size_t>(p.outputs[i])])
+      all.push_back(describe_variable(p, p.outputs[i], variable_name(p, p.outputs[i])));
+  return all;
+}
+
+/// The data layers that each variable of variable_table needs, one bit each.
+template <class Program>
+struct needed_feeds {
+  using variables = variable_table<Program>;
+  struct table_type {
+    unsigned long long of[at_least_one(variables::count)];
+  };
+  static constexpr table_type table = [] {
+    table_type t{};
+    for (int i = 0; i < variables::count; ++i)
+      t.of[i] = plan<Program>::lowered.variables[variables::table.ids[i]].feeds;
+    return t;
+  }();
+};
+
+template <program_type P>
+class any_run_of final : public any_run {
+  using program = for_test<P>;
+  using machine = engine::cpu::machine<program>;
+  static constexpr int layers = P::desc.count.data;
+  static constexpr int domains = P::desc.count.domains;
+
+ public:
+  LAMINA_COLD explicit any_run_of(const model<P>& m) : machine_({m.memory(), nullptr, nullptr}) {
+    initialise_state<P>(machine_);
+  }
+
+  LAMINA_COLD void forward(std::span<const any_feed> feeds) override {
+    const program_view& p = run_time_program<P>::view;
+    given_ = 0;
+    engine::domain_rows<domains> rows;
+    rows.count[batch::domain] = -1;
+    const void* values[at_least_one(layers)] = {};
+    for (const any_feed& f : feeds) {
+      const int i = layer_of(f);
+      if ((given_ >> (i & 63) & 1) != 0) fail(f, text() << "expected one feed, found two");
+      values[i] = f.values;
+      count_rows(f, i, rows);
+      given_ |= 1ull << (i & 63);
+    }
+    if (given_ == 0)
+      throw error(text() << "lamina: any_model: forward: expected a feed of "
+                         << names_of(inputs_of(p)) << ", found none");
+    machine_.bind(rows);
+    for (int i = 0; i < layers; ++i)
+      if (values[i] != nullptr) machine_.feed(i, values[i]);
+    machine_.run(given_, 0, 0);
+  }
+
+  LAMINA_COLD any_values values(std::string_view name) override {
+    const program_view& p = run_time_program<P>::view;
+    const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
+    const variable_layout* const lies = v < 0 ? nullptr : machine::layout(v);
+    if (lies == nullptr || p.variables[v].kind != variable_kind::temporary)
+      throw error(text() << "lamina: any_model: activation: expected one of "
+                         << names_of(outputs_of(p)) << ", found '" << name << "'");
+    const unsigned long long missing =
+        needed_feeds<program>::table.of[lies - variable_table<program>::table.of] & ~given_;
+    if (missing != 0) {
+      int i = 0;
+      while ((missing >> i & 1) == 0) ++i;
+      throw error(text() << "lamina: activation " << variable_name(p, v) << ": expected a feed of "
+                         << variable_name(p, p.data[i]) << " in the last forward(), found none");
+    }
+    const variable_desc& d = p.variables[v];
+    any_values made{d.type, {}, nullptr, 1, static_cast<std::size_t>(size_of(d.type)), 0};
+    std::size_t columns = 1;
+    for (int k = 0; k < d.rank; ++k) {
+      const bool has_rows = k == 0 && d.rows != 0;
+      made.shape.push_back(
+          static_cast<std::size_t>(has_rows ? machine_.rows(d.rows) : p.dims[d.dims + k]));
+      if (k == 0 && (has_rows || d.rank > 1))
+        made.rows = made.shape[0];
+      else
+        columns *= made.shape[static_cast<std::size_t>(k)];
+    }
+    made.stride_bytes = made.row_bytes * static_cast<std::size_t>(lies->stride);
+    made.row_bytes *= columns;
+    made.from = reinterpret_cast<const std::byte*>(machine_.address(*lies));
+    return made;
+  }
+
+ private:
+  [[noreturn]] LAMINA_COLD static void fail(const any_feed& f, const text& what) {
+    throw error(text() << "lamina: any_model: feed " << f.name << ": " << what);
+  }
+  static int layer_of(const any_feed& f) {
+    const program_view& p = run_time_program<P>::view;
+    int i = 0;
+    while (i < layers && !has_name(p, p.data[i], f.name)) ++i;
+    if (i == layers)
+      throw error(text() << "lamina: any_model: feed: expected one of " << names_of(inputs_of(p))
+                         << ", found '" << f.name << "'");
+    const dtype wanted = p.variables[p.data[i]].type;
+    if (f.type != wanted)
+      fail(f, text() << "expected " << name_of(wanted) << ", found " << name_of(f.type));
+    return i;
+  }
+  /// Adds the rows of a feed to those of the run.
+  void count_rows(const any_feed& f, int i, engine::domain_rows<domains>& rows) {
+    const data_layer& l = data_layers_of<P>.of[i];
+    const auto columns = static_cast<std::size_t>(l.columns);
+    if (f.count % columns != 0)
+      fail(f, text() << "expected a multiple of " << columns << " values, found " << f.count);
+    const int count = static_cast<int>(f.count / columns);
+    int samples = count;
+    if (l.grandparent >= 0)
+      fail(f, text() << "expected a data layer of at most one level of sequences, found two");
+    if (l.parent >= 0) {
+      std::vector<int> ends{0};
+      for (const int n : f.lengths) ends.push_back(ends.back() + n);
+      for (const int n : f.lengths)
+        if (n < 0) fail(f, text() << "expected lengths of at least 0, found " << n);
+      if (ends.back() != count)
+        fail(f, text() << "expected lengths with the sum " << count << ", found " << ends.back());
+      samples = static_cast<int>(f.lengths.size());
+      std::vector<int>& kept = ends_[static_cast<std::size_t>(l.domain)];
+      if (rows.offsets[l.domain] != nullptr && kept != ends)
+        fail(f, text() << "expected the lengths of another feed of these sequences, found others");
+      kept = std::move(ends);
+      rows.offsets[l.domain] = kept.data();
+      rows.count[l.domain] = count;
+    } else if (!f.lengths.empty()) {
+      fail(f, text() << "expected no lengths, found " << f.lengths.size());
+    }
+    int& batch_rows = rows.count[batch::domain];
+    if (batch_rows >= 0 && batch_rows != samples)
+      fail(f,
+           text() << "expected " << batch_rows << " rows as in the other feeds, found " << samples);
+    batch_rows = samples;
+  }
+
+  machine machine_;
+  std::vector<int> ends_[domains];  // of sequences, by domain
+  unsigned long long given_ = 0;    // the data of the last run, one bit each
+};
+
+template <program_type P>
+class any_model_of final : public any_model_base {
+ public:
+  explicit any_model_of(model<P>&& m) : model_(std::move(m)) {}
+  program_view program() const override { return run_time_program<P>::view; }
+  std::unique_ptr<any_run> run() const override { return std::make_unique<any_run_of<P>>(model_); }
+  stored_arrays arrays() const override { return model_.arrays(); }
+
+ private:
+  model<P> model_;
+};
+
+}  // namespace detail
+
+/// Computes activations of an any_model by name. One thread at a time may use it; it keeps the
+/// model alive.
+class any_evaluator {
+ public:
+  /// Computes everything that depends only on the given data: `e.forward({{"image", pixels}})`. The
+  /// values are read during the call. Throws lamina::error for an unknown name, another element
+  /// type, or sizes that do not fit.
+  void forward(std::initializer_list<any_feed> feeds) {
+    run_->forward({feeds.begin(), feeds.size()});
+  }
+  void forward(std::span<const any_feed> feeds) { run_->forward(feeds); }
+
+  /// A copy of the activation of a layer or variable of any_model::outputs(): `auto scores =
+  /// e.activation("output")`, or `activation<std::int64_t>("best")` for elements of another type.
+  template <element T = float>
+  array<T> activation(std::string_view name) {
+    const detail::any_values v = run_->values(name);
+    if (v.type != dtype_of<T>)
+      throw error(text() << "lamina: any_model: activation " << name << ": expected elements of "
+                         << name_of(v.type) << ", found " << name_of(dtype_of<T>));
+    array<T> made(v.shape);
+    for (std::size_t r = 0; r < v.rows && v.row_bytes > 0; ++r)
+      std::memcpy(reinterpret_cast<std::byte*>(made.data()) + r * v.row_bytes,
+                  v.from + r * v.stride_bytes, v.row_bytes);
+    return made;
+  }
+
+ private:
+  friend class any_model;
+  explicit any_evaluator(std::shared_ptr<const detail::any_model_base> of)
+      : model_(std::move(of)), run_(model_->run()) {}
+
+  std::shared_ptr<const detail::any_model_base> model_;
+  std::unique_ptr<detail::any_run> run_;
+};
+
+/// A model of any program, as one type: for programs that are chosen while the application runs,
+/// and for plugins. Copies share the parameters.
+///   lamina::any_model open(std::string_view size) {
+///     if (size == "small") return lamina::model{small};
+///     return lamina::model{large};
+///   }
+class any_model {
+ public:
+  /// Takes a model over: `any_model a{std::move(m)}`. To keep sharing its parameters, make another
+  /// one with share_parameters_of.
+  template <program_type P>
+  any_model(model<P> m)  // NOLINT: a model converts
+      : model_(std::make_shared<detail::any_model_of<P>>(std::move(m))) {}
+
+  any_model(const any_model&) = default;  // no moves, which would leave a model without a program
+  any_model& operator=(const any_model&) = default;
+
+  /// The data layers, in their order.
+  LAMINA_COLD std::vector<any_variable> inputs() const {
+    return detail::inputs_of(model_->program());
+  }
+  /// The layers with a name, and the variables that the program returns.
+  LAMINA_COLD std::vector<any_variable> outputs() const {
+    return detail::outputs_of(model_->program());
+  }
+  /// The parameters, in the order of creation.
+  LAMINA_COLD std::vector<any_variable> parameters() const {
+    const program_view p = model_->program();
+    std::vector<any_variable> all;
+    for (int i = 0; i < p.count.parameters; ++i) {
+      const int v = p.parameters[i].variable;
+      all.push_back(detail::describe_variable(p, v, variable_name(p, v)));
+    }
+    return all;
+  }
+
+  /// Computes with this model; one evaluator per thread, without a lock.
+  any_evaluator evaluator() const { return any_evaluator(model_); }
+
+  /// As model::save and model::load.
+  LAMINA_COLD void save(const file_path& path) const {
+    std::vector<tensor_entry> all;
+    model_->arrays().append_to(all);
+    write_tensor_file(path, all);
+  }
+  LAMINA_COLD void load(const file_path& path) {
+    const std::vector<tensor_entry> from = read_tensor_file(path);
+    model_->arrays().check(from, path.string());
+    stored_arrays::assign(model_->arrays().find_all(from));
+  }
+
+ private:
+  std::shared_ptr<detail::any_model_base> model_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI
