@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conan 2 recipe: `conan create . --build=missing`."""
+"""Conan 2 recipe: `conan create . -s compiler.cppstd=20 --build=missing`."""
 import os
 import re
 
@@ -43,7 +43,13 @@ class LaminaConan(ConanFile):
         self.info.clear()
 
     def validate(self):
-        check_min_cppstd(self, 20)
+        # The default profile of gcc says gnu17; nothing of lamina compiles with it.
+        try:
+            check_min_cppstd(self, 20)
+        except ConanInvalidConfiguration as why:
+            raise ConanInvalidConfiguration(
+                f"{self.name} needs C++20: add -s compiler.cppstd=20 to the command, or "
+                f"compiler.cppstd=20 to the profile ({why})")
         oldest = {"gcc": "12", "clang": "14"}.get(str(self.settings.compiler))
         if oldest and Version(self.settings.compiler.version) < oldest:
             raise ConanInvalidConfiguration(
@@ -62,5 +68,7 @@ class LaminaConan(ConanFile):
         self.cpp_info.set_property("cmake_target_name", "lamina::lamina")
         if self.settings.os in ("Linux", "FreeBSD"):
             self.cpp_info.system_libs.append("pthread")
+        if self.settings.compiler == "gcc":  # as CMakeLists.txt does, and for its reasons
+            self.cpp_info.cxxflags = ["-ftoplevel-reorder", "-fno-gnu-unique"]
         if self.options.with_zlib:
             self.cpp_info.defines.append("LAMINA_HAS_ZLIB")

@@ -47,7 +47,8 @@ function(lamina_cuda target)
   # Installed, the script is in the folder of programs.
   find_program(_script NAMES cuda_kernels lamina_cuda_kernels NO_CACHE REQUIRED NO_DEFAULT_PATH
                PATHS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}"
-               "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin")
+               "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin"
+               "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../bin")
   set(_kernels "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuda_kernels.o")
   list(TRANSFORM _cuda_HEADERS PREPEND "-i;")
   if(_cuda_OPTIONS)

@@ -36,6 +36,7 @@ lamina_source_test(structure.facts structure/check_facts.py)
 lamina_source_test(structure.facts_self_test structure/check_facts.py --self-test)
 lamina_source_test(structure.headers structure/check_headers.py)
 lamina_source_test(structure.headers_self_test structure/check_headers.py --self-test)
+lamina_source_test(structure.macros_self_test structure/check_macros.py --self-test)
 lamina_source_test(structure.operator_lists structure/operator_lists.py)
 lamina_source_test(structure.operator_lists_self_test structure/operator_lists.py --self-test)
 lamina_source_test(structure.format structure/check_format.py
@@ -123,7 +124,9 @@ lamina_source_test(self_contained.lenet self_contained/check.py ${_compiler_opti
                    "${CMAKE_CURRENT_SOURCE_DIR}/self_contained/lenet.cpp")
 lamina_source_test(compile_fail.self_test compile_fail/expect_error.py
                    --self-test ${_compiler_options})
-lamina_source_test(compile_fail.fast_math compile_fail/fast_math.py ${_compiler_options})
+lamina_source_test(structure.macros structure/check_macros.py ${_compiler_options}
+                   -- ${_compile_flags})
+lamina_source_test(compile_fail.compiler_flags compile_fail/compiler_flags.py ${_compiler_options})
 set(_precompiled "${CMAKE_CURRENT_BINARY_DIR}/compile_fail")
 lamina_source_test(compile_fail.precompile compile_fail/expect_error.py ${_compiler_options}
                    --precompile "${_precompiled}" -- ${_compile_flags})
@@ -171,6 +174,16 @@ lamina_source_test(consumer.find_package consumer/consume.py --build "${CMAKE_BI
                    --how find_package)
 lamina_source_test(consumer.add_subdirectory consumer/consume.py --build "${CMAKE_BINARY_DIR}"
                    --how add_subdirectory)
+
+lamina_source_test(consumer.cmake_ways consumer/cmake_ways.py --compiler "${CMAKE_CXX_COMPILER}")
+lamina_source_test(consumer.mixed_self_test consumer/mixed.py --self-test)
+list(SUBLIST _compilers 0 2 _two)  # a g++ and a clang++, where there are both
+foreach(_compiler IN LISTS _two)
+  cmake_path(GET _compiler FILENAME _name)
+  lamina_source_test(consumer.mixed.${_name} consumer/mixed.py --compiler "${_compiler}")
+  set_tests_properties(${LAMINA_TEST_PREFIX}consumer.mixed.${_name}
+                       PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()
 
 # The program that README.md shows first must compile and run.
 set(_readme "${PROJECT_SOURCE_DIR}/README.md")

@@ -8,6 +8,14 @@
 
 #include <lamina/core/config.hpp>
 
+// A project may ask for warnings that lamina does not follow: bounds of arrays are constants of
+// type int, and arguments may have the name of a member or of a constant around them.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 // clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/optimizer/event_handler.hpp>
 #include <lamina/optimizer/rule.hpp>
@@ -33,3 +41,7 @@
 #include <lamina/transform/clone_for_test.hpp>
 #include <lamina/transform/freeze.hpp>
 #include <lamina/transform/prune.hpp>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif

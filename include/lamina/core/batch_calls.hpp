@@ -35,8 +35,8 @@ void floor();
 void ceil();
 void round();
 void abs();
-void min();
-void max();
+void min LAMINA_NO_MACRO();
+void max LAMINA_NO_MACRO();
 void select();
 void fma();
 void nearbyint();
@@ -112,11 +112,11 @@ LAMINA_INLINE LAMINA_NUMBER_FN T call_abs(T x) {
 }
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_min(T x, T y) {
-  return min(x, y);
+  return min LAMINA_NO_MACRO(x, y);
 }
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_max(T x, T y) {
-  return max(x, y);
+  return max LAMINA_NO_MACRO(x, y);
 }
 template <class C, class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_select(C c, T a, T b) {

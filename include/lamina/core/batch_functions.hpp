@@ -138,9 +138,9 @@ LAMINA_INLINE T series_expm1(T x) {
 // Subnormal numbers are multiplied first, because xsimd 8 reads the exponent of the wrong number.
 template <class T>
 LAMINA_INLINE T double_log(T x) {
-  const auto small = x < T(0x1p-1022);
-  const T value = call_log(T(call_select(small, T(x * T(0x1p54)), x)));
-  return value - call_select(small, T(37.429947750237048), T(0.0));
+  const auto smaller = x < T(0x1p-1022);
+  const T value = call_log(T(call_select(smaller, T(x * T(0x1p54)), x)));
+  return value - call_select(smaller, T(37.429947750237048), T(0.0));
 }
 // Below 0.625 x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of Cephes, else 1 - 2 / (e^(2x) +
 // 1).
@@ -153,9 +153,9 @@ LAMINA_INLINE T double_tanh(T x) {
   q = call_fma(q, t, T(2.23548839060100448583e3));
   q = call_fma(q, t, T(4.84406305325125486048e3));
   const T size = call_abs(x);
-  const T far = T(1.0) - T(2.0) / (series_exp(T(size + size)) + T(1.0));
+  const T distant = T(1.0) - T(2.0) / (series_exp(T(size + size)) + T(1.0));
   return call_select(size < T(0.625), T(x * (T(1.0) + t * p / q)),
-                     T(call_select(x < T(0.0), T(-far), far)));
+                     T(call_select(x < T(0.0), T(-distant), distant)));
 }
 
 // x - tanh(x) below 0.625, by the polynomials of double_tanh.

@@ -38,14 +38,14 @@ struct pow_parts {
   // a = 2^k m with m from sqrt(1/2) to sqrt(2), and the logarithm of m to base 2.
   T k, log_m;
   explicit LAMINA_INLINE pow_parts(T a) {
-    const auto small = a < T(smallest);
+    const auto smaller = a < T(smallest);
     const words bits =
-        words_of(T(call_select(small, T(a * T(is_double ? 0x1p54 : 0x1p24f)), a))) + (one - root);
+        words_of(T(call_select(smaller, T(a * T(is_double ? 0x1p54 : 0x1p24f)), a))) + (one - root);
     // Integers below 2^digits are the last digits of numbers from 2^digits on.
     const word whole = is_double ? word(0x4330000000000000) : word(0x4b000000);
     const double bias = is_double ? 0x1p52 + 1023 : 0x1p23 + 127;
     k = number_of((bits >> digits) | whole) - T(bias);
-    k = k - call_select(small, T(up), T(0));
+    k = k - call_select(smaller, T(up), T(0));
     const T m = number_of((bits & ((word(1) << digits) - 1)) + root);
     const T f = m - T(1);
     const T s = f / (T(2) + f);
@@ -78,9 +78,9 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;
   const T a = call_abs(x);
   const pow_parts<T> of(T(call_select(a == T(0), T(1), a)));
-  const T far(is_double ? 1e300 : 1e30), top(is_double ? 1030 : 130),
+  const T distant(is_double ? 1e300 : 1e30), top(is_double ? 1030 : 130),
       bottom(is_double ? -2046 : -254);
-  const T limited = call_max(T(-far), call_min(far, y));
+  const T limited = call_max(T(-distant), call_min(distant, y));
   const T exponent = call_max(bottom, call_min(top, T(limited * (of.k + of.log_m))));
   const T n = nearbyint(exponent);
   const T rest = call_fma(limited, of.log_m, call_fma(limited, of.k, T(-n)));

@@ -75,6 +75,11 @@
 #define LAMINA_OPTIONAL
 #endif
 
+/// Stands between the name of a function and its arguments where the name may be a macro with
+/// arguments, as `max` is after <windows.h>, and parentheses around the name would stop the
+/// compiler from looking it up by its arguments.
+#define LAMINA_NO_MACRO
+
 /// Unrolls the loop that follows, so that an array indexed by its counter stays in registers.
 #if defined(__clang__)
 #define LAMINA_UNROLL _Pragma("clang loop unroll(full)")

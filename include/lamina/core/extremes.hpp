@@ -12,12 +12,12 @@ namespace lamina::inline LAMINA_ABI::math {
 /// The larger one; NaN where either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T maximum(T x, T y) {
-  return select(x == x, max(x, y), x);
+  return select(x == x, max LAMINA_NO_MACRO(x, y), x);
 }
 /// The smaller one; NaN where either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T minimum(T x, T y) {
-  return select(x == x, min(x, y), x);
+  return select(x == x, min LAMINA_NO_MACRO(x, y), x);
 }
 /// Whether y replaces x in a search for the largest number: y is larger, or only y is NaN.
 template <class T>

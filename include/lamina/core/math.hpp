@@ -189,7 +189,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
 }
 /// The smaller one; y where either is NaN.
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T min(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
     return x < y ? x : y;
   else
@@ -197,7 +197,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T min(T x, T y) {
 }
 /// The larger one; y where either is NaN.
 template <class T>
-LAMINA_INLINE LAMINA_NUMBER_FN T max(T x, T y) {
+LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
     return x > y ? x : y;
   else

@@ -20,9 +20,9 @@ LAMINA_FN constexpr To number_cast(From x) {
     using limits = std::numeric_limits<To>;
     // The smallest integer is 0 or minus a power of 2, and the largest one plus 1 is a power of 2:
     // both are exact.
-    constexpr From beyond = From(2) * static_cast<From>(limits::max() / 2 + 1);
-    if (x >= beyond) return limits::max();
-    if (x < static_cast<From>(limits::min())) return limits::min();
+    constexpr From beyond = From(2) * static_cast<From>((limits::max)() / 2 + 1);
+    if (x >= beyond) return (limits::max)();
+    if (x < static_cast<From>((limits::min)())) return (limits::min)();
     return x == x ? static_cast<To>(x) : To(0);
   } else {
     return static_cast<To>(x);

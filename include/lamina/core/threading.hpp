@@ -105,7 +105,7 @@ class thread {
   /// Throws lamina::error when the system starts no more threads.
   template <class F>
   explicit thread(F f) {
-    F* const task = new F(std::move(f));
+    F* const task = new F{std::move(f)};
     if (const int failure = start(&call<F>, task)) {
       delete task;
       refuse(failure);

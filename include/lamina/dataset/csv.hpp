@@ -141,9 +141,9 @@ class csv_parser {
     const bool negative = tail.starts_with('-');
     if (negative || tail.starts_with('+')) tail.remove_prefix(1);
     long long exponent = 0;  // only the sign of a huge exponent matters
-    constexpr long long far = 1LL << 60;
+    constexpr long long distant = 1LL << 60;
     if (std::from_chars(tail.data(), tail.data() + tail.size(), exponent).ec != std::errc{} ||
-        exponent > far)
+        exponent > distant)
       return negative;
     return position + (negative ? -exponent : exponent) < 0;
   }

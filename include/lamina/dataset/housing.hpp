@@ -53,8 +53,8 @@ inline source read(const std::string& path) {
   for (std::size_t c = 0; c < 13; ++c) {
     double low = csv(0, c), high = low, sum = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      low = std::min(low, csv(r, c));
-      high = std::max(high, csv(r, c));
+      low = (std::min)(low, csv(r, c));
+      high = (std::max)(high, csv(r, c));
       sum += csv(r, c);
     }
     const double average = sum / static_cast<double>(rows.size());

@@ -72,7 +72,7 @@ std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
   std::vector<T> values;
   std::vector<unsigned char> bytes;
   while (values.size() < count) {
-    const std::size_t n = static_cast<std::size_t>(std::min(count - values.size(), chunk));
+    const std::size_t n = static_cast<std::size_t>((std::min)(count - values.size(), chunk));
     bytes.resize(n * sizeof(T));
     const std::size_t got = file.read(bytes.data(), bytes.size());
     if (got < bytes.size())
@@ -118,7 +118,7 @@ inline idx_array read_idx(const std::string& path) {
   for (std::uint32_t i = 0; i < dimensions; ++i) {
     const std::uint64_t offset = file.offset();
     const std::uint64_t extent = detail::read_idx_word(file, "a dimension");
-    if (extent != 0 && count > std::numeric_limits<std::int64_t>::max() / width / extent)
+    if (extent != 0 && count > (std::numeric_limits<std::int64_t>::max)() / width / extent)
       throw format_error(path, offset,
                          "IDX: the product of the dimensions does not fit into 64 bits");
     count *= extent;

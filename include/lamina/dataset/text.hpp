@@ -70,7 +70,7 @@ class pieces {
   }
   sample at(std::size_t row) const {
     const std::size_t from = first_ + row * length_;
-    const std::size_t to = std::min(from + length_, last_ - 1);
+    const std::size_t to = (std::min)(from + length_, last_ - 1);
     const auto begin = ids_->begin();
     const auto id = [&](std::size_t i) { return begin + static_cast<std::ptrdiff_t>(i); };
     return {{id(from), id(to)}, {id(from + 1), id(to + 1)}};

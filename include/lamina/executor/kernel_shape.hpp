@@ -58,20 +58,20 @@ xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
 /// it. `small`, without trailing ones, is a contiguous part of `shape` that begins at `axis`. Axis
 /// -1 means the difference of the ranks; for equal ranks every axis does. Empty if the shapes do
 /// not fit.
-inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape small,
+inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape smaller,
                                                     int axis) {
   const std::size_t whole = size_of(shape);
-  const int difference = static_cast<int>(shape.size()) - static_cast<int>(small.size());
+  const int difference = static_cast<int>(shape.size()) - static_cast<int>(smaller.size());
   const std::size_t begin =
       static_cast<std::size_t>(axis < 0 || difference == 0 ? difference : axis);
-  while (!small.empty() && small.back() == 1) small.pop_back();
-  if (small.empty()) return std::vector<std::size_t>(whole, 0);
-  if (begin + small.size() > shape.size()) return {};
+  while (!smaller.empty() && smaller.back() == 1) smaller.pop_back();
+  if (smaller.empty()) return std::vector<std::size_t>(whole, 0);
+  if (begin + smaller.size() > shape.size()) return {};
   std::size_t inner = 1;
-  for (std::size_t d = begin + small.size(); d < shape.size(); ++d) inner *= shape[d];
-  for (std::size_t d = 0; d < small.size(); ++d)
-    if (small[d] != shape[begin + d]) return {};
-  const std::size_t n = size_of(small);
+  for (std::size_t d = begin + smaller.size(); d < shape.size(); ++d) inner *= shape[d];
+  for (std::size_t d = 0; d < smaller.size(); ++d)
+    if (smaller[d] != shape[begin + d]) return {};
+  const std::size_t n = size_of(smaller);
   std::vector<std::size_t> position(whole);
   for (std::size_t i = 0, k = 0; i < whole; k = k + 1 == n ? 0 : k + 1)
     for (const std::size_t end = i + inner; i < end; ++i) position[i] = k;

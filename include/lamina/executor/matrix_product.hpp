@@ -54,10 +54,10 @@ struct matrix_product {
   /// Many rows: panels of B are packed once and multiplied with all rows.
   static void many_rows(const Real* a, const Real* b, Real* c, std::size_t m, std::size_t k,
                         std::size_t n) {
-    std::vector<Real> panel(std::min(depth, k) * width);
+    std::vector<Real> panel((std::min)(depth, k) * width);
     for (std::size_t j = 0; j < n; j += width)
       for (std::size_t l = 0; l < k; l += depth) {
-        const std::size_t columns = std::min(width, n - j), steps = std::min(depth, k - l);
+        const std::size_t columns = (std::min)(width, n - j), steps = (std::min)(depth, k - l);
         for (std::size_t s = 0; s < steps; ++s) {
           const Real* const from = b + (l + s) * n + j;
           std::fill(std::copy(from, from + columns, panel.data() + s * width),

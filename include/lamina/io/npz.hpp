@@ -29,7 +29,7 @@ inline tensor read_npz_member(zip_reader& archive, binary_reader& from, const zi
     return value;
   };
   if (!m.deflated) {
-    if (checked) archive.check(m);
+    if (checked) archive.check_member(m);
     archive.open(m);
     return read(from);
   }

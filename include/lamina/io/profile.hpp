@@ -61,7 +61,7 @@ struct program_profile {
     const double count = runs.empty() ? 1 : static_cast<double>(runs.size());
     lamina::text lines("   ms/run  share  calls/run  GFLOP/s     GB/s  group\n");
     for (const profiled_group* g : order) {
-      const double calls = static_cast<double>(g->calls), time = std::max(g->seconds, 1e-12);
+      const double calls = static_cast<double>(g->calls), time = (std::max)(g->seconds, 1e-12);
       lines.print("%9.4f", 1e3 * g->seconds / count);
       lines.print(" %5.1f%%", all > 0 ? 100 * g->seconds / all : 0);
       lines.print(" %10.1f", calls / count);

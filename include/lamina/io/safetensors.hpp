@@ -126,7 +126,7 @@ inline tensors_of_file read_safetensors(binary_reader& from, const wanted_values
   const std::uint64_t size = from.number<std::uint64_t>("the size of a header");
   if (size > safetensors_largest_header || size > from.left())
     from.fail_at(0, text("expected a header of at most ")
-                        << std::min(from.left(), safetensors_largest_header) << " bytes, found "
+                        << (std::min)(from.left(), safetensors_largest_header) << " bytes, found "
                         << size);
   const std::string header = from.bytes(size, "the header");
   if (header.empty() || header[0] != '{')

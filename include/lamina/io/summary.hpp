@@ -116,11 +116,11 @@ class summary_maker {
   }
 
   template <class F>
-  void for_each_argument(const operator_desc& op, int at, int end, const slot_desc* slots,
+  void for_each_argument(const operator_desc& op, int at, int end, const slot_desc* descriptions,
                          const F& f) const {
     for (int s = 0; at < end; ++s)
-      for (int n = op.schema->has_lists && slots[s].duplicable ? p_.arguments[at++] : 1; n > 0;
-           --n, ++at)
+      for (int n = op.schema->has_lists && descriptions[s].duplicable ? p_.arguments[at++] : 1;
+           n > 0; --n, ++at)
         if (p_.arguments[at] >= 0) f(p_.arguments[at]);
   }
   /// Whether an argument among the outputs is a variable and no count of a list.
@@ -137,7 +137,7 @@ class summary_maker {
   }
   static bool has_type(std::string_view operators, std::string_view type) {
     for (std::size_t at = 0; at < operators.size();) {
-      const std::size_t end = std::min(operators.find(" + ", at), operators.size());
+      const std::size_t end = (std::min)(operators.find(" + ", at), operators.size());
       if (operators.substr(at, end - at) == type) return true;
       at = end + 3;
     }
@@ -182,7 +182,7 @@ LAMINA_COLD inline std::string program_summary::text() const {
     if (l.shared > 0) parameters += " (" + detail::with_commas(l.shared) + ")";
     const std::string_view row[] = {l.name, l.operators, l.output, parameters};
     for (std::size_t i = 0; i < 4; ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
+      widths[i] = (std::max)(widths[i], row[i].size());
       cells.emplace_back(row[i]);
     }
   }

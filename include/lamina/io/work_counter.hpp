@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/io/fluid/fluid_attributes.hpp>
 #include <lamina/plan/image_operators.hpp>
 #include <lamina/plan/instruction.hpp>
@@ -48,9 +49,9 @@ class work_counter {
   /// Flops of an instruction that is a call or a convolution with fused statements.
   double flops(const instruction& i) const {
     const operator_desc& op = p_.operators[i.op];
-    const bool part =
-        i.head != group_head::call || i.schema == &schema_of<conv_filter_gradient_sum>();
-    return part ? flops(op, 1) : i.schema == op.schema ? flops(op, wanted(op)) : 0;
+    const bool part = i.head != group_head::call ||
+                      same_address(i.schema, &schema_of<conv_filter_gradient_sum>());
+    return part ? flops(op, 1) : same_address(i.schema, op.schema) ? flops(op, wanted(op)) : 0;
   }
 
   /// Flops of an operator of the program: 2 for each pair of numbers that a product multiplies and

@@ -364,7 +364,7 @@ class any_model {
   }
   LAMINA_COLD void load(const file_path& path) {
     const std::vector<tensor_entry> from = read_tensor_file(path);
-    model_->arrays().check(from, path.string());
+    model_->arrays().check_entries(from, path.string());
     stored_arrays::assign(model_->arrays().find_all(from));
   }
 

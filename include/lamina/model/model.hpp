@@ -216,7 +216,7 @@ class model {
   /// Reads the parameters from entries and ignores further entries. Replaces all or none. Forgets
   /// training, as load() does.
   void assign(const std::vector<tensor_entry>& from, const std::string& source) {
-    arrays().check(from, source);
+    arrays().check_entries(from, source);
     stored_arrays::assign(arrays().find_all(from));
     forget_training();
   }

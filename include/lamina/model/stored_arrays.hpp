@@ -129,7 +129,8 @@ struct stored_arrays {
       }
   }
   /// Throws lamina::error for the first array that is missing or has another shape or type.
-  LAMINA_COLD void check(const std::vector<tensor_entry>& from, const std::string& source) const {
+  LAMINA_COLD void check_entries(const std::vector<tensor_entry>& from,
+                                 const std::string& source) const {
     for (int i = 0; i < parameters.size(); ++i)
       for (int s = 0; s < of_each; ++s) {
         const parameter_info info = parameters.describe(i);

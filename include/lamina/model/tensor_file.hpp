@@ -134,7 +134,7 @@ class tensor_file_reader {
     constexpr std::uint64_t piece = 1 << 18;
     to.resize(size);
     for (std::uint64_t had = 0; had < size; had += piece) {
-      const std::uint64_t count = std::min(piece, size - had);
+      const std::uint64_t count = (std::min)(piece, size - had);
       from_.read(to.data() + had, count, "data");
       sum.add(to.data() + had, count / checksum::stripe * checksum::stripe);
     }

@@ -36,6 +36,7 @@
 #include <array>
 #include <cstddef>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/core/type_of.hpp>
 #include <lamina/operators/gradient_rule.hpp>
 #include <lamina/program/operator_schema.hpp>
@@ -100,7 +101,7 @@ constexpr const operator_schema& schema_of() {
 /// Whether an operator is an Op.
 template <class Op>
 constexpr bool is(const operator_desc& op) {
-  return op.schema == &registered<Op>::value;
+  return same_address(op.schema, &registered<Op>::value);
 }
 
 namespace detail {

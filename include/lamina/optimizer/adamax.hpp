@@ -48,7 +48,7 @@ struct adamax final : rule<adamax> {
   LAMINA_NUMBER_FN static void update(T& param, T grad, T& moment, T& inf_norm, T learning_rate,
                                       T beta1, T beta2, T epsilon) {
     moment = beta1 * moment + (T(1) - beta1) * grad;
-    inf_norm = math::max(math::abs(grad), beta2 * inf_norm + epsilon);
+    inf_norm = (math::max)(math::abs(grad), beta2 * inf_norm + epsilon);
     param -= learning_rate * moment / math::as_divisor(inf_norm);
   }
 };

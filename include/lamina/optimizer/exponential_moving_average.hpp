@@ -42,7 +42,7 @@ class exponential_moving_average {
   void update(Parameters& parameters, std::int64_t thres_steps) {
     const double ramp =
         (1 + static_cast<double>(thres_steps)) / (10 + static_cast<double>(thres_steps));
-    accumulate(parameters, std::min(decay_, static_cast<float>(ramp)));
+    accumulate(parameters, (std::min)(decay_, static_cast<float>(ramp)));
   }
 
   /// Puts the averages into the parameters until the returned value ends; throws lamina::error if
@@ -52,7 +52,7 @@ class exponential_moving_average {
     if (updates_ == 0)
       throw error(
           "lamina: exponential_moving_average: expected an update before apply, found none");
-    sums_.check(parameters, "exponential_moving_average");
+    sums_.check_arrays(parameters, "exponential_moving_average");
     const float weight = static_cast<float>(1 - decays_);
     return {parameters, [&](int i, std::span<float> to) {
               for (std::size_t k = 0; k < to.size(); ++k) to[k] = sums_[i][k] / weight;

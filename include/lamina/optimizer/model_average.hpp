@@ -75,7 +75,7 @@ class model_average {
     const std::int64_t values = counts_.accumulates + counts_.old_accumulates;
     if (values == 0)
       throw error("lamina: model_average: expected an update before apply, found none");
-    sums_[0].check(parameters, "model_average");
+    sums_[0].check_arrays(parameters, "model_average");
     return {parameters, [&](int i, std::span<float> to) {
               const float count = static_cast<float>(values);
               for (std::size_t k = 0; k < to.size(); ++k)

@@ -50,7 +50,7 @@ class [[nodiscard]] replaced_parameters {
     if (parameters_ == nullptr) return;
     for (std::size_t i = 0; i < saved_.size(); ++i) {
       const std::span<float> now = parameters_->span(static_cast<int>(i));
-      std::copy_n(saved_[i].begin(), std::min(saved_[i].size(), now.size()), now.begin());
+      std::copy_n(saved_[i].begin(), (std::min)(saved_[i].size(), now.size()), now.begin());
     }
     parameters_ = nullptr;
   }
@@ -68,14 +68,14 @@ class parameter_sums {
   /// Makes the sums, all 0, at the first call; later it does the same as check.
   template <parameter_access Parameters>
   void match(Parameters& parameters, const char* who) {
-    if (!sums_.empty()) return check(parameters, who);
+    if (!sums_.empty()) return check_arrays(parameters, who);
     sums_.resize(static_cast<std::size_t>(parameters.size()));
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].assign(size_of(parameters, i), 0.f);
   }
   /// Throws lamina::error if the number or sizes of the parameters have changed since the first
   /// call.
   template <parameter_access Parameters>
-  void check(Parameters& parameters, const char* who) const {
+  void check_arrays(Parameters& parameters, const char* who) const {
     const std::size_t count = static_cast<std::size_t>(parameters.size());
     if (sums_.size() != count)
       throw error(std::string("lamina: ") + who + ": expected " + std::to_string(sums_.size()) +

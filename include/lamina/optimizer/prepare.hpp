@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// Fluid does. A NaN gradient stays NaN.
 template <class T>
 LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
-  const T clipped = math::max(low, math::min(high, grad * scale));
+  const T clipped = (math::max)(low, (math::min)(high, grad * scale));
   const T decayed = clipped + l2 * param;
   // l1 is the same for all elements, and mostly 0.
   if (!math::any(l1 != T(0))) return decayed;

@@ -52,7 +52,7 @@ struct rmsprop final : rule<rmsprop> {
     mean_square = rho * mean_square + (T(1) - rho) * grad * grad;
     mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
     // With steady gradients, rounding can make the difference negative.
-    const T variance = math::max(T(0), mean_square - centered * mean_grad * mean_grad);
+    const T variance = (math::max)(T(0), mean_square - centered * mean_grad * mean_grad);
     moment = momentum * moment +
              learning_rate * grad / math::as_divisor(T(math::sqrt(variance + epsilon)));
     param -= moment;

@@ -11,6 +11,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 
@@ -61,7 +62,8 @@ struct same_element_finder {
   }
   /// A product whose sides are both batches of matrices, one for each.
   static constexpr bool is_product(const instruction& i) {
-    return (i.schema == &schema_of<matmul>() || i.schema == &schema_of<gradient_of<matmul>>()) &&
+    return (same_address(i.schema, &schema_of<matmul>()) ||
+            same_address(i.schema, &schema_of<gradient_of<matmul>>())) &&
            rank(L.operands[i.inputs].id) == 4 && rank(L.operands[i.inputs + 1].id) == 4;
   }
 

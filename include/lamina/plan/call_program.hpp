@@ -7,6 +7,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/copy_operator.hpp>
 #include <lamina/plan/plan.hpp>
@@ -23,7 +24,7 @@ struct call_numbers {
 /// Whether a kernel called for `op` may read its attributes: those of the operator itself, and
 /// those of plan operators that have any.
 constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
-  return &called == op.schema || called.attribute_count > 0;
+  return same_address(&called, op.schema) || called.attribute_count > 0;
 }
 template <program_type P>
 constexpr auto number_calls() {

@@ -6,6 +6,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/plan/grouping.hpp>
 #include <lamina/plan/plan_operators.hpp>
@@ -217,11 +218,12 @@ constexpr auto find_distinct() {
       const int f = r.first[q];
       const group_code o = C.groups[f];
       bool same = head == B.groups[f].head && c.statement_count == o.statement_count &&
-                  (call ? head_schema(g) == head_schema(f) : c.argument_count == o.argument_count);
+                  (call ? same_address(head_schema(g), head_schema(f))
+                        : c.argument_count == o.argument_count);
       for (int s = 0; same && s < c.statement_count; ++s) {
         const statement_code x = C.statements[c.statements + s];
         const statement_code y = C.statements[o.statements + s];
-        same = x.schema == y.schema && x.output == y.output && x.store == y.store &&
+        same = same_address(x.schema, y.schema) && x.output == y.output && x.store == y.store &&
                x.operand_count == y.operand_count;
         for (int a = 0; same && a < x.operand_count; ++a)
           same = C.operands[x.operands + a].from == C.operands[y.operands + a].from &&

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <lamina/core/check.hpp>
+#include <lamina/core/same_address.hpp>
 #include <lamina/plan/plan.hpp>
 #include <lamina/program/names.hpp>
 
@@ -20,7 +21,7 @@ struct loop_gradient_check {
   static constexpr int find() {
     constexpr const lowered_program& l = plan<P>::lowered;
     for (int i = 0; P::desc.count.blocks > 1 && i < l.count.instructions; ++i)
-      if (l.instructions[i].schema == &schema_of<rows_hand_over>() &&
+      if (same_address(l.instructions[i].schema, &schema_of<rows_hand_over>()) &&
           P::desc.operators[l.instructions[i].op].role == op_role::backward)
         return P::desc.variables[l.operands[l.instructions[i].inputs].id].of;
     return -1;

@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/plan/rows_behind.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -136,7 +137,7 @@ struct quotient_finder {
       if (op.role != op_role::forward && op.role != op_role::loss) continue;
       bool any = false;
       if (is_of(k, "scale") && attribute(k, 0) == 0) continue;
-      if (op.schema->gradient != nullptr || sub_block_of(p, op) >= 0)
+      if (!is_null(op.schema->gradient) || sub_block_of(p, op) >= 0)
         behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
                         [&](int from) { any = any || on[from]; });
       if (!any) continue;

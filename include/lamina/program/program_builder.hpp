@@ -9,6 +9,7 @@
 #include <lamina/core/constexpr_vector.hpp>
 #include <lamina/core/fixed_buffer.hpp>
 #include <lamina/core/rows.hpp>
+#include <lamina/core/same_address.hpp>
 #include <lamina/program/initializer.hpp>
 #include <lamina/program/names.hpp>
 #include <lamina/program/program_desc.hpp>
@@ -30,9 +31,8 @@ struct key_counter {
 
 /// Whether two texts are equal. They may be long, and mostly differ early.
 constexpr bool is_same_text(const char* a, const char* b) {
-  int i = 0;
-  while (a[i] == b[i] && a[i] != 0) ++i;
-  return a[i] == b[i];
+  for (; *a == *b && *a != 0; ++a) ++b;
+  return *a == *b;
 }
 
 struct variable_handle;
@@ -219,7 +219,7 @@ struct program_builder {
   /// The open domain of a type; a fault if there is none.
   constexpr int find_open_domain(const char* mark) {
     for (int i = open_domains.count; i-- > 0;)
-      if (open_domains[i].mark == mark) return open_domains[i].domain;
+      if (same_address(open_domains[i].mark, mark)) return open_domains[i].domain;
     report(fault_kind::out_of_block, 0, {}, nullptr, 0, nullptr, 0);
     return once::domain;
   }

@@ -26,8 +26,8 @@ class random {
     key_ = static_cast<std::uint64_t>(key.word[1]) << 32 | key.word[0];
   }
 
-  static constexpr result_type min() { return 0; }
-  static constexpr result_type max() { return 0xffffffffu; }
+  static constexpr result_type min LAMINA_NO_MACRO() { return 0; }
+  static constexpr result_type max LAMINA_NO_MACRO() { return 0xffffffffu; }
   result_type operator()() {
     if (count_ % 4 == 0) words_ = philox(key_, stream_, count_ / 4);
     return words_.word[count_++ % 4];

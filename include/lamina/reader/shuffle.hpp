@@ -32,7 +32,7 @@ class shuffle_engine {
   // Uniform in [0, count), by rejection: std::uniform_int_distribution gives different numbers in
   // different standard libraries.
   std::uint64_t below(std::uint64_t count) {
-    constexpr std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
+    constexpr std::uint64_t max = (std::numeric_limits<std::uint64_t>::max)();
     const std::uint64_t excess = (max % count + 1) % count;
     std::uint64_t drawn;
     do {

@@ -25,7 +25,7 @@ class lod {
   lod() = default;
   /// Takes offsets. Throws lamina::error unless each level begins with 0, never descends, and its
   /// last offset is the number of sequences of the level below. Fluid: CheckLoD.
-  explicit lod(std::vector<level> offsets) : levels_(std::move(offsets)) { check(); }
+  explicit lod(std::vector<level> offsets) : levels_(std::move(offsets)) { check_levels(); }
   /// Takes lengths of sequences, Fluid's recursive_sequence_lengths.
   static lod from_lengths(const std::vector<level>& lengths) {
     std::vector<level> offsets;
@@ -121,7 +121,7 @@ class lod {
       throw error(text() << "lamina: lod: expected a level below " << levels() << ", found "
                          << static_cast<std::ptrdiff_t>(l));
   }
-  LAMINA_COLD void check() const {
+  LAMINA_COLD void check_levels() const {
     for (std::size_t l = 0; l < levels(); ++l) {
       const level& offset = levels_[l];
       if (offset.empty() || offset[0] != 0)

@@ -209,8 +209,8 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
     if (e.name == "@checksum@") facts.at.checksum = e.as_number();
   }
   // Both are checked before either changes.
-  values.check(entries, path);
-  accumulators.check(entries, path);
+  values.check_entries(entries, path);
+  accumulators.check_entries(entries, path);
   if (arrays >= entries.size() || entries[arrays].name != "@optimizer@")
     for (const tensor_entry& e : entries)
       if (!e.name.starts_with('@') && !values.has(e.name) && !accumulators.has(e.name))

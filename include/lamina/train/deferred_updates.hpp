@@ -50,11 +50,11 @@ class deferred_updates {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i) {
       if (!is_updated(i)) continue;
-      scratch = std::max({scratch, engine::cuda::update_scratch<update, Backend>(elements(i)),
-                          square_scratch(elements(i))});
+      scratch = (std::max)({scratch, engine::cuda::update_scratch<update, Backend>(elements(i)),
+                            square_scratch(elements(i))});
       if constexpr (accepts_rows)
-        scratch = std::max(scratch, engine::cuda::rows_update_scratch<rows_update>(
-                                        parameter_table<P>::table.of[i].rows));
+        scratch = (std::max)(scratch, engine::cuda::rows_update_scratch<rows_update>(
+                                          parameter_table<P>::table.of[i].rows));
     }
     squares_.reserve(parameters * sizeof(double));
     scratch_.reserve(static_cast<std::size_t>(scratch) * sizeof(float));
@@ -132,7 +132,7 @@ class deferred_updates {
     std::ptrdiff_t scratch = 0;
     for (int i = 0; i < parameters; ++i)
       if (const engine::cuda::selected_rows* const selected = rows_of(i); selected != nullptr)
-        scratch = std::max(scratch, square_scratch(selected->count * selected->columns));
+        scratch = (std::max)(scratch, square_scratch(selected->count * selected->columns));
     scratch_.reserve(static_cast<std::size_t>(scratch) * sizeof(float));
     for (int i = 0; i < parameters; ++i) {
       if (!is_updated(i)) continue;

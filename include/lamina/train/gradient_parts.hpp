@@ -40,7 +40,7 @@ class gradient_parts {
     const owned_array<bool> updated(capacity);  // with a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
-    for (int t = 0; t < std::max(1, threads); ++t)
+    for (int t = 0; t < (std::max)(1, threads); ++t)
       machines_.push_back(std::make_unique<part_type>(m.memory(), updated.get()));
     for (int i = 0; i < parameters; ++i) {
       gradients_[i] = machines_[0]->gradient(i);
@@ -88,7 +88,7 @@ class gradient_parts {
     real weighed = 0;
     for (const real w : weight_) weighed += w;
     divisor_ = static_cast<double>(weighed);
-    for (real& w : weight_) w /= std::max(real(1), weighed);
+    for (real& w : weight_) w /= (std::max)(real(1), weighed);
     detail::average_statistics<P>(machines_, weight_, model_);
     if constexpr (part_weight::is_quotient)
       sums_ = detail::weigh_quotients<P>(machines_, samples_, weight_);

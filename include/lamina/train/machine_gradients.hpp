@@ -50,7 +50,7 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
   }
   divisor = weights::is_quotient ? sums.denominator(q) * (q.of_means ? sums.rows : 1)
             : weights::is_sum    ? 1
-                                 : std::max(1.0, all_rows);
+                                 : (std::max)(1.0, all_rows);
   for (double& w : weight) w /= divisor;
   for (int i = 0; i < parts::parameters; ++i) {
     if (auto* const selected = to.rows(i); selected != nullptr) {

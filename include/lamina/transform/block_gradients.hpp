@@ -16,6 +16,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
@@ -35,7 +36,7 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
-    if (schema.gradient == nullptr) continue;
+    if (is_null(schema.gradient)) continue;
     bool any = false;
     for (int s = 0, at = op.inputs; s < schema.input_count; ++s) {
       const int n = schema.has_lists && schema.inputs[s].duplicable ? b.arguments.items[at++] : 1;
@@ -117,7 +118,7 @@ class block_gradients {
       const operator_desc op = b_.operators.items[k];
       if (op.block != block) continue;
       const int first = b_.operators.count;
-      if (op.schema->gradient != nullptr) {
+      if (!is_null(op.schema->gradient)) {
         if (!hands_over(op)) op.schema->gradient(b_, op);
       } else if (has_blocks_) {
         if (const int inner = sub_block_of(b_, op); inner >= 0) differentiate(op, inner, k);
@@ -156,7 +157,7 @@ class block_gradients {
   // Whether an operator at the end of a block gives a variable of an outer block its value; all
   // other results of a block are its own.
   constexpr bool hands_over(const operator_desc& op) const {
-    return op.schema == &schema_of<assign>() &&
+    return same_address(op.schema, &schema_of<assign>()) &&
            b_.variables.items[output_of(b_, op, 0)].block != op.block;
   }
 

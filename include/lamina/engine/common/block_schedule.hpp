@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/plan/call_program.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine {
@@ -240,9 +241,10 @@ struct block_schedule {
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
-    const bool tells = i.runs < 0 && (i.schema == &schema_of<read_from_array>() ||
-                                      i.schema == &schema_of<write_to_array_gradient>() ||
-                                      i.schema == &schema_of<shrink_rnn_memory>());
+    const bool tells =
+        i.runs < 0 && (same_address(i.schema, &schema_of<read_from_array>()) ||
+                       same_address(i.schema, &schema_of<write_to_array_gradient>()) ||
+                       same_address(i.schema, &schema_of<shrink_rnn_memory>()));
     return tells ? 1 + plan_type::views.number(plan_type::lowered.results[i.outputs]) : 0;
   }
   static constexpr void find_views(table_type& t) {

@@ -36,7 +36,7 @@ inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x)
     const int d = dimension_of(c, c.integer_at(0, i), x.rank);
     const std::ptrdiff_t n = x.extent[d];
     std::ptrdiff_t start = c.integer_at(1, i);
-    start = start < 0 ? std::max<std::ptrdiff_t>(start + n, 0) : std::min(start, n);
+    start = start < 0 ? std::max<std::ptrdiff_t>(start + n, 0) : (std::min)(start, n);
     at += start * x.step[d];
   }
   return at;

@@ -26,7 +26,7 @@ inline std::string unpack_gzip(std::string_view packed, const std::string& path)
   z_stream& stream = open.stream;
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
     throw error("lamina: " + path + ": zlib could not be initialised");
-  constexpr std::size_t most = std::numeric_limits<uInt>::max();
+  constexpr std::size_t most = (std::numeric_limits<uInt>::max)();
   std::string all;
   std::size_t in = 0, out = 0;
   for (int status = Z_OK; in < packed.size() || status != Z_STREAM_END;) {
@@ -34,9 +34,9 @@ inline std::string unpack_gzip(std::string_view packed, const std::string& path)
       throw error("lamina: " + path + ": zlib could not be initialised");
     if (out == all.size()) all.resize(std::max<std::size_t>(65536, 2 * out));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is read
-    stream.avail_in = static_cast<uInt>(std::min(packed.size() - in, most));
+    stream.avail_in = static_cast<uInt>((std::min)(packed.size() - in, most));
     stream.next_out = reinterpret_cast<Bytef*>(all.data()) + out;
-    stream.avail_out = static_cast<uInt>(std::min(all.size() - out, most));
+    stream.avail_out = static_cast<uInt>((std::min)(all.size() - out, most));
     const uInt had_in = stream.avail_in, had_out = stream.avail_out;
     status = ::inflate(&stream, Z_NO_FLUSH);
     in += had_in - stream.avail_in;

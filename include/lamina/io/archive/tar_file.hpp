@@ -42,7 +42,7 @@ class tar_reader {
       from_.read(block, sizeof block, "the header of a member");
       if (std::string_view(block, sizeof block).find_first_not_of('\0') == std::string_view::npos)
         return end();
-      check(block);
+      check_block(block);
       m.header = at_;
       m.begin = from_.offset();
       m.size = number(block + 124, 12);
@@ -89,7 +89,7 @@ class tar_reader {
     at_ = file_size_;
     return false;
   }
-  void check(const char* block) const {
+  void check_block(const char* block) const {
     std::uint64_t sum = 0;
     for (int i = 0; i < 512; ++i)
       sum += i >= 148 && i < 156 ? std::uint64_t{' '} : static_cast<unsigned char>(block[i]);

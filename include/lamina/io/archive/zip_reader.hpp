@@ -54,7 +54,7 @@ class zip_reader {
   }
 
   /// Throws format_error unless the bytes of a stored member have its checksum.
-  void check(const zip_member& m) {
+  void check_member(const zip_member& m) {
     std::vector<unsigned char> piece(std::min<std::uint64_t>(m.stored_size, 1 << 18));
     open(m);
     std::uint32_t crc = 0;
@@ -63,7 +63,7 @@ class zip_reader {
       from_.read(piece.data(), n, m.name);
       crc = crc32_of(piece.data(), n, crc);
     }
-    check(m, crc);
+    check_member(m, crc);
   }
 
   /// The decompressed bytes of a deflated member. With `checked`, throws format_error if the
@@ -81,16 +81,16 @@ class zip_reader {
     z_stream stream{};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
       throw error("lamina: " + from_.path() + ": zlib could not be initialised");
-    constexpr std::uint64_t most = std::numeric_limits<uInt>::max();
+    constexpr std::uint64_t most = (std::numeric_limits<uInt>::max)();
     std::uint64_t in = 0, out = 0;
     int status = Z_OK;
     unsigned char none = 0;  // a valid address for a stream without bytes
     while (status == Z_OK) {
       stream.next_in =
           reinterpret_cast<Bytef*>(const_cast<char*>(packed.data())) + in;  // it is only read
-      stream.avail_in = static_cast<uInt>(std::min(packed.size() - in, most));
+      stream.avail_in = static_cast<uInt>((std::min)(packed.size() - in, most));
       stream.next_out = all.empty() ? &none : reinterpret_cast<Bytef*>(all.data()) + out;
-      stream.avail_out = static_cast<uInt>(std::min(all.size() - out, most));
+      stream.avail_out = static_cast<uInt>((std::min)(all.size() - out, most));
       const uInt had_in = stream.avail_in, had_out = stream.avail_out;
       status = ::inflate(&stream, Z_NO_FLUSH);
       in += had_in - stream.avail_in;
@@ -101,7 +101,7 @@ class zip_reader {
       from_.fail_at(m.begin + in, text("expected ")
                                       << m.size << " bytes deflated to " << m.stored_size << " in '"
                                       << m.name << "', found a damaged stream after " << out);
-    if (checked) check(m, crc32_of(all.data(), all.size()));
+    if (checked) check_member(m, crc32_of(all.data(), all.size()));
     return all;
 #else
     (void)checked;
@@ -113,7 +113,7 @@ class zip_reader {
  private:
   static constexpr std::uint32_t saturated = 0xffffffffu;
 
-  void check(const zip_member& m, std::uint32_t crc) const {
+  void check_member(const zip_member& m, std::uint32_t crc) const {
     if (crc != m.crc)
       from_.fail_at(m.begin, text("expected the checksum ")
                                  << m.crc << " of '" << m.name << "', found " << crc);

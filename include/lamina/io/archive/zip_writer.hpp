@@ -57,21 +57,21 @@ class zip_writer {
   void finish() {
     const std::uint64_t directory = to_.offset();
     for (const entry& e : entries_) {
-      const bool large = e.size >= limit_, far = e.header >= limit_;
+      const bool large = e.size >= limit_, distant = e.header >= limit_;
       u32(0x02014b50);
-      u16(large || far ? 45 : 20);  // made by
-      common(e, large || far);
+      u16(large || distant ? 45 : 20);  // made by
+      common(e, large || distant);
       u32(large ? 0xffffffffu : static_cast<std::uint32_t>(e.size));
       u32(large ? 0xffffffffu : static_cast<std::uint32_t>(e.size));
       u16(e.name.size());
-      const unsigned extra = (large ? 16u : 0u) + (far ? 8u : 0u);
+      const unsigned extra = (large ? 16u : 0u) + (distant ? 8u : 0u);
       u16(extra == 0 ? 0 : extra + 4);
       u16(0), u16(0), u16(0), u32(0);  // comment, part, attributes
-      u32(far ? 0xffffffffu : static_cast<std::uint32_t>(e.header));
+      u32(distant ? 0xffffffffu : static_cast<std::uint32_t>(e.header));
       to_.write(e.name);
       if (extra != 0) u16(1), u16(extra);
       if (large) u64(e.size), u64(e.size);
-      if (far) u64(e.header);
+      if (distant) u64(e.header);
     }
     const std::uint64_t end = to_.offset(), size = end - directory, count = entries_.size();
     const bool large = count >= 65535 || size >= limit_ || directory >= limit_;

@@ -45,7 +45,7 @@ inline tensor read_elements(binary_reader& from, dtype type, const std::vector<s
       from.fail(text("expected at most ")
                 << from.left() << " bytes of " << what << ", found the shape " << text().list(dims)
                 << " of " << name_of(type));
-    if (d > std::numeric_limits<std::uint32_t>::max())
+    if (d > (std::numeric_limits<std::uint32_t>::max)())
       from.fail(text("expected dimensions of 32 bits in ") << what << ", found " << d);
     size *= d;
   }

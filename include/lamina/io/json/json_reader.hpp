@@ -57,8 +57,8 @@ class json_reader {
     if (!value_->is_boolean()) expected("true or false");
     return value_->template get<bool>();
   }
-  std::int64_t integer(std::int64_t low = std::numeric_limits<std::int64_t>::min(),
-                       std::int64_t high = std::numeric_limits<std::int64_t>::max()) const {
+  std::int64_t integer(std::int64_t low = (std::numeric_limits<std::int64_t>::min)(),
+                       std::int64_t high = (std::numeric_limits<std::int64_t>::max)()) const {
     std::int64_t found = 0;
     if (value_->is_string()) {
       const std::string digits = value_->template get<std::string>();
@@ -77,13 +77,13 @@ class json_reader {
     return found;
   }
   std::int32_t integer32() const {
-    return static_cast<std::int32_t>(integer(std::numeric_limits<std::int32_t>::min(),
-                                             std::numeric_limits<std::int32_t>::max()));
+    return static_cast<std::int32_t>(integer((std::numeric_limits<std::int32_t>::min)(),
+                                             (std::numeric_limits<std::int32_t>::max)()));
   }
   float real() const {
     if (value_->is_number()) {
       const double found = value_->template get<double>();
-      if (std::abs(found) > std::numeric_limits<float>::max()) expected("a number of 32 bits");
+      if (std::abs(found) > (std::numeric_limits<float>::max)()) expected("a number of 32 bits");
       return static_cast<float>(found);
     }
     const std::string word = text();

@@ -31,8 +31,9 @@ inline std::string limited(onnx_operator& op, const std::string& x, double low, 
 
 /// X with infinity replaced by the largest finite number, because infinity / infinity is NaN.
 inline std::string finite(onnx_operator& op) {
-  const double most = op.real_type() == dtype::float64 ? std::numeric_limits<double>::max()
-                                                       : double(std::numeric_limits<float>::max());
+  const double most = op.real_type() == dtype::float64
+                          ? (std::numeric_limits<double>::max)()
+                          : double((std::numeric_limits<float>::max)());
   return limited(op, op.in("X"), -most, most, op.real_type());
 }
 /// factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.

@@ -15,7 +15,7 @@ inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 /// One side of a convolution. The larger image is the one that is padded: the input of a
 /// convolution, the output of a transposed one.
 struct conv_side {
-  int large = 1, small = 1, filter = 1;
+  int large = 1, smaller = 1, filter = 1;
   int stride = 1, padding = 0, dilation = 1;
 };
 
@@ -33,7 +33,7 @@ struct conv_shape {
     for (int d = 2; d < rank; ++d) side[3 - (rank - 2) + d - 2].filter = filter_dims[d];
   }
   /// Reads strides, paddings, dilations and groups from the attributes with these numbers.
-  conv_shape(const operator_call& c, const operand& large, const operand& small,
+  conv_shape(const operator_call& c, const operand& large, const operand& smaller,
              const operand& filter, const int (&attribute)[4])
       : groups(c.integer(attribute[3])) {
     const int sides = filter.rank - 2;
@@ -43,12 +43,12 @@ struct conv_shape {
                  c.list_size(attribute[i])});
     large_channels = filter.dims[1];
     small_channels = filter.dims[0] / groups;
-    if (large.dims[1] != groups * large_channels || small.dims[1] != filter.dims[0])
+    if (large.dims[1] != groups * large_channels || smaller.dims[1] != filter.dims[0])
       fail(c, {"expected images of ", groups * large_channels, " and ", filter.dims[0],
-               " channels, found ", large.dims[1], " and ", small.dims[1]});
+               " channels, found ", large.dims[1], " and ", smaller.dims[1]});
     for (int d = 0; d < sides; ++d)
       side[3 - sides + d] = {large.dims[2 + d],
-                             small.dims[2 + d],
+                             smaller.dims[2 + d],
                              filter.dims[2 + d],
                              c.integer_at(attribute[0], d),
                              c.integer_at(attribute[1], d),
@@ -58,7 +58,7 @@ struct conv_shape {
   constexpr int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
   /// Elements of a channel of each image.
   constexpr int large_size() const { return side[0].large * side[1].large * side[2].large; }
-  constexpr int small_size() const { return side[0].small * side[1].small * side[2].small; }
+  constexpr int small_size() const { return side[0].smaller * side[1].smaller * side[2].smaller; }
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine

@@ -92,8 +92,8 @@ struct conv_gradient_kernel {
     const operand x = c.input(0);
     const conv_shape s(c, x, c.input(4), c.input(1), conv_attributes);
     if constexpr (is_float<Real>)
-      return std::max(conv_backward(s, c.run().convolutions).scratch(x.rows),
-                      conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
+      return (std::max)(conv_backward(s, c.run().convolutions).scratch(x.rows),
+                        conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
     else
       return unrolled_conv<Real>(s).scratch();
   }
@@ -199,8 +199,8 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand x = c.input(0);
     const conv_shape s(c, c.input(3), x, c.input(1), conv_transpose_attributes);
     if constexpr (detail::is_float<Real>)
-      return std::max(conv_forward(s, c.run().convolutions).scratch(x.rows),
-                      conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
+      return (std::max)(conv_forward(s, c.run().convolutions).scratch(x.rows),
+                        conv_filter_gradient(s, c.run().convolutions).scratch(x.rows));
     else
       return unrolled_conv<Real>(s).scratch();
   }

@@ -52,8 +52,8 @@ class conv_parts {
   /// Floats for the sums of the parts of as many images, or of fewer, which may have more parts.
   std::ptrdiff_t scratch() const {
     if (most() == 1) return 0;
-    return std::min(std::ptrdiff_t{images_} * columns() * most(),
-                    std::ptrdiff_t{wanted_blocks} * Shape::rows * Shape::columns);
+    return (std::min)(std::ptrdiff_t{images_} * columns() * most(),
+                      std::ptrdiff_t{wanted_blocks} * Shape::rows * Shape::columns);
   }
 
  private:
@@ -62,7 +62,7 @@ class conv_parts {
 
   int columns() const { return groups_ * made_ * size_; }
   /// conv_sum_body reads whole packs.
-  int most() const { return columns() % pack_width == 0 ? std::max(1, terms_ / least_terms) : 1; }
+  int most() const { return columns() % pack_width == 0 ? (std::max)(1, terms_ / least_terms) : 1; }
 
   int groups_, images_, made_, size_, terms_;
 };
@@ -182,13 +182,13 @@ class filter_gradient {
   }
   /// `to` from large and small images.
   template <conv_folds Folds, class Backend>
-  void run(Backend& b, const operand& large, const operand& small, const operand& to,
+  void run(Backend& b, const operand& large, const operand& smaller, const operand& to,
            float* scratch) const {
     conv_filter_arguments g{};
     g.large = large.row<const float>(0);
-    g.small = small.row<const float>(0);
+    g.smaller = smaller.row<const float>(0);
     g.large_stride = large.stride;
-    g.small_stride = small.stride;
+    g.small_stride = smaller.stride;
     g.conv = conv_geometry(shape_);
     g.rows = images_;
     with_fold<Folds>(fold_of_filters(shape_), [&]<conv_folds Fold> {
@@ -218,7 +218,8 @@ class filter_gradient {
   int parts() const {
     const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *
                       tiles_for(seen_, Shape::columns);
-    return std::clamp(std::min(wanted_blocks / at_least_one(tiles), terms() / least_terms), 1, 512);
+    return std::clamp((std::min)(wanted_blocks / at_least_one(tiles), terms() / least_terms), 1,
+                      512);
   }
 
   conv_shape shape_;
@@ -338,9 +339,9 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
     // One after the other.
-    return std::max({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
-                     detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
-                     channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});
+    return (std::max)({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
+                       detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
+                       channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});
   }
 };
 

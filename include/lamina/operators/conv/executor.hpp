@@ -21,29 +21,29 @@ namespace lamina::inline LAMINA_ABI::kernel {
 /// 1.
 struct convolution {
   std::size_t samples, groups, large_channels, small_channels;  // channels: of one group
-  int large[3] = {1, 1, 1}, small[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
+  int large[3] = {1, 1, 1}, smaller[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
   int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
 
   template <class Real>
-  convolution(const call_context<Real>& ctx, const tensor_shape& larger,
-              const tensor_shape& smaller, const tensor_shape& filters)
-      : samples(larger[0]),
+  convolution(const call_context<Real>& ctx, const tensor_shape& large_shape,
+              const tensor_shape& small_shape, const tensor_shape& filters)
+      : samples(large_shape[0]),
         groups(static_cast<std::size_t>(ctx.integer("groups", 1))),
-        large_channels(larger[1] / groups),
-        small_channels(smaller[1] / groups) {
-    const std::size_t sides = larger.size() - 2, first = 3 - sides;
+        large_channels(large_shape[1] / groups),
+        small_channels(small_shape[1] / groups) {
+    const std::size_t sides = large_shape.size() - 2, first = 3 - sides;
     const auto strides = ctx.integer_list("strides"), paddings = ctx.integer_list("paddings"),
                dilations = ctx.integer_list("dilations");
     if (strides.size() != sides || paddings.size() != sides || dilations.size() != sides)
       ctx.fail("expected " + std::to_string(sides) + " strides, paddings and dilations, found " +
                std::to_string(strides.size()) + ", " + std::to_string(paddings.size()) + " and " +
                std::to_string(dilations.size()));
-    if (filters[0] != smaller[1] || filters[1] != large_channels)
-      ctx.fail("expected filters of " + std::to_string(smaller[1]) + " by " +
+    if (filters[0] != small_shape[1] || filters[1] != large_channels)
+      ctx.fail("expected filters of " + std::to_string(small_shape[1]) + " by " +
                std::to_string(large_channels) + " channels, found " + to_string(filters));
     for (std::size_t d = 0; d < sides; ++d) {
-      large[first + d] = static_cast<int>(larger[2 + d]);
-      small[first + d] = static_cast<int>(smaller[2 + d]);
+      large[first + d] = static_cast<int>(large_shape[2 + d]);
+      smaller[first + d] = static_cast<int>(small_shape[2 + d]);
       filter[first + d] = static_cast<int>(filters[2 + d]);
       stride[first + d] = strides[d];
       padding[first + d] = paddings[d];
@@ -55,7 +55,7 @@ struct convolution {
   template <class F>
   void for_each_product(F f) const {
     const int taps = filter[0] * filter[1] * filter[2];
-    const std::size_t large_size = volume(large), small_size = volume(small);
+    const std::size_t large_size = volume(large), small_size = volume(smaller);
     for (std::size_t n = 0; n < samples; ++n)
       for (std::size_t o = 0; o < groups * small_channels; ++o)
         for (std::size_t c = 0; c < large_channels; ++c) {
@@ -68,8 +68,8 @@ struct convolution {
                                 t % filter[2]};
             for (std::size_t s = 0; s < small_size; ++s) {
               const int rest = static_cast<int>(s);
-              const int position[3] = {rest / (small[1] * small[2]), rest / small[2] % small[1],
-                                       rest % small[2]};
+              const int position[3] = {rest / (smaller[1] * smaller[2]),
+                                       rest / smaller[2] % smaller[1], rest % smaller[2]};
               int at = 0;
               bool inside = true;
               for (int d = 0; d < 3; ++d) {
@@ -93,12 +93,12 @@ struct convolution {
       for (int z = 0; z < filter[0]; ++z)
         for (int y = 0; y < filter[1]; ++y)
           for (int x = 0; x < filter[2]; ++x)
-            for (int i = 0; i < small[0]; ++i)
-              for (int j = 0; j < small[1]; ++j, to += small[2]) {
+            for (int i = 0; i < smaller[0]; ++i)
+              for (int j = 0; j < smaller[1]; ++j, to += smaller[2]) {
                 const int plane = i * stride[0] - padding[0] + z * dilation[0];
                 const int row = j * stride[1] - padding[1] + y * dilation[1];
                 if (plane < 0 || plane >= large[0] || row < 0 || row >= large[1])
-                  std::fill(to, to + small[2], Real(0));
+                  std::fill(to, to + smaller[2], Real(0));
                 else
                   unfold_row(
                       from + (static_cast<std::ptrdiff_t>(plane) * large[1] + row) * large[2],
@@ -114,11 +114,11 @@ struct convolution {
  private:
   template <class Real>
   void unfold_row(const Real* row, int first, Real* to) const {
-    if (stride[2] == 1 && first >= 0 && first + small[2] <= large[2]) {
-      std::copy(row + first, row + first + small[2], to);
+    if (stride[2] == 1 && first >= 0 && first + smaller[2] <= large[2]) {
+      std::copy(row + first, row + first + smaller[2], to);
       return;
     }
-    for (int k = 0; k < small[2]; ++k) {
+    for (int k = 0; k < smaller[2]; ++k) {
       const int x = first + k * stride[2];
       to[k] = x >= 0 && x < large[2] ? row[x] : Real(0);
     }
@@ -154,7 +154,7 @@ void conv_forward(call_context<Real>& ctx) {
   const auto& w = ctx.real("Filter");
   auto y = zeros<Real>(ctx.output_shape("Output"));
   const convolution conv(ctx, shape_of(x), shape_of(y), shape_of(w));
-  const std::size_t positions = convolution::volume(conv.small);
+  const std::size_t positions = convolution::volume(conv.smaller);
   const std::size_t inputs = conv.large_channels * convolution::volume(conv.filter);
   std::vector<Real> seen(inputs * positions);
   for (std::size_t i = 0; i < conv.samples * conv.groups; ++i) {

@@ -40,7 +40,7 @@ inline tensor_shape cost_shape(tensor_shape shape) {
 /// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0.
 template <class Real>
 Real finite_ratio(Real d, Real p) {
-  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
+  constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 

@@ -119,7 +119,7 @@ xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsil
   auto inverse = inverse_deviation<Real>(moments.variance, epsilon);
   for (std::size_t i = 0; i < inverse.size(); ++i) {
     if (moments.variance.flat(i) + epsilon == 0) inverse.flat(i) = 0;
-    if (moments.variance.flat(i) > std::numeric_limits<Real>::max())
+    if (moments.variance.flat(i) > (std::numeric_limits<Real>::max)())
       inverse.flat(i) = 1 / moments.deviations[i];
   }
   return inverse;

@@ -32,7 +32,7 @@ LAMINA_COLD inline recurrent_activation recurrent_activation_numbered(const oper
 /// x limited to [-limit, limit], NaN if x is NaN; x itself if the limit is 0.
 template <class T, class Real>
 LAMINA_INLINE LAMINA_NUMBER_FN T clipped(T x, Real limit) {
-  return limit > 0 ? T(math::min(T(limit), T(math::max(T(-limit), x)))) : x;
+  return limit > 0 ? T((math::min)(T(limit), T((math::max)(T(-limit), x)))) : x;
 }
 /// The gradient dy of a clipped y: 0 where y was clipped.
 template <class T, class Real>

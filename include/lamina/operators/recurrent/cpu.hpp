@@ -129,7 +129,7 @@ struct basic_step_product {
       : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
     for (int n = fewest; n <= rows; ++n)
-      most = std::max(most, gemm_scratch_floats<Real>(n, depth, width));
+      most = (std::max)(most, gemm_scratch_floats<Real>(n, depth, width));
     scratch = pieces.take<Real>(most);
   }
   /// Packs a weight [depth, width] for the following steps.

@@ -27,7 +27,7 @@ class recurrent_function {
   Real operator()(Real x) const {
     return act_ == recurrent_activation::sigmoid ? Real(1) / (Real(1) + std::exp(-x))
            : act_ == recurrent_activation::tanh  ? std::tanh(x)
-           : act_ == recurrent_activation::relu  ? std::max(x, Real(0))
+           : act_ == recurrent_activation::relu  ? (std::max)(x, Real(0))
                                                  : x;
   }
   /// Applies the function to n elements in place; floats are computed in vectors. Doubles are not:
@@ -83,7 +83,7 @@ struct recurrent_steps {
 /// x limited to [-limit, limit]; x itself if the limit is 0.
 template <class Real>
 Real clipped(Real x, Real limit) {
-  return limit > 0 ? std::min(std::max(x, -limit), limit) : x;
+  return limit > 0 ? (std::min)((std::max)(x, -limit), limit) : x;
 }
 /// Whether a clipped value passes a gradient.
 template <class Real>

@@ -63,21 +63,21 @@ constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_at
 
 /// Rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
 /// `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
-template <int Above, int Below, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
+template <int Top, int Bottom, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
           class R, int C, int H, int W>
 constexpr auto pad2d(variable<T, R, C, H, W> x, const options<pad2d_attr, T>& attr = {}) {
   constexpr bool reflects = Mode == pad_mode::reflect;
-  constexpr bool good = detail::is_real<T> && has_rows<R> && Above >= 0 && Below >= 0 &&
-                        Left >= 0 && Right >= 0 &&
-                        (!reflects || (Above < H && Below < H && Left < W && Right < W));
-  static_assert(check<good, gets<Above, Below, Left, Right>, gets_type<variable<T, R, C, H, W>>>,
+  constexpr bool good = detail::is_real<T> && has_rows<R> && Top >= 0 && Bottom >= 0 && Left >= 0 &&
+                        Right >= 0 &&
+                        (!reflects || (Top < H && Bottom < H && Left < W && Right < W));
+  static_assert(check<good, gets<Top, Bottom, Left, Right>, gets_type<variable<T, R, C, H, W>>>,
                 "lamina: pad2d: floating point images, paddings are not negative, and below the "
                 "image's size where it is reflected");
-  using result = variable<T, R, C, (good ? H + Above + Below : H), (good ? W + Left + Right : W)>;
+  using result = variable<T, R, C, (good ? H + Top + Bottom : H), (good ? W + Left + Right : W)>;
   program_builder& b = *x.builder;
   layer_helper layer(b, "pad2d", attr.name);
   const auto y = layer.template output<result>();
-  const int around[] = {Above, Below, Left, Right};
+  const int around[] = {Top, Bottom, Left, Right};
   const attribute_value paddings = b.integer_list(around, 4);
   const attribute_value mode = b.text(reflects                 ? "reflect"
                                       : Mode == pad_mode::edge ? "edge"

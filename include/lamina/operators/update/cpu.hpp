@@ -247,7 +247,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
     if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);
     for (int first = 0; first < param.columns; first += panel_width_in<Real>) {
       const int width = width_of_panel<Real>(param.columns, first);
-      f(offset_of_panel(param.rows, first), first, width, std::min(width, param.columns - first));
+      f(offset_of_panel(param.rows, first), first, width, (std::min)(width, param.columns - first));
     }
   }
 };

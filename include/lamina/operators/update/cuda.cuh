@@ -75,8 +75,8 @@ std::ptrdiff_t update_scratch(int elements) {
     using of_param = element_terms<element_square>;
     using of_other = detail::normed_terms<Update>;
     return padded(static_cast<int>(Update::attributes.size()) + 2) +
-           std::max(sum_scratch<of_param, detail::norm_result, Backend>(elements),
-                    sum_scratch<of_other, detail::norm_result, Backend>(elements));
+           (std::max)(sum_scratch<of_param, detail::norm_result, Backend>(elements),
+                      sum_scratch<of_other, detail::norm_result, Backend>(elements));
   } else {
     return 0;
   }

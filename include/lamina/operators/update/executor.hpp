@@ -85,7 +85,7 @@ xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   const Real l1 = ctx.real_attribute("l1_decay"), l2 = ctx.real_attribute("l2_decay");
   for (std::size_t i = 0; i < g.size(); ++i) {
     const Real x = p.flat(i), sign = x > 0 ? Real(1) : (x < 0 ? Real(-1) : Real(0));
-    if (has_row(ctx, i)) g.flat(i) = std::min(std::max(g.flat(i) * scale, low), high);
+    if (has_row(ctx, i)) g.flat(i) = (std::min)((std::max)(g.flat(i) * scale, low), high);
     g.flat(i) += l1 * sign + l2 * x;
   }
   return g;
@@ -192,7 +192,7 @@ void adamax_update(call_context<Real>& ctx) {
   if (ctx.has("Beta1Pow")) rate /= 1 - ctx.real("Beta1Pow").flat(0);
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) = b1 * m.flat(i) + (1 - b1) * g.flat(i);
-    u.flat(i) = std::max(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
+    u.flat(i) = (std::max)(std::abs(g.flat(i)), b2 * u.flat(i) + epsilon);
     p.flat(i) -= rate * m.flat(i) / math::as_divisor(u.flat(i));
   }
   ctx.give("ParamOut", std::move(p));
@@ -233,7 +233,7 @@ void rmsprop_update(call_context<Real>& ctx) {
     const Real slope = g.flat(i);
     s.flat(i) = decay * s.flat(i) + (1 - decay) * slope * slope;
     if (centered) c.flat(i) = decay * c.flat(i) + (1 - decay) * slope;
-    const Real variance = std::max(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
+    const Real variance = (std::max)(s.flat(i) - c.flat(i) * c.flat(i), Real(0));
     v.flat(i) = mu * v.flat(i) + lr * slope / math::as_divisor(std::sqrt(variance + epsilon));
     p.flat(i) -= v.flat(i);
   }
@@ -305,7 +305,7 @@ void proximal_update(call_context<Real>& ctx) {
     // If all gradients were 0 the step is 0, not 0 / 0.
     const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
     const Real z = p.flat(i) - lr * g.flat(i) / root;
-    const Real size = std::max(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
+    const Real size = (std::max)(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);
     p.flat(i) = z < 0 ? -size : size;
   }
   ctx.give("ParamOut", std::move(p));

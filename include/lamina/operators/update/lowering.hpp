@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/plan/lowering/layout_copies.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {
@@ -19,7 +20,7 @@ constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
       constants.items[constants.count++] = s.program.attributes[op.attributes + a].number;
     return;
   }
-  if (s.with_defaults != op.schema) {
+  if (!same_address(s.with_defaults, op.schema)) {
     s.with_defaults = op.schema;
     s.defaults = first;
     const attribute_desc* const described = op.schema->attributes;

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
@@ -45,7 +46,7 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
     written[v] = uses.changed[v] = uses.escapes[v] = false, uses.summed[v] = -1;
   for (int k = 0; k < operators; ++k) {
     const operator_desc op = p.operators[k];
-    const bool adds = op.schema == sums, inner = op.block > 0;
+    const bool adds = same_address(op.schema, sums), inner = op.block > 0;
     if (adds && inner) find_summed(p, op, uses);
     for (int at = op.inputs; at < op.end; ++at) {
       const int v = p.arguments[at];

@@ -41,16 +41,16 @@ class conv_backward {
     return parts.used();
   }
 
-  void run(int samples, const image_rows& small, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& large, float* scratch,
+  void run(int samples, const image_rows& smaller, const float* filter,
+           std::ptrdiff_t filter_stride, const float* bias, const image_rows& large, float* scratch,
            const image_epilogue& done = {}) const {
     if (method_ != nullptr)
-      return method_->run(shape_, samples, small, filter, filter_stride, bias, large, scratch, done,
-                          nullptr);
+      return method_->run(shape_, samples, smaller, filter, filter_stride, bias, large, scratch,
+                          done, nullptr);
     if (gathers_)
-      gather(samples, small, filter, filter_stride, bias, large, scratch, done);
+      gather(samples, smaller, filter, filter_stride, bias, large, scratch, done);
     else
-      spread(samples, small, filter, filter_stride, bias, large, scratch, done);
+      spread(samples, smaller, filter, filter_stride, bias, large, scratch, done);
   }
 
  private:
@@ -61,7 +61,7 @@ class conv_backward {
     return static_cast<std::ptrdiff_t>(shape_.groups) * shape_.large_channels *
            shape_.small_channels * shape_.taps();
   }
-  void gather(int samples, const image_rows& small, const float* filter,
+  void gather(int samples, const image_rows& smaller, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
               float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
@@ -77,8 +77,8 @@ class conv_backward {
         }
       }
     const conv_forward product = turned_product();
-    product.run(samples, small, turned, depth, bias, large, parts.floats(product.scratch(samples)),
-                done);
+    product.run(samples, smaller, turned, depth, bias, large,
+                parts.floats(product.scratch(samples)), done);
   }
 
   struct addresses {
@@ -99,7 +99,7 @@ class conv_backward {
     return p;
   }
 
-  void spread(int samples, const image_rows& small, const float* filter,
+  void spread(int samples, const image_rows& smaller, const float* filter,
               std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
               float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
@@ -125,7 +125,7 @@ class conv_backward {
     }
     for (int n = 0; n < samples; ++n) {
       for (int g = 0; g < s.groups; ++g) {
-        const float* from = small.data + n * small.stride +
+        const float* from = smaller.data + n * smaller.stride +
                             static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
         if (!rows_.whole()) {
           rows_.copy(from, p.rows, p.slope);

@@ -23,7 +23,7 @@ class conv_forward {
     for (int d = 0; d < 3; ++d) {
       const conv_side& a = s.side[d];
       seen_.side[d] = {a.large, a.stride, a.padding,
-                       a.small + (a.filter - 1) * a.dilation / a.stride, 0};
+                       a.smaller + (a.filter - 1) * a.dilation / a.stride, 0};
       for (int t = 0; t < a.filter; ++t) seen_.side[d].meet(t * a.dilation);
     }
   }
@@ -36,17 +36,17 @@ class conv_forward {
   }
 
   void run(int samples, const image_rows& large, const float* filter, std::ptrdiff_t filter_stride,
-           const float* bias, const image_rows& small, float* scratch,
+           const float* bias, const image_rows& smaller, float* scratch,
            const image_epilogue& done = {}, filter_memory* kept = nullptr) const {
     if (method_ != nullptr)
-      return method_->run(shape_, samples, large, filter, filter_stride, bias, small, scratch, done,
-                          kept);
+      return method_->run(shape_, samples, large, filter, filter_stride, bias, smaller, scratch,
+                          done, kept);
     scratch_parts parts(scratch);
     const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int taps = s.taps(), depth = s.large_channels * taps;
     fill_taps(p.taps);
-    int width = s.side[2].small;
+    int width = s.side[2].smaller;
     int count = fill_rows(p.rows);
     if (is_dense()) {
       width *= count;
@@ -71,7 +71,7 @@ class conv_forward {
           seen_.copy(from, p.image);
           from = p.image;
         }
-        float* const to = small.data + n * small.stride +
+        float* const to = smaller.data + n * smaller.stride +
                           static_cast<std::ptrdiff_t>(g) * s.small_channels * s.small_size();
         products.run(p.filters + g * group_floats, from,
                      bias == nullptr ? nullptr : bias + g * s.small_channels, to, s.small_size());
@@ -96,20 +96,21 @@ class conv_forward {
   /// Stores the offset of each row of windows; returns their number.
   int fill_rows(int* rows) const {
     int n = 0;
-    for (int z = 0; z < shape_.side[0].small; ++z)
-      for (int y = 0; y < shape_.side[1].small; ++y)
+    for (int z = 0; z < shape_.side[0].smaller; ++z)
+      for (int y = 0; y < shape_.side[1].smaller; ++y)
         rows[n++] = (z * seen_.side[1].span + y) * seen_.side[2].span;
     return n;
   }
 
   /// The offset of the last row of windows.
   int last_row() const {
-    return ((shape_.side[0].small - 1) * seen_.side[1].span + shape_.side[1].small - 1) *
+    return ((shape_.side[0].smaller - 1) * seen_.side[1].span + shape_.side[1].smaller - 1) *
            seen_.side[2].span;
   }
   /// Whether all windows are one row without gaps.
   bool is_dense() const {
-    return last_row() == (shape_.side[0].small * shape_.side[1].small - 1) * shape_.side[2].small;
+    return last_row() ==
+           (shape_.side[0].smaller * shape_.side[1].smaller - 1) * shape_.side[2].smaller;
   }
 
  private:
@@ -124,7 +125,7 @@ class conv_forward {
     p.filters =
         parts.floats(static_cast<std::ptrdiff_t>(shape_.groups) * shape_.small_channels * depth);
     p.taps = parts.integers(depth);
-    p.rows = parts.integers(shape_.side[0].small * shape_.side[1].small);
+    p.rows = parts.integers(shape_.side[0].smaller * shape_.side[1].smaller);
     p.work = parts.floats(correlation::scratch_floats(shape_.small_channels, depth,
                                                       shape_.large_channels, shape_.small_size()));
     return p;

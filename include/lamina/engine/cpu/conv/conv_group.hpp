@@ -77,7 +77,7 @@ template <class S>
 void finish_image(const void* context, int row) {
   using runner = statement_runner<S>;
   const auto& a = *static_cast<const statement_arguments*>(context);
-  const int channels = runner::channels < 0 ? 1 : a.info[std::max(0, runner::channels)].columns;
+  const int channels = runner::channels < 0 ? 1 : a.info[(std::max)(0, runner::channels)].columns;
   run_channels(
       runner(a.of), channels, a.group->columns, row,
       a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));

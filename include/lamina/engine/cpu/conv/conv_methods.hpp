@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/engine/cpu/conv/depthwise.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
 #include <lamina/engine/cpu/conv/winograd.hpp>
@@ -53,21 +54,21 @@ struct winograd_calls {
   }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      const image_rows& smaller, float* scratch, const image_epilogue& done,
                       filter_memory* kept) {
     winograd(s, samples)
-        .forward(forward_transforms_of<Filter>, large, filter, filter_stride, bias, small, scratch,
-                 done, kept);
+        .forward(forward_transforms_of<Filter>, large, filter, filter_stride, bias, smaller,
+                 scratch, done, kept);
   }
   static std::ptrdiff_t backward_scratch(const conv_shape& s, int samples) {
     return winograd(s, samples).backward_scratch();
   }
-  static void backward(const conv_shape& s, int samples, const image_rows& small,
+  static void backward(const conv_shape& s, int samples, const image_rows& smaller,
                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
                        const image_rows& large, float* scratch, const image_epilogue& done,
                        filter_memory*) {
     winograd(s, samples)
-        .backward(backward_transforms_of<Filter>, small, filter, filter_stride, bias, large,
+        .backward(backward_transforms_of<Filter>, smaller, filter, filter_stride, bias, large,
                   scratch, done);
   }
   static std::ptrdiff_t filter_gradient_scratch(const conv_shape& s, int samples) {
@@ -86,15 +87,15 @@ struct depthwise_calls {
   static std::ptrdiff_t scratch(const conv_shape& s, int) { return depthwise(s).scratch(); }
   static void forward(const conv_shape& s, int samples, const image_rows& large,
                       const float* filter, std::ptrdiff_t filter_stride, const float* bias,
-                      const image_rows& small, float* scratch, const image_epilogue& done,
+                      const image_rows& smaller, float* scratch, const image_epilogue& done,
                       filter_memory*) {
-    depthwise(s).forward(samples, large, filter, filter_stride, bias, small, scratch, done);
+    depthwise(s).forward(samples, large, filter, filter_stride, bias, smaller, scratch, done);
   }
-  static void backward(const conv_shape& s, int samples, const image_rows& small,
+  static void backward(const conv_shape& s, int samples, const image_rows& smaller,
                        const float* filter, std::ptrdiff_t filter_stride, const float* bias,
                        const image_rows& large, float* scratch, const image_epilogue& done,
                        filter_memory*) {
-    depthwise(s).backward(samples, small, filter, filter_stride, bias, large, scratch, done);
+    depthwise(s).backward(samples, smaller, filter, filter_stride, bias, large, scratch, done);
   }
   static void filter_gradient(const conv_shape& s, int samples, const image_rows& large,
                               const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
@@ -124,7 +125,7 @@ struct conv_methods {
     s.large_channels = s.small_channels;
     s.small_channels = channels;
     for (conv_side& a : s.side)
-      a = {a.small, a.large, a.filter, 1, (a.filter - 1) * a.dilation - a.padding, a.dilation};
+      a = {a.smaller, a.large, a.filter, 1, (a.filter - 1) * a.dilation - a.padding, a.dilation};
     return s;
   }
 
@@ -206,7 +207,7 @@ constexpr conv_shape shape_of_conv2d(const program_desc& p, const operator_desc&
     a.stride = p.integers[p.attributes[op.attributes + conv_attributes[0]].offset + d];
     a.padding = p.integers[p.attributes[op.attributes + conv_attributes[1]].offset + d];
     a.dilation = p.integers[p.attributes[op.attributes + conv_attributes[2]].offset + d];
-    a.small = (a.large + 2 * a.padding - (a.filter - 1) * a.dilation - 1) / a.stride + 1;
+    a.smaller = (a.large + 2 * a.padding - (a.filter - 1) * a.dilation - 1) / a.stride + 1;
   }
   return s;
 }
@@ -217,14 +218,15 @@ constexpr conv_methods make_conv_methods() {
   conv_methods needed{};
   for (int k = 0; k < p.count.operators; ++k) {
     const operator_schema* const of = p.operators[k].schema;
-    if (of == &schema_of<conv2d>() || of == &schema_of<depthwise_conv2d>())
+    if (same_address(of, &schema_of<conv2d>()) || same_address(of, &schema_of<depthwise_conv2d>()))
       needed.add_forward(kind_of(shape_of_conv2d(p, p.operators[k])));
-    else if (of == &schema_of<gradient_of<conv2d>>() ||
-             of == &schema_of<gradient_of<depthwise_conv2d>>())
+    else if (same_address(of, &schema_of<gradient_of<conv2d>>()) ||
+             same_address(of, &schema_of<gradient_of<depthwise_conv2d>>()))
       needed.add_gradients(shape_of_conv2d(p, p.operators[k]));
-    else if (of == &schema_of<conv3d>() || of == &schema_of<gradient_of<conv3d>>() ||
-             of == &schema_of<conv2d_transpose>() ||
-             of == &schema_of<gradient_of<conv2d_transpose>>())
+    else if (same_address(of, &schema_of<conv3d>()) ||
+             same_address(of, &schema_of<gradient_of<conv3d>>()) ||
+             same_address(of, &schema_of<conv2d_transpose>()) ||
+             same_address(of, &schema_of<gradient_of<conv2d_transpose>>()))
       return make_all_conv_methods();
   }
   return needed;

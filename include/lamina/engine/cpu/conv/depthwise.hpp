@@ -96,7 +96,7 @@ class depthwise {
  public:
   static constexpr bool suits(const conv_shape& s) {
     return s.large_channels == 1 && s.groups >= lanes && s.side[0].large == 1 &&
-           s.side[0].small == 1 && s.side[0].filter == 1 && s.side[1].padding >= 0 &&
+           s.side[0].smaller == 1 && s.side[0].filter == 1 && s.side[1].padding >= 0 &&
            s.side[2].padding >= 0;
   }
 
@@ -105,7 +105,7 @@ class depthwise {
     for (int d = 0; d < 2; ++d) {
       side_[d] = s.side[d + 1];
       seen_[d] =
-          (side_[d].small - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
+          (side_[d].smaller - 1) * side_[d].stride + (side_[d].filter - 1) * side_[d].dilation + 1;
       // The copy holds the whole image, whether a window covers it or not.
       const int image = side_[d].padding + side_[d].large;
       if (seen_[d] < image) seen_[d] = image;
@@ -120,7 +120,7 @@ class depthwise {
 
   /// small = bias + the products of the windows of large with the filters.
   void forward(int samples, const image_rows& large, const float* filter,
-               std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
+               std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const addresses p = lay_out(parts);
@@ -135,7 +135,7 @@ class depthwise {
                                      of + taps_ * lanes, p.windows);
           const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(c) * filters_ + m;
           scatter_lanes(p.windows, rest(c), windows(),
-                        small.data + n * small.stride + first * windows(),
+                        smaller.data + n * smaller.stride + first * windows(),
                         static_cast<std::ptrdiff_t>(filters_) * windows());
         }
       }
@@ -145,7 +145,7 @@ class depthwise {
 
   /// large = bias + the sum of each element of small times its filter, added to the window of the
   /// element.
-  void backward(int samples, const image_rows& small, const float* filter,
+  void backward(int samples, const image_rows& smaller, const float* filter,
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
@@ -159,10 +159,10 @@ class depthwise {
         const vector start = vector::load_aligned(more);
         for (int i = 0; i < seen_[0] * seen_[1]; ++i) start.store_unaligned(p.image + i * lanes);
         for (int m = 0; m < filters_; ++m) {
-          turn_slope(small.data + n * small.stride, c, m, p);
+          turn_slope(smaller.data + n * smaller.stride, c, m, p);
           // Works row by row, so that the elements to which the taps of a row add stay in the
           // cache.
-          const int width = side_[1].small;
+          const int width = side_[1].smaller;
           for (int i = 0; i < windows(); i += width)
             detail::depthwise_spread(width, p.at + i, p.windows + i * lanes, taps_, p.taps,
                                      filters_of(p, c, m), p.image);
@@ -204,7 +204,7 @@ class depthwise {
 
  private:
   int rest(int c) const { return channels_ - c < lanes ? channels_ - c : lanes; }
-  int windows() const { return side_[0].small * side_[1].small; }
+  int windows() const { return side_[0].smaller * side_[1].smaller; }
   int large_size() const { return side_[0].large * side_[1].large; }
   static int rounded(int n, int to) { return (n + to - 1) / to * to; }
   int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
@@ -248,8 +248,8 @@ class depthwise {
   LAMINA_NOINLINE void fill(const addresses& p) const {
     std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
     int n = 0;
-    for (int y = 0; y < side_[0].small; ++y)
-      for (int x = 0; x < side_[1].small; ++x)
+    for (int y = 0; y < side_[0].smaller; ++y)
+      for (int x = 0; x < side_[1].smaller; ++x)
         p.at[n++] = (y * side_[0].stride * seen_[1] + x * side_[1].stride) * lanes;
     for (; n < rounded_windows(); ++n) p.at[n] = p.at[n - 1];
     n = 0;

@@ -21,8 +21,8 @@ class slope_rows {
   slope_rows(const conv_shape& s, const conv_forward& forward)
       : forward_(forward),
         channels_(s.small_channels),
-        row_count_(s.side[0].small * s.side[1].small) {
-    width_ = s.side[2].small;
+        row_count_(s.side[0].smaller * s.side[1].smaller) {
+    width_ = s.side[2].smaller;
     count_ = row_count_;
     int end = width_;
     if (forward.is_dense()) {

@@ -29,15 +29,15 @@ class unrolled_conv {
     const int channels = shape_.small_channels;
     return in_floats<Real>(
         window_numbers() +
-        std::max({gemm_row_major_scratch_floats<Real>(channels, depth_, positions_),
-                  gemm_row_major_scratch_floats<Real>(depth_, channels, positions_),
-                  gemm_row_major_scratch_floats<Real>(channels, positions_, depth_)}));
+        (std::max)({gemm_row_major_scratch_floats<Real>(channels, depth_, positions_),
+                    gemm_row_major_scratch_floats<Real>(depth_, channels, positions_),
+                    gemm_row_major_scratch_floats<Real>(channels, positions_, depth_)}));
   }
 
   /// small[n][o] = bias[o] + the products of the windows of large[n] with filter o.
-  void forward(const operand& large, const operand& filter, const Real* bias, const operand& small,
-               float* scratch) const {
-    each(large, small, scratch,
+  void forward(const operand& large, const operand& filter, const Real* bias,
+               const operand& smaller, float* scratch) const {
+    each(large, smaller, scratch,
          [&](int g, const Real* from, Real* to, Real* windows, Real* memory) {
            unroll(from, windows);
            gemm_row_major(shape_.small_channels, depth_, positions_, 1, filter_of(filter, g),
@@ -50,9 +50,9 @@ class unrolled_conv {
   }
   /// large[n] = bias + the sum of each element of small[n] times its filter, added to the window of
   /// the element: the gradient of forward's input, or a transposed convolution.
-  void backward(const operand& small, const operand& filter, const Real* bias, const operand& large,
-                float* scratch) const {
-    each(large, small, scratch,
+  void backward(const operand& smaller, const operand& filter, const Real* bias,
+                const operand& large, float* scratch) const {
+    each(large, smaller, scratch,
          [&](int g, Real* to, const Real* from, Real* windows, Real* memory) {
            matrix w = filter_of(filter, g);
            w.transposed = true;
@@ -66,9 +66,9 @@ class unrolled_conv {
          });
   }
   /// filter += the products of the windows of large with small, over all images.
-  void add_filter_gradient(const operand& large, const operand& small, const operand& filter,
+  void add_filter_gradient(const operand& large, const operand& smaller, const operand& filter,
                            float* scratch) const {
-    each(large, small, scratch,
+    each(large, smaller, scratch,
          [&](int g, const Real* from, const Real* slope, Real* windows, Real* memory) {
            unroll(from, windows);
            Real* const to = filter.row<Real>(g * shape_.small_channels);
@@ -89,14 +89,15 @@ class unrolled_conv {
   }
   /// Calls f(group, its large image, its small one, memory for windows, memory for products).
   template <class F>
-  void each(const operand& large, const operand& small, float* scratch, F f) const {
+  void each(const operand& large, const operand& smaller, float* scratch, F f) const {
     Real* const windows = numbers_at<Real>(scratch);
-    for (int n = 0; n < small.rows; ++n)
+    for (int n = 0; n < smaller.rows; ++n)
       for (int g = 0; g < shape_.groups; ++g)
         f(g,
           large.row<Real>(n) +
               static_cast<std::ptrdiff_t>(g) * shape_.large_channels * shape_.large_size(),
-          small.row<Real>(n) + static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
+          smaller.row<Real>(n) +
+              static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
   /// Calls f(index in the windows, index in the image, or -1 for padding).
@@ -108,14 +109,14 @@ class unrolled_conv {
       for (int i = 0; i < z.filter; ++i)
         for (int j = 0; j < y.filter; ++j)
           for (int k = 0; k < x.filter; ++k)
-            for (int p = 0; p < z.small; ++p)
-              for (int q = 0; q < y.small; ++q) {
+            for (int p = 0; p < z.smaller; ++p)
+              for (int q = 0; q < y.smaller; ++q) {
                 const int depth = p * z.stride - z.padding + i * z.dilation;
                 const int row = q * y.stride - y.padding + j * y.dilation;
                 const bool inside = depth >= 0 && depth < z.large && row >= 0 && row < y.large;
                 const std::ptrdiff_t line =
                     ((static_cast<std::ptrdiff_t>(c) * z.large + depth) * y.large + row) * x.large;
-                for (int r = 0; r < x.small; ++r, ++at) {
+                for (int r = 0; r < x.smaller; ++r, ++at) {
                   const int column = r * x.stride - x.padding + k * x.dilation;
                   f(at, inside && column >= 0 && column < x.large ? line + column : -1);
                 }

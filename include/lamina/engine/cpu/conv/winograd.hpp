@@ -31,13 +31,13 @@ class winograd {
  public:
   /// Whether the transforms cost less than the products that they save.
   static constexpr bool suits(const conv_shape& s) {
-    if (s.side[0].large != 1 || s.side[0].small != 1 || s.side[0].filter != 1) return false;
+    if (s.side[0].large != 1 || s.side[0].smaller != 1 || s.side[0].filter != 1) return false;
     const int filter = s.side[1].filter;
     if ((filter != 3 && filter != 5) || s.side[2].filter != filter) return false;
     for (int d = 1; d < 3; ++d) {
       const conv_side& a = s.side[d];
       if (a.stride != 1 || a.dilation != 1 || a.padding < 0 || a.padding >= filter ||
-          a.small != a.large + 2 * a.padding - filter + 1 || a.small < 4)
+          a.smaller != a.large + 2 * a.padding - filter + 1 || a.smaller < 4)
         return false;
     }
     return s.groups == 1 && s.large_channels >= 12 && s.small_channels >= 12;
@@ -49,7 +49,7 @@ class winograd {
         filter_(s.side[1].filter),
         points_(detail::winograd_points(filter_)),
         large_{s.side[1].large, s.side[2].large},
-        small_{s.side[1].small, s.side[2].small},
+        small_{s.side[1].smaller, s.side[2].smaller},
         padding_{s.side[1].padding, s.side[2].padding},
         tile_rows_((small_[0] + step - 1) / step),
         tiles_((small_[1] + step - 1) / step),
@@ -86,7 +86,7 @@ class winograd {
 
   /// small = bias + the products of the windows of large with the filters.
   void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
-               std::ptrdiff_t filter_stride, const float* bias, const image_rows& small,
+               std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done, filter_memory* kept) const {
     scratch_parts parts(scratch);
     addresses p = lay_out(parts, whole(filters_) * channels_, filters_);
@@ -102,15 +102,15 @@ class winograd {
                                 {p.left, whole(channels_), 1}, left_point_stride(channels_),
                                 p.filters, filter_point_stride(filters_, channels_), p.sums,
                                 sums_point_stride(filters_));
-      make_images(by.result, first, rows, p, bias, small, done);
+      make_images(by.result, first, rows, p, bias, smaller, done);
     }
   }
 
   /// large = bias + the sum of each element of small times its filter, added to the window of the
   /// element.
-  void backward(const detail::backward_transforms& by, const image_rows& small, const float* filter,
-                std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
-                float* scratch, const image_epilogue& done) const {
+  void backward(const detail::backward_transforms& by, const image_rows& smaller,
+                const float* filter, std::ptrdiff_t filter_stride, const float* bias,
+                const image_rows& large, float* scratch, const image_epilogue& done) const {
     scratch_parts parts(scratch);
     const addresses p = lay_out(parts, whole(channels_) * filters_, channels_);
     float* const image =
@@ -121,7 +121,7 @@ class winograd {
     const int count = samples_ * tile_rows_;
     for (int first = 0; first < count; first += together_) {
       const int rows = count - first < together_ ? count - first : together_;
-      evaluate_slopes(by.slope, small, first, rows, p.left, p,
+      evaluate_slopes(by.slope, smaller, first, rows, p.left, p,
                       {whole(filters_), left_point_stride(filters_), 0});
       detail::winograd_multiply({square_points(), rows * tiles_, filters_, channels_, false},
                                 {p.left, whole(filters_), 1}, left_point_stride(filters_),
@@ -198,7 +198,7 @@ class winograd {
   /// Floats between the matrices of neighbouring points: not a multiple of the size of a cache way.
   std::ptrdiff_t left_point_stride(int columns) const {
     const int rows = most_ * tiles_;
-    return static_cast<std::ptrdiff_t>(std::max(rows, detail::least_tile_rows)) * whole(columns) +
+    return static_cast<std::ptrdiff_t>((std::max)(rows, detail::least_tile_rows)) * whole(columns) +
            alignment_floats;
   }
   std::ptrdiff_t sums_point_stride(int columns) const { return left_point_stride(columns); }
@@ -289,15 +289,15 @@ class winograd {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
-  LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& small,
+  LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& smaller,
                                        int first, int rows, float* to, const addresses& p,
                                        slope_layout at) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
     for_each_image(first, rows, [&](int n, int row, int count, int before) {
       for (int k = 0; k < filters_; k += lanes) {
-        fill_lines(small.data + n * small.stride + k * size, small_, rest(filters_, k), row * step,
-                   count * step, 0, pitch, p.slopes);
+        fill_lines(smaller.data + n * smaller.stride + k * size, small_, rest(filters_, k),
+                   row * step, count * step, 0, pitch, p.slopes);
         const panel_vector v(filters_, at.depth, k);
         const std::ptrdiff_t tile = at.depth > 0 ? v.width : at.tile;
         for (int r = 0; r < count; ++r)
@@ -311,7 +311,7 @@ class winograd {
   }
 
   LAMINA_NOINLINE void make_images(detail::square_transform run, int first, int rows,
-                                   const addresses& p, const float* bias, const image_rows& small,
+                                   const addresses& p, const float* bias, const image_rows& smaller,
                                    const image_epilogue& done) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
@@ -328,8 +328,8 @@ class winograd {
               p.sums + v.offset + static_cast<std::ptrdiff_t>(before + r * tiles_) * v.width,
               {points_ * point_stride, point_stride}, lines, {pitch * lanes, lanes}, more);
           const int top = (row + r) * step;
-          write_lines(lines, pitch, some, std::min(step, small_[0] - top), small_[1],
-                      small.data + n * small.stride + k * size +
+          write_lines(lines, pitch, some, (std::min)(step, small_[0] - top), small_[1],
+                      smaller.data + n * smaller.stride + k * size +
                           static_cast<std::ptrdiff_t>(top) * small_[1],
                       size);
         }

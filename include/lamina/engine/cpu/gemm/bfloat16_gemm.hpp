@@ -234,7 +234,7 @@ constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
 /// Scratch that `gemm_bfloat16` of this size, or of fewer rows, needs, in floats.
 constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   if (!detail::has_pair_products) return 0;
-  return std::min(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
+  return (std::min)(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
 /// The same product as `gemm` (gemm.hpp), from bfloat16 panels: exactly the product with the

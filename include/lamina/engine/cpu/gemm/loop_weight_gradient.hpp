@@ -92,7 +92,7 @@ struct call_kernel<collect_product> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand x = c.input(0), sum = c.input(2);
-    return in_floats<Real>(gemm_dw_scratch_floats<Real>(std::max(x.rows, detail::collected_rows),
+    return in_floats<Real>(gemm_dw_scratch_floats<Real>((std::max)(x.rows, detail::collected_rows),
                                                         sum.rows, sum.columns));
   }
 };

@@ -76,7 +76,7 @@ inline void clear_block(const operand& out, int from, int n) {
 /// is negative.
 inline int index_in(const call_context& c, const operand& i) {
   const std::int64_t n = integer_in(i, 0, 0);
-  if (n < 0 || n >= std::numeric_limits<int>::max())
+  if (n < 0 || n >= (std::numeric_limits<int>::max)())
     fail(c, {"expected an index from 0 on, found ", n});
   return static_cast<int>(n);
 }

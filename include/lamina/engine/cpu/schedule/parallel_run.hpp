@@ -67,7 +67,7 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
   for (int a = 0; a < g.arguments; ++a) {
     const std::int64_t rows =
         info[a].rows >= 0 ? 1 : batch_rows * lamina::parts_of_rows(info[a].rows);
-    elements = std::max(elements, rows * info[a].columns);
+    elements = (std::max)(elements, rows * info[a].columns);
   }
   if (how == slicing::none || elements < 1 << 14) return 1;
   if (how == slicing::elements || how == slicing::sums) return threads;
@@ -127,7 +127,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
         own[a] = all[a] == nullptr || info[a].columns != g.columns
                      ? all[a]
                      : all[a] + begin * (size_of(info[a].type) / 4);
-      g.columns = std::min(g.columns, share(lines, t + 1) * alignment_floats) - begin;
+      g.columns = (std::min)(g.columns, share(lines, t + 1) * alignment_floats) - begin;
       e.run(*s.program, own, info, g, part);
       continue;
     }
@@ -175,7 +175,7 @@ class parallel_run {
       const schedule_entry& e = schedule::table.entries[g];
       t.of[g] =
           slicing_of(plan_type::grouped.groups[g], e, schedule::table.info + e.first_argument);
-      t.most_arguments = std::max(t.most_arguments, e.group.arguments);
+      t.most_arguments = (std::max)(t.most_arguments, e.group.arguments);
     }
     return t;
   }

@@ -270,11 +270,11 @@ struct tiled_groups {
       t.tiled[g].sums = sums;
       if (t.tiled[g].how == tiling::sums) sums += sums_of(g);
       const group_code code = plan_type::code.groups[g];
-      t.most_arguments = std::max(t.most_arguments, code.argument_count);
+      t.most_arguments = (std::max)(t.most_arguments, code.argument_count);
       for (int a = code.arguments; a < code.arguments + code.argument_count; ++a)
         t.is_local[a] = is_of_batch(a) && is_local(plan_type::code.arguments[a], first, end);
     }
-    t.sums = std::max(t.sums, sums);
+    t.sums = (std::max)(t.sums, sums);
   }
   static constexpr bool is_of_batch(int argument) {
     const memory_slot& s = schedule::table.slot_of[argument];

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/engine/cpu/conv/conv_methods.hpp>
 #include <lamina/engine/cpu/gemm/loop_weight_gradient.hpp>
 #include <lamina/engine/cpu/memory/copy_kernels.hpp>
@@ -66,7 +67,7 @@ struct schedule_table {
         return false;
     }
     const operator_desc* const op = i.op < 0 ? nullptr : &P::desc.operators[i.op];
-    const bool has_own = op != nullptr && op->attributes >= 0 && op->schema == i.schema;
+    const bool has_own = !is_null(op) && op->attributes >= 0 && same_address(op->schema, i.schema);
     for (int s = 0; s < i.schema->scalars; ++s) {
       const double x =
           has_own ? P::desc.attributes[op->attributes + s].number : i.schema->attributes[s].number;

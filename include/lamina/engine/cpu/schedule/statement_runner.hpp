@@ -146,17 +146,17 @@ struct one_statement<ex::let<Op, K, Store, In...>, Real> {
   using vector = vector_in<Real>;
   static constexpr int numbers = 0;
   static constexpr int stored = Store;
-  static constexpr int channels = std::max({-1, channels_of<In>()...});
+  static constexpr int channels = (std::max)({-1, channels_of<In>()...});
   static LAMINA_INLINE update_step load_numbers(float* const*, vector*) {
     return update_step::plain;
   }
-  static constexpr int scalars = std::max({-1, operand_reader<In, Real>::scalar...});
+  static constexpr int scalars = (std::max)({-1, operand_reader<In, Real>::scalar...});
   static constexpr bool by_row = (operand_reader<In, Real>::by_row || ...);
   static constexpr bool by_column = (operand_reader<In, Real>::by_column || ...);
   static LAMINA_INLINE void load_scalars(float* const* a, vector* s) {
     ((operand_reader<In, Real>::scalar >= 0
-          ? (void)(s[std::max(0, operand_reader<In, Real>::scalar)] =
-                       vector(*numbers_at<Real>(a[std::max(0, operand_reader<In, Real>::scalar)])))
+          ? (void)(s[(std::max)(0, operand_reader<In, Real>::scalar)] = vector(
+                       *numbers_at<Real>(a[(std::max)(0, operand_reader<In, Real>::scalar)])))
           : (void)0),
      ...);
   }
@@ -229,7 +229,7 @@ struct statement_runner<expression::statements<S...>, Real> {
   using real = Real;
   using vector = vector_in<Real>;
   static constexpr int count = static_cast<int>(sizeof...(S));
-  static constexpr int scalars = std::max({0, detail::one_statement<S, Real>::scalars + 1 ...});
+  static constexpr int scalars = (std::max)({0, detail::one_statement<S, Real>::scalars + 1 ...});
   static constexpr bool by_row = (detail::one_statement<S, Real>::by_row || ...);
   static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
 
@@ -240,13 +240,13 @@ struct statement_runner<expression::statements<S...>, Real> {
   bool stores_are_aligned() const {
     return ((detail::one_statement<S, Real>::stored < 0 ||
              reinterpret_cast<std::uintptr_t>(
-                 arguments[std::max(0, detail::one_statement<S, Real>::stored)]) %
+                 arguments[(std::max)(0, detail::one_statement<S, Real>::stored)]) %
                      sizeof(vector) ==
                  0) &&
             ...);
   }
   /// The argument with one number per channel, or -1.
-  static constexpr int channels = std::max({-1, detail::one_statement<S, Real>::channels...});
+  static constexpr int channels = (std::max)({-1, detail::one_statement<S, Real>::channels...});
   /// The argument that receives the last stored value.
   static constexpr int last_store() {
     int to = -1;
@@ -264,7 +264,7 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE explicit statement_runner(float* const* a) : arguments(a) {
     (detail::one_statement<S, Real>::load_scalars(a, scalar), ...);
     int at = 0;
-    ((step = std::min(step, detail::one_statement<S, Real>::load_numbers(a, number + at)),
+    ((step = (std::min)(step, detail::one_statement<S, Real>::load_numbers(a, number + at)),
       at += detail::one_statement<S, Real>::numbers),
      ...);
   }

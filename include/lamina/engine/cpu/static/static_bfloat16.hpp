@@ -23,8 +23,8 @@ struct bfloat16_weights {
   }
   /// A right operand that is not a parameter is multiplied as panels of floats.
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
-    return std::max(gemm_scratch_floats(rows, depth, columns),
-                    gemm_bfloat16_scratch_floats(rows, depth));
+    return (std::max)(gemm_scratch_floats(rows, depth, columns),
+                      gemm_bfloat16_scratch_floats(rows, depth));
   }
   static void pack(int rows, int columns, const float* row_major, float* to) {
     pack_bfloat16(rows, columns, row_major, columns, to);

@@ -128,7 +128,7 @@ inline void add_channels(const operand& d, int channels, Real* sums) {
   const std::ptrdiff_t size = channels > 0 ? d.columns / channels : 0;
   constexpr int together = 64;
   for (int first = 0; first < channels; first += together) {
-    const int count = std::min(together, channels - first);
+    const int count = (std::min)(together, channels - first);
     double sum[together] = {};
     for (int r = 0; r < d.rows; ++r) {
       const Real* const from = d.row<const Real>(r) + first * size;

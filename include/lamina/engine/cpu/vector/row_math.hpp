@@ -122,7 +122,7 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
 template <class Real>
 constexpr bool holds_squares(Real sum) {
   using limits = std::numeric_limits<Real>;
-  return sum >= limits::min() / limits::epsilon() && sum <= limits::max();
+  return sum >= (limits::min)() / limits::epsilon() && sum <= (limits::max)();
 }
 
 /// The square root of the sum of (x[j * step] - center)^2 for squares that would overflow or
@@ -136,7 +136,7 @@ LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity
     if (!(size <= most)) most = size;
     if (size != size) return size;
   }
-  if (most == 0 || most > std::numeric_limits<Real>::max()) return most;
+  if (most == 0 || most > (std::numeric_limits<Real>::max)()) return most;
   Real sum = 0;
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     const Real part = (x[j * step] - center) / most;
@@ -161,7 +161,7 @@ using wide_number = std::conditional_t<std::is_same_v<Real, float>, double, long
 /// Whether x is neither infinite nor NaN.
 template <class Real>
 constexpr bool is_finite(Real x) {
-  return (x < 0 ? -x : x) <= std::numeric_limits<Real>::max();
+  return (x < 0 ? -x : x) <= (std::numeric_limits<Real>::max)();
 }
 
 /// 1 / sqrt(variance + epsilon); 0 if both are 0.
@@ -175,7 +175,7 @@ inline Real inverse_deviation(Real variance, Real epsilon) {
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {
-  if (variance > std::numeric_limits<Real>::max())
+  if (variance > (std::numeric_limits<Real>::max)())
     return std::sqrt(static_cast<Real>(n)) / scaled_norm(x, n, mean);
   return inverse_deviation(variance, epsilon);
 }
@@ -259,7 +259,7 @@ inline void copy_elements(const operand& from, const operand& to) {
   char* target = static_cast<char*>(to.data);
   std::ptrdiff_t r = 0, i = 0, s = 0, j = 0;
   for (std::ptrdiff_t done = 0; done < size;) {
-    const std::ptrdiff_t n = std::min(from.columns - i, to.columns - j);
+    const std::ptrdiff_t n = (std::min)(from.columns - i, to.columns - j);
     std::memcpy(target + (s * to.stride + j) * width, source + (r * from.stride + i) * width,
                 static_cast<std::size_t>(n * width));
     done += n;

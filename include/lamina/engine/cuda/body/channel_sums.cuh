@@ -77,7 +77,7 @@ struct partial_channels {
 /// It depends on sizes alone, so that equal inputs give equal bits on all devices.
 inline int channel_parts(int channels, int elements) {
   constexpr int wanted_lines = 1024, least_elements = 2048;
-  return std::clamp(std::min(wanted_lines / at_least_one(channels), elements / least_elements), 1,
+  return std::clamp((std::min)(wanted_lines / at_least_one(channels), elements / least_elements), 1,
                     256);
 }
 /// Floats of scratch memory that sum_channels() needs for this number of elements or fewer.

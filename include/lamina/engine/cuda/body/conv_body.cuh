@@ -66,9 +66,9 @@ struct conv_body {
   }
   // Filters are rows [small channel][large channel][tap].
   static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
-    const float* const first = g.of[1] + group * g.conv.small.channels * g.right_stride;
+    const float* const first = g.of[1] + group * g.conv.smaller.channels * g.right_stride;
     if constexpr (Kind == conv_kind::forward)
-      return filter_reader{first, g.right_stride, g.conv.small.channels, terms};
+      return filter_reader{first, g.right_stride, g.conv.smaller.channels, terms};
     else
       return channel_reader{first, g.right_stride, g.conv.taps.size, g.conv.large.channels, terms};
   }
@@ -136,7 +136,7 @@ struct conv_sum_body {
 
 /// The arguments of the kernel that computes the gradient of the filters.
 struct conv_filter_arguments {
-  const float *large, *small;
+  const float *large, *smaller;
   float* to;
   std::ptrdiff_t large_stride, small_stride, to_stride, part_stride;
   conv_geometry conv;
@@ -158,15 +158,15 @@ struct conv_filter_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, const Team& team, shared& s) {
     const conv_geometry& c = g.conv;
     const int wide = across(g), high = down(g), tiles = c.groups * high * wide;
-    const int filters = c.small.channels, terms = g.rows * c.small.size.divisor();
+    const int filters = c.smaller.channels, terms = g.rows * c.smaller.size.divisor();
     tile_share<Shape> mine(team);
     for (int t = team.index; t < g.parts * tiles; t += team.count) {
       const int part = t / tiles, group = t % tiles / (wide * high), in_group = t % (wide * high);
       const int row0 = in_group / wide * Shape::rows, column0 = in_group % wide * Shape::columns;
       const int first = part * g.part_terms;
       const int end = terms - first < g.part_terms ? terms : first + g.part_terms;
-      const channel_reader slopes{g.small + group * c.small.floats(), g.small_stride, c.small.size,
-                                  filters, end};
+      const channel_reader slopes{g.smaller + group * c.smaller.floats(), g.small_stride,
+                                  c.smaller.size, filters, end};
       using window_type = typename window_reader_of<conv_kind::forward, ManyTaps>::type;
       const turned_window_reader<window_type> windows{
           {c, g.large + group * c.large.floats(), g.large_stride, end, seen(g)}};
@@ -190,7 +190,7 @@ struct conv_filter_body {
   }
   static LAMINA_FN int across(const arguments& g) { return tiles_for(seen(g), Shape::columns); }
   static LAMINA_FN int down(const arguments& g) {
-    return tiles_for(g.conv.small.channels, Shape::rows);
+    return tiles_for(g.conv.smaller.channels, Shape::rows);
   }
 };
 

@@ -49,7 +49,7 @@ struct conv_volume {
 
 /// A convolution as an argument of kernels.
 struct conv_geometry {
-  conv_volume large, small, taps;  // taps: one channel of a filter
+  conv_volume large, smaller, taps;  // taps: one channel of a filter
   divider stride[3];
   int padding[3], dilation[3];
   int groups;
@@ -57,7 +57,7 @@ struct conv_geometry {
   conv_geometry() = default;
   explicit conv_geometry(const conv_shape& s)
       : large(s.large_channels, s.side[0].large, s.side[1].large, s.side[2].large),
-        small(s.small_channels, s.side[0].small, s.side[1].small, s.side[2].small),
+        smaller(s.small_channels, s.side[0].smaller, s.side[1].smaller, s.side[2].smaller),
         taps(1, s.side[0].filter, s.side[1].filter, s.side[2].filter),
         groups(s.groups) {
     for (int d = 0; d < 3; ++d) {
@@ -69,11 +69,11 @@ struct conv_geometry {
   /// The image that is written, and the one that is read.
   template <conv_kind Kind>
   LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
-    return Kind == conv_kind::forward ? small : large;
+    return Kind == conv_kind::forward ? smaller : large;
   }
   template <conv_kind Kind>
   LAMINA_INLINE LAMINA_FN const conv_volume& from() const {
-    return Kind == conv_kind::forward ? large : small;
+    return Kind == conv_kind::forward ? large : smaller;
   }
 };
 
@@ -195,8 +195,8 @@ struct masked_window_reader {
                                       : c.stride[d].quotient(position + c.padding[d]);
   }
   LAMINA_INLINE LAMINA_FN int step(int d, int tap) const {
-    const int far = tap * c.dilation[d];
-    return Kind == conv_kind::forward ? far : -c.stride[d].quotient(far);
+    const int distant = tap * c.dilation[d];
+    return Kind == conv_kind::forward ? distant : -c.stride[d].quotient(distant);
   }
   /// A word whose lowest `n` bits are set; `n` is limited to 0 ... `most`.
   static LAMINA_INLINE LAMINA_FN unsigned bits_below(int n, int most) {

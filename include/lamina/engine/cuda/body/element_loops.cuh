@@ -33,7 +33,7 @@ struct element_loops {
       extent[d] = divider(static_cast<int>(loops.extent[d]));
       for (int k = 0; k < K; ++k) step[d][k] = loops.step[k][d];
     }
-    constexpr std::ptrdiff_t largest = std::numeric_limits<int>::max() / 2;
+    constexpr std::ptrdiff_t largest = (std::numeric_limits<int>::max)() / 2;
     if (all > largest) fail(c, {"expected at most ", largest, " elements, found ", all});
     count = static_cast<int>(all);
   }

@@ -27,8 +27,8 @@ struct tile_shape {
   /// A tile with the same number of threads, Fold times fewer rows and Fold times more columns.
   template <int Fold>
   using folded =
-      tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / std::min(Each, Rows / Fold)),
-                 Depth, std::min(Each, Rows / Fold)>;
+      tile_shape<Rows / Fold, threads * pack_width / (Rows / Fold / (std::min)(Each, Rows / Fold)),
+                 Depth, (std::min)(Each, Rows / Fold)>;
 };
 
 /// Tiles of `size` that cover `n` rows or columns.

@@ -61,7 +61,7 @@ class cublaslt_backend : public Base {
 
   LAMINA_COLD explicit cublaslt_backend(int number = 0) : Base(number) {
     cublasLtHandle_t made = nullptr;
-    check(cublasLtCreate(&made), "cublasLtCreate");
+    require_success(cublasLtCreate(&made), "cublasLtCreate");
     library_ = detail::cublaslt_object<cublasLtHandle_t>(made, {&cublasLtDestroy});
   }
 
@@ -71,7 +71,7 @@ class cublaslt_backend : public Base {
     constexpr int most = 65535;
     for (int first = 0; first < p.batches; first += most) {
       product some = p;
-      some.batches = std::min(most, p.batches - first);
+      some.batches = (std::min)(most, p.batches - first);
       some.left.data += first * p.left.batch_stride;
       some.right.data += first * p.right.batch_stride;
       some.to += first * p.batch_stride;
@@ -98,7 +98,7 @@ class cublaslt_backend : public Base {
       static_cast<std::size_t>(product_workspace) * sizeof(float);
   static constexpr std::size_t most_calls = 256;
 
-  void check(cublasStatus_t found, const char* name) {
+  void require_success(cublasStatus_t found, const char* name) {
     if (found != CUBLAS_STATUS_SUCCESS) this->fail_in_group(name, cublasLtGetStatusString(found));
   }
   void launch(const product& p, float* workspace) {
@@ -106,11 +106,11 @@ class cublaslt_backend : public Base {
     if (p.epilogue != product_epilogue::none) set_bias(found, p.bias);
     const float zero = 0;
     // The library's matrices are column-major: it multiplies the transposes, right by left.
-    check(cublasLtMatmul(library_.get(), found.how.get(), &p.alpha, p.right.data, found.right.get(),
-                         p.left.data, found.left.get(), &zero, p.to, found.to.get(), p.to,
-                         found.to.get(), &found.algorithm, workspace, workspace_bytes,
-                         this->stream()),
-          "cublasLtMatmul");
+    require_success(cublasLtMatmul(library_.get(), found.how.get(), &p.alpha, p.right.data,
+                                   found.right.get(), p.left.data, found.left.get(), &zero, p.to,
+                                   found.to.get(), p.to, found.to.get(), &found.algorithm,
+                                   workspace, workspace_bytes, this->stream()),
+                    "cublasLtMatmul");
   }
   /// The alignment of every matrix, at most 16 bytes: algorithms need no more.
   static std::uint32_t alignment_of(const float* data, std::ptrdiff_t batch_stride) {
@@ -137,8 +137,8 @@ class cublaslt_backend : public Base {
   LAMINA_COLD call& make(const product& p, const alignments& aligned) {
     if (calls_.size() >= most_calls) calls_.clear();
     cublasLtMatmulDesc_t how = nullptr;
-    check(cublasLtMatmulDescCreate(&how, detail::compute_type<Arithmetic>, CUDA_R_32F),
-          "cublasLtMatmulDescCreate");
+    require_success(cublasLtMatmulDescCreate(&how, detail::compute_type<Arithmetic>, CUDA_R_32F),
+                    "cublasLtMatmulDescCreate");
     call made{p, aligned, {how, {&cublasLtMatmulDescDestroy}}, {}, {}, {}, {}};
     set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.right.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.left.turned ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -158,15 +158,16 @@ class cublaslt_backend : public Base {
     if (s.turned) std::swap(down, across);
     // For a single row the stride may be less than the row.
     cublasLtMatrixLayout_t layout_made = nullptr;
-    check(cublasLtMatrixLayoutCreate(
-              &layout_made, CUDA_R_32F, static_cast<std::uint64_t>(down),
-              static_cast<std::uint64_t>(across),
-              across == 1 ? std::max<std::int64_t>(down, s.stride) : std::int64_t{s.stride}),
-          "cublasLtMatrixLayoutCreate");
+    require_success(
+        cublasLtMatrixLayoutCreate(
+            &layout_made, CUDA_R_32F, static_cast<std::uint64_t>(down),
+            static_cast<std::uint64_t>(across),
+            across == 1 ? std::max<std::int64_t>(down, s.stride) : std::int64_t{s.stride}),
+        "cublasLtMatrixLayoutCreate");
     layout made{layout_made, {&cublasLtMatrixLayoutDestroy}};
     const auto want = [&](cublasLtMatrixLayoutAttribute_t attribute, auto x) {
-      check(cublasLtMatrixLayoutSetAttribute(layout_made, attribute, &x, sizeof(x)),
-            "cublasLtMatrixLayoutSetAttribute");
+      require_success(cublasLtMatrixLayoutSetAttribute(layout_made, attribute, &x, sizeof(x)),
+                      "cublasLtMatrixLayoutSetAttribute");
     };
     if (batches > 1) {
       want(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, std::int32_t{batches});
@@ -177,8 +178,8 @@ class cublaslt_backend : public Base {
   template <class T>
   void set(call& c, cublasLtMatmulDescAttributes_t attribute, const T& x) {
     static_assert(sizeof(T) == sizeof(std::int32_t) || std::is_pointer_v<T>);
-    check(cublasLtMatmulDescSetAttribute(c.how.get(), attribute, &x, sizeof(x)),
-          "cublasLtMatmulDescSetAttribute");
+    require_success(cublasLtMatmulDescSetAttribute(c.how.get(), attribute, &x, sizeof(x)),
+                    "cublasLtMatmulDescSetAttribute");
   }
   void set_bias(call& c, const float* bias) {
     set(c, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias));
@@ -187,12 +188,12 @@ class cublaslt_backend : public Base {
   /// results.
   LAMINA_COLD void choose(call& c) {
     cublasLtMatmulPreference_t made = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
+    require_success(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
     const detail::cublaslt_object<cublasLtMatmulPreference_t> wanted(
         made, {&cublasLtMatmulPreferenceDestroy});
     const auto want = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto x) {
-      check(cublasLtMatmulPreferenceSetAttribute(made, attribute, &x, sizeof(x)),
-            "cublasLtMatmulPreferenceSetAttribute");
+      require_success(cublasLtMatmulPreferenceSetAttribute(made, attribute, &x, sizeof(x)),
+                      "cublasLtMatmulPreferenceSetAttribute");
     };
     want(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
     want(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
@@ -206,7 +207,8 @@ class cublaslt_backend : public Base {
     const cublasStatus_t found =
         cublasLtMatmulAlgoGetHeuristic(library_.get(), c.how.get(), c.right.get(), c.left.get(),
                                        c.to.get(), c.to.get(), made, 1, &best, &count);
-    if (found != CUBLAS_STATUS_NOT_SUPPORTED) check(found, "cublasLtMatmulAlgoGetHeuristic");
+    if (found != CUBLAS_STATUS_NOT_SUPPORTED)
+      require_success(found, "cublasLtMatmulAlgoGetHeuristic");
     if (count < 1 || best.state != CUBLAS_STATUS_SUCCESS) fail_sizes(c.of);
     c.algorithm = best.algo;
   }

@@ -58,7 +58,7 @@ int resident_blocks(Kernel* kernel, int threads, std::size_t launch_memory = 0) 
   int blocks = 0;
   check_call(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, launch_memory),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  return std::max(1, blocks);
+  return (std::max)(1, blocks);
 }
 inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
   const std::int64_t wanted = (work + each - 1) / each;

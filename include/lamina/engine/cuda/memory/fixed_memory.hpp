@@ -29,7 +29,7 @@ constexpr int find_result_floats() {
     const plan_variable& v = plan<P>::lowered.variables[plan<P>::pinned.ids[n]];
     const memory_slot at = plan<P>::memory.slot_of[v.root];
     if (at.space == memory_space::fixed && v.rows == 1 && v.columns == 1)
-      end = std::max(end, at.offset + row_width(v));
+      end = (std::max)(end, at.offset + row_width(v));
   }
   return end <= most ? end : 0;
 }

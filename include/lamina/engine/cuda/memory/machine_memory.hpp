@@ -98,7 +98,7 @@ class machine_memory {
     std::ptrdiff_t most = 0;
     for (int g = 0; g < schedule::groups; ++g)
       if (const auto needs = schedule::table.entries[g].scratch; needs != nullptr)
-        most = std::max(most, needs(site(g, at)));
+        most = (std::max)(most, needs(site(g, at)));
     return most;
   }
   /// Sets the rows of each domain, and the offsets of its sequences on the host, or null. Returns

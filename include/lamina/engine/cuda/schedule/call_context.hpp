@@ -133,7 +133,7 @@ struct call_context : operator_call {
       o.data = &number;
     }
     const std::int64_t n = load_integer(o.data, o.type, 0);
-    if (n < 0 || n >= std::numeric_limits<int>::max())
+    if (n < 0 || n >= (std::numeric_limits<int>::max)())
       fail(*this, {"expected an index from 0 on, found ", n});
     return static_cast<int>(n);
   }

@@ -38,7 +38,7 @@ class index_range_check {
   }
 
  private:
-  static constexpr std::int64_t most = std::numeric_limits<int>::max();
+  static constexpr std::int64_t most = (std::numeric_limits<int>::max)();
 
   /// Calls f(operator, domain, elements per row of the domain).
   template <class F>

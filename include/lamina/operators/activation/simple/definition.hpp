@@ -14,7 +14,7 @@ struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
   LAMINA_NUMBER_FN static T f(T x) {
-    return math::max(T(0), x);
+    return (math::max)(T(0), x);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy) {
@@ -112,14 +112,14 @@ struct gelu : pointwise {
   template <class T>
   LAMINA_NUMBER_FN static T f(T given, T approximate) {
     // Every x below -40 gives 0; the limit avoids infinity times 0, which is NaN.
-    const T x = math::max(T(-40), given);
+    const T x = (math::max)(T(-40), given);
     // One of two functions for all lanes: computing both costs twice the time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
     return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T given, T dy, T approximate) {
-    const T x = math::max(T(-40), math::min(T(40), given));
+    const T x = (math::max)(T(-40), (math::min)(T(40), given));
     if (math::any(approximate > T(0))) {
       const T t = math::tanh(inner(x));
       return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * T(0.79788456080286535588) *
@@ -144,7 +144,7 @@ struct selu : pointwise_by_output {
        {"alpha", attribute_type::real, 1.6732632423543772848}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T scale, T alpha) {
-    return scale * math::select(x > T(0), x, alpha * math::expm1(math::min(T(0), x)));
+    return scale * math::select(x > T(0), x, alpha * math::expm1((math::min)(T(0), x)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T scale, T alpha) {

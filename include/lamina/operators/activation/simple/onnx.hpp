@@ -38,10 +38,10 @@ inline void add_activation_simple(onnx_operators& to) {
                                      {1614.68768441708447952});
     const std::string q = polynomial(affine(op, t, 1, 112.811678491632931402),
                                      {2235.48839060100448583, 4844.06305325125486048});
-    const std::string near = op.node("Mul", {x, op.node("Div", {op.node("Mul", {t, p}), q})});
+    const std::string nearby = op.node("Mul", {x, op.node("Div", {op.node("Mul", {t, p}), q})});
     const std::string is_near =
         op.node("Less", {op.node("Abs", {x}), op.number(0.625, op.type_of("X"))});
-    op.out("Out", "Where", {is_near, near, op.node("Sub", {x, op.node("Tanh", {x})})});
+    op.out("Out", "Where", {is_near, nearby, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
     // gelu is 0 for minus infinity and for all numbers below -1e4.

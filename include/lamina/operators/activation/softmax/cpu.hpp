@@ -25,7 +25,7 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
   if (n >= lanes) {
     vector most = vector::load_unaligned(x);
     for (j = lanes; j + lanes <= n; j += lanes)
-      most = math::max(most, vector::load_unaligned(x + j));
+      most = (math::max)(most, vector::load_unaligned(x + j));
     alignas(64) Real part[lanes];
     most.store_aligned(part);
     for (const Real p : part) largest = p > largest ? p : largest;
@@ -74,7 +74,7 @@ template <class Real, class V>
 LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
                                 std::ptrdiff_t y_step, int n, V like) {
   V largest = load(x, like);
-  for (int k = 1; k < n; ++k) largest = math::max(largest, load(x + k * x_step, like));
+  for (int k = 1; k < n; ++k) largest = (math::max)(largest, load(x + k * x_step, like));
   V sum(Real(0));
   for (int k = 0; k < n; ++k) {
     const V e = math::exp_in_sum(V(load(x + k * x_step, like) - largest));

@@ -21,7 +21,7 @@ xt::xarray<Real> softmax_of(const xt::xarray<Real>& x, std::size_t axis) {
   for (std::size_t o = 0; o < l.outer; ++o)
     for (std::size_t i = 0; i < l.inner; ++i) {
       Real most = x.flat(l.at(o, 0, i)), sum = 0;
-      for (std::size_t k = 1; k < l.n; ++k) most = std::max(most, x.flat(l.at(o, k, i)));
+      for (std::size_t k = 1; k < l.n; ++k) most = (std::max)(most, x.flat(l.at(o, k, i)));
       for (std::size_t k = 0; k < l.n; ++k)
         sum += y.flat(l.at(o, k, i)) = std::exp(x.flat(l.at(o, k, i)) - most);
       for (std::size_t k = 0; k < l.n; ++k) y.flat(l.at(o, k, i)) /= sum;

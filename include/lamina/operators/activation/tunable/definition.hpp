@@ -30,11 +30,11 @@ struct elu : pointwise {
   static constexpr std::array<attribute_desc, 1> attributes{{{"alpha", attribute_type::real, 1}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T alpha) {
-    return math::select(x > T(0), x, alpha * math::expm1(math::min(T(0), x)));
+    return math::select(x > T(0), x, alpha * math::expm1((math::min)(T(0), x)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T alpha) {
-    return dy * math::select(x > T(0), T(1), alpha * math::exp_in_sum(math::min(T(0), x)));
+    return dy * math::select(x > T(0), T(1), alpha * math::exp_in_sum((math::min)(T(0), x)));
   }
 };
 
@@ -45,7 +45,7 @@ struct relu6 : pointwise_by_output {
       {{"threshold", attribute_type::real, 6}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold) {
-    return math::min(threshold, math::max(T(0), x));
+    return (math::min)(threshold, (math::max)(T(0), x));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T threshold) {
@@ -60,7 +60,7 @@ struct brelu : pointwise_by_output {
       {{"t_min", attribute_type::real, 0}, {"t_max", attribute_type::real, 24}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T low, T high) {
-    return math::min(high, math::max(low, x));
+    return (math::min)(high, (math::max)(low, x));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T low, T high) {
@@ -75,7 +75,7 @@ struct soft_relu : pointwise {
       {{"threshold", attribute_type::real, 40}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold) {
-    const T c = math::min(threshold, math::max(-threshold, x));
+    const T c = (math::min)(threshold, (math::max)(-threshold, x));
     return math::log1p_exp(c);
   }
   template <class T>
@@ -108,7 +108,7 @@ struct hard_sigmoid : pointwise_by_output {
       {{"slope", attribute_type::real, 0.2}, {"offset", attribute_type::real, 0.5}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T slope, T offset) {
-    return math::min(T(1), math::max(T(0), slope * x + offset));
+    return (math::min)(T(1), (math::max)(T(0), slope * x + offset));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T y, T dy, T slope, T) {
@@ -142,7 +142,7 @@ struct hard_swish : pointwise {
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T threshold, T scale, T offset) {
     const T c = x + offset;
-    return math::select(c < T(0), T(0), x * math::min(math::max(c, T(0)), threshold) / scale);
+    return math::select(c < T(0), T(0), x * (math::min)((math::max)(c, T(0)), threshold) / scale);
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T threshold, T scale, T offset) {

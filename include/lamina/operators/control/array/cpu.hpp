@@ -53,7 +53,7 @@ namespace detail {
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail_slot(c, i, o.rows, slot.rows);
-  return std::min(slot.rows, o.rows);
+  return (std::min)(slot.rows, o.rows);
 }
 
 /// The rows of slot i, which has a value, as the rows of another operand.
@@ -183,7 +183,7 @@ struct step_parts : dimension_steps {
       const std::ptrdiff_t line = done / inner, i = done % inner;
       const std::ptrdiff_t at = (line * steps + t) * inner + i;
       const std::ptrdiff_t column = at % whole.columns, own = done % part.columns;
-      const std::ptrdiff_t n = std::min({inner - i, whole.columns - column, part.columns - own});
+      const std::ptrdiff_t n = (std::min)({inner - i, whole.columns - column, part.columns - own});
       f(at / whole.columns * whole.stride + column, done / part.columns * part.stride + own, n);
       done += n;
     }

@@ -76,7 +76,7 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
-  return std::min(slot.rows, o.rows);
+  return (std::min)(slot.rows, o.rows);
 }
 
 /// Gives another operand the rows of slot i, which has a value: copies them, or sets the address to

@@ -12,6 +12,7 @@
 
 #include <initializer_list>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
@@ -49,14 +50,14 @@ class input_hoister {
   /// Makes an array of the steps of a variable.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
-           (op.schema == &schema_of<lod_tensor_to_array>() ||
-            (op.schema == &schema_of<tensor_to_tensor_array>() && axis_of(op) == 1));
+           (same_address(op.schema, &schema_of<lod_tensor_to_array>()) ||
+            (same_address(op.schema, &schema_of<tensor_to_tensor_array>()) && axis_of(op) == 1));
   }
   constexpr int axis_of(const operator_desc& op) const {
     return static_cast<int>(b_.attributes[op.attributes].number);
   }
   constexpr bool is_read(const operator_desc& op) const {
-    return op.block == body_ && op.schema == &schema_of<read_from_array>();
+    return op.block == body_ && same_address(op.schema, &schema_of<read_from_array>());
   }
   template <class F>
   constexpr void each(int at, const slot_desc* slot_list, int count, F&& f) const {
@@ -88,23 +89,23 @@ class input_hoister {
   /// Records the computation of operator `op` before the loop, and replaces `op` by a read of the
   /// result.
   constexpr bool hoist(const operator_desc& op, constexpr_vector<operator_desc>& made) {
-    const bool product = op.schema == &schema_of<lamina::mul>();
+    const bool product = same_address(op.schema, &schema_of<lamina::mul>());
     if (op.block != body_ || op.role != op_role::forward ||
-        !(product || op.schema == &schema_of<lookup_table>()))
+        !(product || same_address(op.schema, &schema_of<lookup_table>())))
       return false;
     const int step = b_.arguments[op.inputs + (product ? 0 : 1)];
     const int weight = b_.arguments[op.inputs + (product ? 1 : 0)];
     if (!is_known(weight)) return false;
     const operator_desc* const read = writer_of(step);
-    if (read == nullptr || !is_read(*read)) return false;
+    if (is_null(read) || !is_read(*read)) return false;
     const int array = b_.arguments[read->inputs], index = b_.arguments[read->inputs + 1];
     const operator_desc* const cut = writer_of(array);
-    if (cut == nullptr || !is_cut(*cut)) return false;
+    if (is_null(cut) || !is_cut(*cut)) return false;
     const int x = b_.arguments[cut->inputs], out = b_.arguments[op.outputs];
     if (b_.variables[step].rows == once::domain || b_.variables[x].rows == once::domain)
       return false;
 
-    const bool stacked = cut->schema != &schema_of<lod_tensor_to_array>();
+    const bool stacked = !same_address(cut->schema, &schema_of<lod_tensor_to_array>());
     const operator_desc reading = *read, cutting = *cut;
     const int whole = add_whole(out, x, stacked), steps = add_steps(out);
     operator_desc before = op;

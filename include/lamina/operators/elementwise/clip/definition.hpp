@@ -17,7 +17,7 @@ struct clip : pointwise {
       {{"min", attribute_type::real}, {"max", attribute_type::real}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T low, T high) {
-    return math::min(high, math::max(low, x));
+    return (math::min)(high, (math::max)(low, x));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T low, T high) {

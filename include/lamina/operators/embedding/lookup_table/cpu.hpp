@@ -28,7 +28,7 @@ LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   for (int first = 0; first < table.columns; first += panel_width_in<Real>) {
     const int width = width_of_panel<Real>(table.columns, first);
     f(offset_of_panel(table.rows, first) + static_cast<std::ptrdiff_t>(k) * width, first,
-      std::min(width, table.columns - first));
+      (std::min)(width, table.columns - first));
   }
 }
 
@@ -128,8 +128,8 @@ struct call_kernel<lookup_table_rows_gradient> {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);
     if (!out) return 0;
     const std::size_t most =
-        std::min(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
-                 static_cast<std::size_t>(table.rows));
+        (std::min)(static_cast<std::size_t>(ids.rows) * static_cast<std::size_t>(ids.columns),
+                   static_cast<std::size_t>(table.rows));
     rows_of<Real>(out).reserve(most, table.columns);
     if (!carries(ids)) return 0;
     return in_floats<Real>(static_cast<std::ptrdiff_t>(most) * padded(table.columns));

@@ -132,7 +132,7 @@ struct entry_order {
 };
 template <class Backend>
 std::ptrdiff_t entry_sum_scratch(int n) {
-  const entry_order order(nullptr, n, std::numeric_limits<int>::max());
+  const entry_order order(nullptr, n, (std::numeric_limits<int>::max)());
   return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 

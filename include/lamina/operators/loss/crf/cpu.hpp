@@ -34,7 +34,7 @@ struct tag_scores {
   tag_scores(const call_context& c, const operand& labels)
       : emission(c.input(0)),
         transition(c.input(1)),
-        label(c, labels, std::numeric_limits<int>::min()),
+        label(c, labels, (std::numeric_limits<int>::min)()),
         tags(emission.columns) {
     require_real<Real>(c, emission);
     require_real<Real>(c, transition);
@@ -109,7 +109,7 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
     if (before != nullptr) {
       number largest(in.none), sum(Real(0));
       for (int i = 0; i < n; ++i)
-        largest = math::max(largest, number(number(before[i]) + load(in.w(2 + i) + j, like)));
+        largest = (math::max)(largest, number(number(before[i]) + load(in.w(2 + i) + j, like)));
       const number none(in.none);
       const number shift = math::select(largest == none, number(Real(0)), largest);
       for (int i = 0; i < n; ++i)
@@ -119,7 +119,7 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
     store(to + j, number(value + (load(x + j, like) - number(most))));
   });
   const Real sum = log_sum_of(to, n);
-  if (!(sum <= std::numeric_limits<Real>::max()))
+  if (!(sum <= (std::numeric_limits<Real>::max)()))
     fail(c, {"expected scores whose e^x has a sum that a float can hold, found ", sum});
   if (sum != in.none)
     for (int j = 0; j < n; ++j) to[j] -= sum;
@@ -185,7 +185,7 @@ template <class Real>
 inline Real scale_to_one(const call_context& c, Real* x, int n) {
   Real sum = 0;
   for (int j = 0; j < n; ++j) sum += x[j];
-  if (!(sum > 0) || !(sum <= std::numeric_limits<Real>::max()))
+  if (!(sum > 0) || !(sum <= (std::numeric_limits<Real>::max)()))
     fail(c, {"expected scores whose e^x has a sum that a float can hold, found ", sum});
   for (int j = 0; j < n; ++j) x[j] /= sum;
   return sum;

@@ -40,7 +40,7 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     return l >= 0 && l < tags ? static_cast<int>(l) : 0;
   }
-  LAMINA_INLINE LAMINA_FN void check(int row) const {
+  LAMINA_INLINE LAMINA_FN void check_label(int row) const {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
@@ -154,7 +154,7 @@ struct crf_lines {
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
     LAMINA_CUDA_KEEP_LOOP
-    for (int r = begin + team.rank(); r < end; r += team.size()) a.check(r);
+    for (int r = begin + team.rank(); r < end; r += team.size()) a.check_label(r);
     const double path = crf_path(a, begin, end, team);
     const bool impossible = path == static_cast<double>(crf_none), by_logs = *a.holds == 0;
     double total = 0;
@@ -349,7 +349,7 @@ struct crf_path_lines {
       }
       team.barrier();
     }
-    for (int r = begin + team.rank(); a.label && r < end; r += team.size()) a.check(r);
+    for (int r = begin + team.rank(); a.label && r < end; r += team.size()) a.check_label(r);
     if (team.rank() != 0 || begin == end) return;
     const float *const last = a.scores.row(end - 1), *const stop = a.transition.row(1);
     int tag = 0;

@@ -26,7 +26,7 @@ inline Real clipped_log(Real p) {
 /// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
 template <class Real>
 inline Real finite_ratio(Real d, Real p) {
-  constexpr Real most = std::numeric_limits<Real>::max() / 1024;
+  constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;
   return d == 0 ? Real(0) : std::clamp(d / p, -most, most);
 }
 

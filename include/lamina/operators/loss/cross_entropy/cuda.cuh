@@ -22,7 +22,7 @@ LAMINA_FN inline float clipped_log(float p) {
 /// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
 /// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
 LAMINA_FN inline float finite_ratio(float d, float p) {
-  constexpr float most = std::numeric_limits<float>::max() / 1024;
+  constexpr float most = (std::numeric_limits<float>::max)() / 1024;
   const float ratio = d / p;
   return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
 }

@@ -24,7 +24,7 @@ LAMINA_FN constexpr int ctc_block(int rows) {
 /// log(e^a + e^b + e^c).
 template <class V>
 LAMINA_INLINE LAMINA_NUMBER_FN V log_sum(V a, V b, V c) {
-  const V most = math::max(math::max(a, b), c);
+  const V most = (math::max)((math::max)(a, b), c);
   return most + math::log(math::exp_in_sum(V(a - most)) + math::exp_in_sum(V(b - most)) +
                           math::exp_in_sum(V(c - most)));
 }

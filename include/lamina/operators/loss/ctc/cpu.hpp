@@ -96,7 +96,7 @@ class ctc_paths {
     const int blocks = (rows_count_ + block_ - 1) / block_;
     Real *behind = behind_[0], *next = behind_[1];
     for (int b = blocks; b-- > 0;) {
-      const int first = b * block_, end = std::min(first + block_, rows_count_);
+      const int first = b * block_, end = (std::min)(first + block_, rows_count_);
       for (int t = first + 1; t < end; ++t)
         step_forward(t, t == first + 1 ? kept(b) : kept(blocks + t - 1 - first),
                      kept(blocks + t - first));
@@ -175,7 +175,7 @@ class ctc_paths {
   void step_backward(int t, const Real* behind, Real* now) {
     if (t + 1 == rows_count_) {
       std::fill_n(now, states_, none);
-      for (int s = std::max(0, states_ - 2); s < states_; ++s) now[s] = 0;
+      for (int s = (std::max)(0, states_ - 2); s < states_; ++s) now[s] = 0;
       return;
     }
     take_probabilities(t + 1);

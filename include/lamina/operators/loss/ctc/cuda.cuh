@@ -84,7 +84,7 @@ struct ctc_paths {
 
   /// Reports labels that no path has: out of range, the blank, or more than rows allow.
   template <class Team>
-  LAMINA_INLINE LAMINA_FN void check(const Team& team) const {
+  LAMINA_INLINE LAMINA_FN void check_labels(const Team& team) const {
     if (team.rank() != 0) return;
     int needed = 0;
     LAMINA_CUDA_KEEP_LOOP
@@ -214,7 +214,7 @@ struct ctc_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int s, const Team& team) {
     const ctc_paths paths(a, s);
-    paths.check(team);
+    paths.check_labels(team);
     float total = 0;
     if (paths.length > 0) total = paths.forward(bool(a.gradient), team);
     // A factor of each path was 0: the label has none.

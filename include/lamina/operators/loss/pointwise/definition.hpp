@@ -78,7 +78,7 @@ struct hinge_loss : pointwise {
   static constexpr std::uint32_t gradient_inputs = 3;
   template <class T>
   LAMINA_NUMBER_FN static T f(T x, T label) {
-    return math::max(T(0), T(1) - x * (T(2) * label - T(1)));
+    return (math::max)(T(0), T(1) - x * (T(2) * label - T(1)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T label, T dy) {
@@ -107,7 +107,7 @@ struct huber_loss : pointwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T r, T dy, T delta) {
-    const T slope = dy * math::min(delta, math::max(-delta, r));
+    const T slope = dy * (math::min)(delta, (math::max)(-delta, r));
     if constexpr (Slot == 0)
       return -slope;
     else
@@ -135,8 +135,8 @@ struct modified_huber_loss : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T label, T v, T dy) {
-    const T near = math::select(v >= T(1), T(0), T(-2) * (T(1) - v));
-    return dy * (T(2) * label - T(1)) * math::select(v < T(-1), T(-4), near);
+    const T nearby = math::select(v >= T(1), T(0), T(-2) * (T(1) - v));
+    return dy * (T(2) * label - T(1)) * math::select(v < T(-1), T(-4), nearby);
   }
 };
 
@@ -175,7 +175,7 @@ struct margin_rank_loss : pointwise {
   static constexpr std::uint32_t gradient_of_outputs = 2;
   template <int K, class T>
   LAMINA_NUMBER_FN static T f(T x1, T x2, T label, T margin) {
-    const T cost = math::max(T(0), margin - label * (x1 - x2));
+    const T cost = (math::max)(T(0), margin - label * (x1 - x2));
     if constexpr (K == 0)
       return math::select(cost <= T(0), T(0), T(1));
     else

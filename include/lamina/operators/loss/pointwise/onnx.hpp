@@ -62,8 +62,8 @@ inline void lower_huber_loss(onnx_operator& op) {
 inline void lower_modified_huber_loss(onnx_operator& op) {
   const std::string v = op.node("Mul", {op.in("X"), side_of(op, "Y")});
   if (op.wants("IntermediateVal")) op.out("IntermediateVal", v);
-  const std::string near = square(op, op.node("Relu", {affine(op, v, -1, 1)}));
-  op.out("Out", choose(op, op.node("Less", {v, op.number(-1)}), affine(op, v, -4, 0), near));
+  const std::string nearby = square(op, op.node("Relu", {affine(op, v, -1, 1)}));
+  op.out("Out", choose(op, op.node("Less", {v, op.number(-1)}), affine(op, v, -4, 0), nearby));
 }
 
 inline void lower_margin_rank_loss(onnx_operator& op) {

@@ -122,7 +122,7 @@ struct call_kernel<bpr_loss> {
         for (int j = 0; l >= 0 && j < lines.n; ++j)
           if (j != l) {
             const Real d = x[j] - x[l];
-            cost += std::max(d, Real(0)) + std::log1p(std::exp(-std::abs(d)));
+            cost += (std::max)(d, Real(0)) + std::log1p(std::exp(-std::abs(d)));
           }
         out.row<Real>(r)[o] = lines.n > 1 ? cost / static_cast<Real>(lines.n - 1) : Real(0);
       }

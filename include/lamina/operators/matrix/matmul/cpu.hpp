@@ -81,10 +81,10 @@ struct call_kernel<gradient_of<matmul>> {
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const matmul_shape s(c, c.input(0), c.input(1), c.input(2));
-    return in_floats<Real>(std::max({gemm_row_major_scratch_floats<Real>(s.m, s.n, s.k),
-                                     gemm_row_major_scratch_floats<Real>(s.k, s.n, s.m),
-                                     gemm_row_major_scratch_floats<Real>(s.k, s.m, s.n),
-                                     gemm_row_major_scratch_floats<Real>(s.n, s.m, s.k)}));
+    return in_floats<Real>((std::max)({gemm_row_major_scratch_floats<Real>(s.m, s.n, s.k),
+                                       gemm_row_major_scratch_floats<Real>(s.k, s.n, s.m),
+                                       gemm_row_major_scratch_floats<Real>(s.k, s.m, s.n),
+                                       gemm_row_major_scratch_floats<Real>(s.n, s.m, s.k)}));
   }
 };
 

@@ -30,8 +30,9 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
   // Several calls of the library take longer than one call of a slower kernel.
-  constexpr double small = 1 << 25;
-  if (even < count && static_cast<double>(left.rows) * right.columns * left.columns * even <= small)
+  constexpr double smaller = 1 << 25;
+  if (even < count &&
+      static_cast<double>(left.rows) * right.columns * left.columns * even <= smaller)
     return multiply_small(b, left, right, to, count, alpha);
   for (int first = 0; first < count; first += even) {
     product p{left.rows,
@@ -94,7 +95,7 @@ class product_sum {
   }
   template <class Backend>
   std::ptrdiff_t scratch() const {
-    return Backend::product_workspace + (count_ > 1 ? std::min(most(), count_) * size() : 0);
+    return Backend::product_workspace + (count_ > 1 ? (std::min)(most(), count_) * size() : 0);
   }
   template <class Backend>
   void run(Backend& b, float* to, std::ptrdiff_t stride, float alpha, float* scratch) const {
@@ -102,7 +103,7 @@ class product_sum {
     float* const parts = scratch + Backend::product_workspace;
     const int row = static_cast<int>(row_floats());
     for (int first = 0; first < count_; first += most()) {
-      const int some = std::min(most(), count_ - first);
+      const int some = (std::min)(most(), count_ - first);
       multiply(b, part(left_, first), part(right_, first), {parts, {1, size(), 0}, row}, some,
                alpha, scratch);
       b.template elements<matrix_sum_body>({parts, to, row, size(), stride, divider(right_.columns),
@@ -203,7 +204,7 @@ struct call_kernel<gradient_of<matmul>> {
         [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand&,
             const matrix_side& side, bool) {
           if (side.count == 1)
-            floats = std::max(floats, detail::product_sum(l, r, s.count).scratch<Backend>());
+            floats = (std::max)(floats, detail::product_sum(l, r, s.count).scratch<Backend>());
         });
     return floats;
   }

@@ -147,9 +147,9 @@ struct call_kernel<gradient_of<mul>> {
     const int m = a.rows, k = a.columns, n = b.columns;
     return in_floats<Real>(
         detail::mul_scratch(c) +
-        std::max({gemm_row_major_scratch_floats<Real>(m, n, k),
-                  gemm_row_major_scratch_floats<Real>(k, m, n),
-                  gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
+        (std::max)({gemm_row_major_scratch_floats<Real>(m, n, k),
+                    gemm_row_major_scratch_floats<Real>(k, m, n),
+                    gemm_dx_scratch_floats<Real>(m, k, n), gemm_dw_scratch_floats<Real>(m, k, n)}));
   }
 };
 

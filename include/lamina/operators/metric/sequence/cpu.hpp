@@ -56,7 +56,7 @@ struct call_kernel<edit_distance> {
       for (int j = 1; j <= m; ++j) {
         const std::int32_t substituted = diagonal + (id == other[j - 1] ? 0 : 1);
         diagonal = row[j];
-        row[j] = std::min(std::min(row[j], row[j - 1]) + 1, substituted);
+        row[j] = (std::min)((std::min)(row[j], row[j - 1]) + 1, substituted);
       }
     }
     return row[m];

@@ -25,7 +25,7 @@ inline std::size_t edits(const std::int64_t* a, std::size_t n, const std::int64_
     for (std::size_t j = 1; j <= m; ++j) {
       const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
       diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      row[j] = (std::min)({row[j] + 1, row[j - 1] + 1, substituted});
     }
   }
   return row[m];

@@ -41,7 +41,7 @@ inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Re
   constexpr int lanes = lanes_in<Real>, together = 8;
   const double count = r.count<double>();
   for (int first = 0; first < r.channels; first += channels_together) {
-    const int n = std::min(channels_together, r.channels - first);
+    const int n = (std::min)(channels_together, r.channels - first);
     const Real* const from = x.row<const Real>(0) + first;
     const std::ptrdiff_t stride = x.stride;
     Real* const m = mean + first;
@@ -51,7 +51,7 @@ inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Re
     // Squares of some rows in Real, then in double.
     std::fill_n(sums, n, 0.0);
     for (int row = 0; row < r.rows; row += together) {
-      const int end = std::min(row + together, r.rows);
+      const int end = (std::min)(row + together, r.rows);
       int c = 0;
       for (; c + lanes <= n; c += lanes) {
         const auto centre = vector_in<Real>::load_unaligned(m + c);
@@ -80,7 +80,7 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
   const double size = r.size;
   const Real share = 1 / static_cast<Real>(r.size);
   for (int first = 0; first < r.channels; first += channels_together) {
-    const int n = std::min(channels_together, r.channels - first);
+    const int n = (std::min)(channels_together, r.channels - first);
     double means[channels_together] = {}, squares[channels_together] = {};
     for (int row = 0; row < r.rows; ++row) {
       const Real* from = x.row<const Real>(row) + static_cast<std::ptrdiff_t>(first) * r.size;
@@ -230,7 +230,7 @@ struct call_kernel<batch_norm_slopes> {
     std::fill_n(sum_d, r.channels, Real(0));
     std::fill_n(sum_dh, r.channels, Real(0));
     for (int first = 0; first < r.channels && !passes; first += detail::channels_together) {
-      const int n = std::min(detail::channels_together, r.channels - first);
+      const int n = (std::min)(detail::channels_together, r.channels - first);
       double all[detail::channels_together] = {}, weighted[detail::channels_together] = {};
       for (int row = 0; row < r.rows; ++row) {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(first) * r.size;

@@ -31,7 +31,7 @@ inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; 
 /// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. If the variance overflows
 /// a float, its root may still be finite.
 inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
-  if (variance > std::numeric_limits<float>::max())
+  if (variance > (std::numeric_limits<float>::max)())
     return static_cast<float>(1 / math::sqrt(exact + static_cast<double>(epsilon)));
   const float sum = variance + epsilon;
   return sum == 0 ? 0.0f : 1 / math::sqrt(sum);

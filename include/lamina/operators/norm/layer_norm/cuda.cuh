@@ -54,7 +54,7 @@ struct normalise_arguments {
   /// 1 / sqrt(variance + epsilon); 0 for equal numbers without an epsilon. If the variance of a
   /// part overflows a float, its root may still be finite: each thread then computes it again.
   LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
-    if (variance > std::numeric_limits<float>::max()) return inverse_of_large(part, mean);
+    if (variance > (std::numeric_limits<float>::max)()) return inverse_of_large(part, mean);
     const float sum = variance + epsilon;
     return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
   }
@@ -88,7 +88,7 @@ struct normalise_lines {
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
     float mean = x[0] + sum_of(team, sum) / all;
     // The sum may overflow a float even if the mean does not.
-    if (!(math::abs(mean) <= std::numeric_limits<float>::max())) {
+    if (!(math::abs(mean) <= (std::numeric_limits<float>::max)())) {
       double whole = 0;
       for (int j = team.rank(); j < a.n; j += team.size()) whole += static_cast<double>(x[j]);
       mean = static_cast<float>(sum_of(team, whole) / a.n);

@@ -23,7 +23,7 @@ struct row_moments {
   /// sqrt(variance + epsilon); infinite for equal numbers without an epsilon, so that nothing is
   /// divided by 0.
   Real divisor(std::size_t row, Real epsilon) const {
-    if (variance.flat(row) > std::numeric_limits<Real>::max()) return deviations[row];
+    if (variance.flat(row) > (std::numeric_limits<Real>::max)()) return deviations[row];
     const Real sum = variance.flat(row) + epsilon;
     return sum == 0 ? std::numeric_limits<Real>::infinity() : std::sqrt(sum);
   }

@@ -21,7 +21,7 @@ struct call_kernel<lrn> {
                beta = static_cast<Real>(c.number(3));
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
-        const channels_around near(i, n, channels);
+        const channels_around nearby(i, n, channels);
         const Real* const from = x.row<const Real>(r);
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * size;
         Real* const to = y ? y.row<Real>(r) + at : nullptr;
@@ -29,7 +29,7 @@ struct call_kernel<lrn> {
         for_each_position<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number sum(Real(0));
-          for (int m = near.first; m < near.end; ++m) {
+          for (int m = nearby.first; m < nearby.end; ++m) {
             const number v = load(from + static_cast<std::ptrdiff_t>(m) * size + j, like);
             sum += v * v;
           }
@@ -56,7 +56,7 @@ struct call_kernel<gradient_of<lrn>> {
     const Real factor = 2 * static_cast<Real>(c.number(2)) * beta;
     for (int r = 0; r < x.rows; ++r)
       for (int i = 0; i < channels; ++i) {
-        const channels_around near(i, n, channels, true);
+        const channels_around nearby(i, n, channels, true);
         const Real *const from = x.row<const Real>(r), *const out = y.row<const Real>(r),
                           *const whole = middle.row<const Real>(r),
                           *const slope = d.row<const Real>(r);
@@ -65,7 +65,7 @@ struct call_kernel<gradient_of<lrn>> {
         for_each_position<Real>(size, [=](std::ptrdiff_t j, auto like) {
           using number = decltype(like);
           number sum(Real(0));
-          for (int m = near.first; m < near.end; ++m) {
+          for (int m = nearby.first; m < nearby.end; ++m) {
             const std::ptrdiff_t p = static_cast<std::ptrdiff_t>(m) * size + j;
             const number v = load(whole + p, like);
             sum += math::select(v == number(Real(0)), number(Real(0)),

@@ -25,10 +25,10 @@ struct lrn_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.size, i);
     const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around near(to.channel, a.n, a.channels);
+    const channels_around nearby(to.channel, a.n, a.channels);
     const float* const x = a.x.row(r);
     float sum = 0;
-    for (int m = near.first; m < near.end; ++m) {
+    for (int m = nearby.first; m < nearby.end; ++m) {
       const float v = x[m * size + j];
       sum += v * v;
     }
@@ -42,9 +42,9 @@ struct lrn_slope_body {
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const channel_position to(a.columns, a.size, i);
     const int r = to.row, at = to.at, j = to.inside, size = a.size.divisor();
-    const channels_around near(to.channel, a.n, a.channels, true);
+    const channels_around nearby(to.channel, a.n, a.channels, true);
     float sum = 0;
-    for (int m = near.first; m < near.end; ++m) {
+    for (int m = nearby.first; m < nearby.end; ++m) {
       const int p = m * size + j;
       const float whole = a.middle.row(r)[p];
       sum += whole == 0 ? 0.0f : a.d.row(r)[p] * a.y.row(r)[p] / whole;

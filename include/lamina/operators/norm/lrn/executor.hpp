@@ -19,8 +19,8 @@ template <class F>
 void for_each_neighbour(const lines& l, int n, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
     for (int c = 0; c < static_cast<int>(l.n); ++c) {
-      const int first = std::max(0, c - (n - 1) / 2);
-      const int end = std::min(static_cast<int>(l.n), c - (n - 1) / 2 + n);
+      const int first = (std::max)(0, c - (n - 1) / 2);
+      const int end = (std::min)(static_cast<int>(l.n), c - (n - 1) / 2 + n);
       for (int k = first; k < end; ++k)
         for (std::size_t i = 0; i < l.inner; ++i)
           f(l.at(o, static_cast<std::size_t>(c), i), l.at(o, static_cast<std::size_t>(k), i));
@@ -33,9 +33,10 @@ void lrn_forward(call_context<Real>& ctx) {
   const Real alpha = ctx.real_attribute("alpha"), beta = ctx.real_attribute("beta");
   auto middle = zeros<Real>(shape_of(x));
   middle += ctx.real_attribute("k");
-  for_each_neighbour(lines(shape_of(x), 1), ctx.integer("n"), [&](std::size_t i, std::size_t near) {
-    middle.flat(i) += alpha * x.flat(near) * x.flat(near);
-  });
+  for_each_neighbour(lines(shape_of(x), 1), ctx.integer("n"),
+                     [&](std::size_t i, std::size_t nearby) {
+                       middle.flat(i) += alpha * x.flat(nearby) * x.flat(nearby);
+                     });
   auto y = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
     y.flat(i) = middle.flat(i) == 0 ? Real(0) : x.flat(i) * std::pow(middle.flat(i), -beta);
@@ -54,11 +55,12 @@ void lrn_gradient(call_context<Real>& ctx) {
   auto dx = zeros<Real>(shape_of(x));
   for (std::size_t i = 0; i < x.size(); ++i)
     dx.flat(i) = middle.flat(i) == 0 ? Real(0) : d.flat(i) * std::pow(middle.flat(i), -beta);
-  for_each_neighbour(lines(shape_of(x), 1), ctx.integer("n"), [&](std::size_t i, std::size_t near) {
-    if (middle.flat(i) != 0)
-      dx.flat(near) -=
-          Real(2) * alpha * beta * x.flat(near) * d.flat(i) * y.flat(i) / middle.flat(i);
-  });
+  for_each_neighbour(
+      lines(shape_of(x), 1), ctx.integer("n"), [&](std::size_t i, std::size_t nearby) {
+        if (middle.flat(i) != 0)
+          dx.flat(nearby) -=
+              Real(2) * alpha * beta * x.flat(nearby) * d.flat(i) * y.flat(i) / middle.flat(i);
+      });
   ctx.give("X@GRAD", std::move(dx));
 }
 

@@ -33,7 +33,7 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
     return holds_squares(sum);
   } else {
     using limits = std::numeric_limits<typename T::value_type>;
-    return xsimd::all(sum >= T(limits::min() / limits::epsilon()) && sum <= T(limits::max()));
+    return xsimd::all(sum >= T((limits::min)() / limits::epsilon()) && sum <= T((limits::max)()));
   }
 }
 
@@ -79,7 +79,7 @@ LAMINA_INLINE bool all_finite(T x) {
   if constexpr (lanes_of_number<T> == 1)
     return is_finite(x);
   else
-    return xsimd::all(xsimd::abs(x) <= T(std::numeric_limits<typename T::value_type>::max()));
+    return xsimd::all(xsimd::abs(x) <= T((std::numeric_limits<typename T::value_type>::max)()));
 }
 
 }  // namespace detail

@@ -152,10 +152,10 @@ struct arg_extreme_lines {
   }
 
  private:
-  static constexpr T lowest =
-      __is_same(T, double) ? static_cast<T>(-__builtin_huge_val()) : std::numeric_limits<T>::min();
+  static constexpr T lowest = __is_same(T, double) ? static_cast<T>(-__builtin_huge_val())
+                                                   : (std::numeric_limits<T>::min)();
   static constexpr T highest =
-      __is_same(T, double) ? static_cast<T>(__builtin_huge_val()) : std::numeric_limits<T>::max();
+      __is_same(T, double) ? static_cast<T>(__builtin_huge_val()) : (std::numeric_limits<T>::max)();
   static LAMINA_INLINE LAMINA_FN T load(const arguments& a, std::ptrdiff_t at) {
     if constexpr (__is_same(T, double))
       return load_number(a.from, a.type, at);

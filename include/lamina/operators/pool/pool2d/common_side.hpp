@@ -29,12 +29,12 @@ struct pool_side {
   /// The elements from first to before end that window i holds.
   LAMINA_FN constexpr int first(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
-    return std::max(i * stride - padding, 0);
+    return (std::max)(i * stride - padding, 0);
   }
   LAMINA_FN constexpr int end(int i) const {
     if (adaptive)
       return static_cast<int>((static_cast<std::ptrdiff_t>(i + 1) * in + out - 1) / out);
-    return std::min(i * stride - padding + size, in);
+    return (std::min)(i * stride - padding + size, in);
   }
 };
 

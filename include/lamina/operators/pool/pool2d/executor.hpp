@@ -47,7 +47,7 @@ struct pool_windows {
   std::pair<int, int> along(int d, int i) const {
     if (adaptive) return {i * in[d] / out[d], ((i + 1) * in[d] + out[d] - 1) / out[d]};
     const int first = i * stride[d] - padding[d];
-    return {std::max(first, 0), std::min(first + size[d], in[d])};
+    return {(std::max)(first, 0), (std::min)(first + size[d], in[d])};
   }
 
   /// Calls f(position of the window, positions in it, one over the count of an average).

@@ -34,7 +34,7 @@ void for_each_volume_window(const call_context<Real>& ctx, const tensor_shape& f
     if (whole) return {0, in};
     if (adaptive) return {i * in / out, ((i + 1) * in + out - 1) / out};
     const int first = i * (stride.empty() ? 1 : stride[d]) - (padding.empty() ? 0 : padding[d]);
-    return {std::max(first, 0), std::min(first + size[d], in)};
+    return {(std::max)(first, 0), (std::min)(first + size[d], in)};
   };
   const matrix in(from, 2), out(to, 2);
   const tensor_shape inner(to.begin() + 2, to.end());

@@ -127,7 +127,7 @@ struct gru_gradient_kernel {
     memory.take(1, rows);
     memory.take(1, 3 * n * n);
     return memory.used() +
-           std::max(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
+           (std::max)(column_scratch<Backend>(1, rows, 3 * n), Backend::product_workspace);
   }
 };
 

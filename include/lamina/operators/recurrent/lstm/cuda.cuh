@@ -44,7 +44,7 @@ inline lstm_arguments lstm_of(const call_context& c) { return lstm_of(c, c.input
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_array& states,
                               scratch_rows memory, const operand& d_weight, const operand& d_bias) {
-  const row_array seen = memory.take(a.rows, std::max(a.depth, a.n));
+  const row_array seen = memory.take(a.rows, (std::max)(a.depth, a.n));
   int* const before = reinterpret_cast<int*>(memory.take(1, a.rows).data);
   find_steps_before(b, a.steps, a.rows, before);
   if (d_weight) {
@@ -63,10 +63,10 @@ void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_arr
 }
 template <class Backend>
 std::ptrdiff_t lstm_parameter_scratch(scratch_rows memory, int rows, int depth, int n) {
-  memory.take(rows, std::max(depth, n));
+  memory.take(rows, (std::max)(depth, n));
   memory.take(1, rows);
   return memory.used() +
-         std::max(column_scratch<Backend>(1, rows, 7 * n), Backend::product_workspace);
+         (std::max)(column_scratch<Backend>(1, rows, 7 * n), Backend::product_workspace);
 }
 
 }  // namespace detail

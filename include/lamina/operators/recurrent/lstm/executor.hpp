@@ -60,7 +60,7 @@ void lstm_forward(call_context<Real>& ctx) {
   auto gates = zeros<Real>({rows, 4 * n}), cell = zeros<Real>({rows, n}), activated = cell,
        hidden = cell, projection = zeros<Real>({rows, f.projects ? f.projected : 0});
   const Real* const seen = f.projects ? projection.data() : hidden.data();
-  const std::vector<Real> nothing(std::max(n, f.projected));
+  const std::vector<Real> nothing((std::max)(n, f.projected));
   for (std::size_t s = 0; s < f.sequences.sequences(); ++s) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
     const Real* h = f.h0 != nullptr ? f.h0 + s * f.projected : nothing.data();
@@ -123,7 +123,7 @@ void lstm_gradient(call_context<Real>& ctx) {
        d_h0 = zeros<Real>({count, p}), d_c0 = zeros<Real>({count, n}),
        d_projection = zeros<Real>({n, f.projects ? p : 0});
   auto d_bias = zeros<double>({1, (f.peepholes ? 7 : 4) * n});
-  const std::vector<Real> nothing(std::max(n, p));
+  const std::vector<Real> nothing((std::max)(n, p));
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
     const Real* const first_h = f.h0 != nullptr ? f.h0 + s * p : nothing.data();

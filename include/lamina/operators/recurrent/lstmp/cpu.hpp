@@ -115,7 +115,7 @@ struct call_kernel<gradient_of<lstmp>> {
                     m.of_projection.panels);
     std::fill_n(m.back_projection, steps.sequences() * proj_stride, Real(0));
     std::fill_n(m.back_cell, steps.sequences() * stride, Real(0));
-    std::fill_n(m.nothing, std::max(n, p), Real(0));
+    std::fill_n(m.nothing, (std::max)(n, p), Real(0));
     for (int k = steps.steps(); k-- > 0;) {
       const int count = steps.active(k), first = steps.start(k);
       Real* const dg = m.d_gates + first * gate_stride;
@@ -185,17 +185,16 @@ struct call_kernel<gradient_of<lstmp>> {
           back_projection(p.take<Real>(steps.sequences(), projected)),
           back_hidden(p.take<Real>(steps.sequences(), width)),
           back_cell(p.take<Real>(steps.sequences(), width)),
-          nothing(p.take<Real>(1, std::max(width, projected))),
+          nothing(p.take<Real>(1, (std::max)(width, projected))),
           d_gates(p.take<Real>(rows, 4 * width)),
           d_projected(p.take<Real>(rows, projected)),
           before(p.take<Real>(rows, projected)),
           aside(p.take<float>(in_floats<double>(padded(3 * width)))),
           of_gates(steps.sequences(), 4 * width, projected, p),
           of_projection(steps.sequences(), projected, width, p),
-          memory(
-              p.take<Real>(std::max(gemm_row_major_scratch_floats<Real>(projected, rows, 4 * width),
-                                    gemm_row_major_scratch_floats<Real>(width, rows, projected)))) {
-    }
+          memory(p.take<Real>(
+              (std::max)(gemm_row_major_scratch_floats<Real>(projected, rows, 4 * width),
+                         gemm_row_major_scratch_floats<Real>(width, rows, projected)))) {}
   };
 };
 

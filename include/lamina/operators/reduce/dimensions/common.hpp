@@ -93,7 +93,7 @@ constexpr T identity_of() {
   else if constexpr (Kind == reduction_kind::max)
     return limits::has_infinity ? static_cast<T>(-limits::infinity()) : limits::lowest();
   else if constexpr (Kind == reduction_kind::min)
-    return limits::has_infinity ? limits::infinity() : limits::max();
+    return limits::has_infinity ? limits::infinity() : (limits::max)();
   else
     return T(0);
 }

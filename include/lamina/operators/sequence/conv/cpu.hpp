@@ -20,7 +20,7 @@ namespace detail {
 template <class F>
 void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
   const int length = c.integer(0), start = c.integer(1);
-  const int before = std::max(0, -start);
+  const int before = (std::max)(0, -start);
   const bool trains_padding = c.flag(3);
   const sequence_rows all = c.sequences(rows);
   for (int s = 0; s < all.count; ++s) {

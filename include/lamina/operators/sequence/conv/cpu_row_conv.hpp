@@ -22,7 +22,7 @@ struct call_kernel<row_conv> {
     const sequence_rows all = c.sequences(x);
     for (int s = 0; s < all.count; ++s)
       for (int t = all.begin(s); t < all.end(s); ++t) {
-        const int taps = std::min(filter.rows, all.end(s) - t);
+        const int taps = (std::min)(filter.rows, all.end(s) - t);
         const Real* const from = x.row<const Real>(t);
         const Real* const w = filter.row<const Real>(0);
         Real* const to = out.row<Real>(t);
@@ -46,9 +46,9 @@ struct call_kernel<gradient_of<row_conv>> {
     if (dfilter) clear(dfilter);
     for (int s = 0; s < all.count; ++s)
       for (int t = all.begin(s); t < all.end(s); ++t) {
-        if (dx) back(d, filter, t, std::min(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
+        if (dx) back(d, filter, t, (std::min)(filter.rows, t - all.begin(s) + 1), dx.row<Real>(t));
         if (!dfilter) continue;
-        const int taps = std::min(filter.rows, all.end(s) - t);
+        const int taps = (std::min)(filter.rows, all.end(s) - t);
         for (int j = 0; j < taps; ++j) {
           const Real* const dy = d.row<const Real>(t);
           const Real* const from = x.row<const Real>(t + j);

@@ -32,7 +32,7 @@ void sequence_pad_forward(call_context<Real>& ctx) {
   std::size_t longest = 0;
   for (std::size_t s = 0; s < sequences.sequences(); ++s) {
     lengths.flat(s) = static_cast<std::int64_t>(sequences.length(s));
-    longest = std::max(longest, sequences.length(s));
+    longest = (std::max)(longest, sequences.length(s));
   }
   const int asked = ctx.integer("padded_length", -1);
   const std::size_t length = asked < 0 ? longest : static_cast<std::size_t>(asked);
@@ -105,7 +105,7 @@ void sequence_mask_forward(call_context<Real>& ctx) {
   std::int64_t n = ctx.integer("maxlen", -1);
   if (n < 0) {
     n = 0;
-    for (const std::int64_t length : x) n = std::max(n, length);
+    for (const std::int64_t length : x) n = (std::max)(n, length);
   }
   const std::size_t longest = static_cast<std::size_t>(n);
   tensor_shape shape = shape_of(x);

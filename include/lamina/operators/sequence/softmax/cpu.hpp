@@ -24,7 +24,8 @@ struct call_kernel<sequence_softmax> {
       if (all.length(s) == 0) continue;
       Real most = *x.row<const Real>(all.begin(s));
       double sum = 0;
-      for (int r = all.begin(s); r < all.end(s); ++r) most = std::max(most, *x.row<const Real>(r));
+      for (int r = all.begin(s); r < all.end(s); ++r)
+        most = (std::max)(most, *x.row<const Real>(r));
       for (int r = all.begin(s); r < all.end(s); ++r)
         sum += static_cast<double>(*out.row<Real>(r) = std::exp(*x.row<const Real>(r) - most));
       const Real factor = static_cast<Real>(1 / sum);

@@ -24,7 +24,7 @@ void sequence_softmax_forward(call_context<Real>& ctx) {
     if (begin[s] == begin[s + 1]) continue;
     Real most = x.flat(begin[s]);
     double sum = 0;
-    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) most = std::max(most, x.flat(r));
+    for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) most = (std::max)(most, x.flat(r));
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r)
       sum += static_cast<double>(out.flat(r) = std::exp(x.flat(r) - most));
     for (std::size_t r = begin[s]; r < begin[s + 1]; ++r) out.flat(r) /= static_cast<Real>(sum);

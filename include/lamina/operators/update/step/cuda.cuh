@@ -102,7 +102,7 @@ struct call_kernel<gradient_scale> {
     for (int i = 0; i < c.input_count(0); ++i) {
       const operand g = c.input(0, i);
       const int rows = g && has_selected_rows(g) ? rows_of(g).capacity : g.rows;
-      most = std::max(most, sum_scratch<terms, all_reduce, Backend>(rows * g.columns));
+      most = (std::max)(most, sum_scratch<terms, all_reduce, Backend>(rows * g.columns));
     }
     return squares_of(c.input_count(0)) + most;
   }

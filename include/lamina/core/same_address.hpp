@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/core/same_address.hpp - comparisons of addresses in constant expressions.
+//
+// With -fsanitize=undefined or -fno-delete-null-pointer-checks, g++ takes the address of a static
+// member of a template for one that may be null. Whether it equals the address of another one, or
+// is null, is then not a constant expression; that it equals itself is one.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <type_traits>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+template <class T>
+struct address_of {
+  static constexpr int value = 0;
+};
+
+/// Whether the compiler compares addresses of static members in constant expressions.
+template <class A, class B>
+concept compares_addresses = requires {
+  typename std::bool_constant<&address_of<A>::value == &address_of<B>::value>;
+};
+
+}  // namespace detail
+
+/// Whether two pointers are equal.
+template <class T>
+constexpr bool same_address(T* a, std::type_identity_t<T>* b) {
+#if defined(__GNUC__) && !defined(__clang__)
+  if constexpr (!detail::compares_addresses<int, char>)
+    if (std::is_constant_evaluated()) return __builtin_constant_p(a == b) && a == b;
+#endif
+  return a == b;
+}
+
+/// Whether a pointer is null.
+template <class T>
+constexpr bool is_null(T* pointer) {
+  return same_address(pointer, nullptr);
+}
+
+}  // namespace lamina::inline LAMINA_ABI

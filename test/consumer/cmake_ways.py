@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and runs a small program in each way in which a project can bring in lamina.
+
+exported: a library adds lamina as a subdirectory, links it PUBLIC and installs an export set; a
+second project finds the library. twice: two parts of a project add a copy each, and a third finds
+the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
+and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
+place of ninja. pkg_config: without CMake. vcpkg, conan: the overlay port and the recipe, against
+stand-ins for vcpkg and Conan, because a test downloads nothing.
+
+usage: cmake_ways.py --compiler CXX [WAY]...
+"""
+import argparse
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import types
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SOURCES = " ".join(f'"{HERE / "ways" / name}"' for name in ("main.cpp", "fail.cpp"))
+SAID = "lamina: expected, found\n"
+HEAD = "cmake_minimum_required(VERSION 3.25)\nproject({} LANGUAGES CXX)\n"
+PROGRAM = f"add_executable(main {SOURCES})\ntarget_link_libraries(main PRIVATE {{}})\n"
+ADDED = f'add_subdirectory("{ROOT}" lamina {{}})\n'
+
+
+def run(*command, works=True, **options):
+    """What a command says; it must succeed, or fail where works=False."""
+    result = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, **options)
+    if (result.returncode == 0) != works:
+        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout[-3000:]}")
+    return result.stdout
+
+
+class ways:
+    """The ways, each a method; a way gets a folder of its own."""
+
+    def __init__(self, compiler, folder):
+        self.compiler, self.folder = compiler, folder
+        self.prefix = folder / "prefix"
+
+    def installed(self):
+        """The folder of an installed lamina."""
+        if not self.prefix.exists():
+            self.configure("installed", ROOT, "-DLAMINA_BUILD_TESTS=OFF",
+                           "-DLAMINA_BUILD_EXAMPLES=OFF", "-DLAMINA_BUILD_BENCHMARKS=OFF")
+            run("cmake", "--install", self.folder / "installed.build", "--prefix", self.prefix)
+        return self.prefix
+
+    def project(self, name, text):
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "CMakeLists.txt").write_text(HEAD.format(name) + text)
+        return folder
+
+    def configure(self, name, source, *options):
+        build = self.folder / f"{name}.build"
+        generator = () if "-G" in options else ("-G", "Ninja")
+        said = run("cmake", *generator, "-S", source, "-B", build,
+                   f"-DCMAKE_CXX_COMPILER={self.compiler}", *options)
+        if "CMake Warning" in said:
+            sys.exit(said)
+        return build
+
+    def build(self, name, text, *options):
+        """Builds and runs a project's program."""
+        build = self.configure(name, self.project(name, text), *options)
+        run("cmake", "--build", build)
+        self.expect(run(build / "main"))
+        return build
+
+    def expect(self, said):
+        if said != SAID:
+            sys.exit(f"expected {SAID!r}, found {said!r}")
+
+    def exported(self):
+        text = ADDED.format("") + (
+            f'add_library(scorer STATIC "{HERE / "ways/fail.cpp"}")\n'
+            "target_link_libraries(scorer PUBLIC lamina::lamina)\n"
+            "install(TARGETS scorer EXPORT scorer)\n"
+            "install(EXPORT scorer NAMESPACE scorer:: FILE scorer-targets.cmake\n"
+            "        DESTINATION lib/cmake/scorer)\n"
+            "file(WRITE ${CMAKE_BINARY_DIR}/scorer-config.cmake [[\n"
+            "include(CMakeFindDependencyMacro)\nfind_dependency(lamina)\n"
+            "include(${CMAKE_CURRENT_LIST_DIR}/scorer-targets.cmake)\n]])\n"
+            "install(FILES ${CMAKE_BINARY_DIR}/scorer-config.cmake DESTINATION lib/cmake/scorer)\n")
+        build = self.configure("scorer", self.project("scorer", text))
+        run("cmake", "--build", build)
+        run("cmake", "--install", build, "--prefix", self.folder / "scorer.prefix")
+        text = (f'find_package(scorer REQUIRED)\nadd_executable(main "{HERE / "ways/main.cpp"}")\n'
+                "target_link_libraries(main PRIVATE scorer::scorer)\n")
+        self.build("exported", text, f"-DCMAKE_PREFIX_PATH={self.folder / 'scorer.prefix'}")
+
+    def twice(self):
+        text = (f'add_subdirectory("{ROOT}" one)\nadd_subdirectory("{ROOT}" two)\n'
+                "find_package(lamina CONFIG REQUIRED)\n")
+        self.build("twice", text + PROGRAM.format("lamina::lamina"),
+                   f"-DCMAKE_PREFIX_PATH={self.installed()}")
+
+    def fetched(self):
+        origin = self.folder / "origin"
+        for name in ("include", "cmake"):
+            shutil.copytree(ROOT / name, origin / name)
+        shutil.copy(ROOT / "CMakeLists.txt", origin)
+        run("git", "init", "-q", origin)
+        run("git", "-C", origin, "add", "-A")
+        run("git", "-C", origin, "-c", "user.name=test", "-c", "user.email=test@localhost",
+            "commit", "-qm", "a copy")
+        text = (f"include(FetchContent)\nFetchContent_Declare(lamina GIT_REPOSITORY\n"
+                f'                     "file://{origin}" GIT_TAG HEAD)\n'
+                "FetchContent_MakeAvailable(lamina)\n")
+        self.build("fetched", text + PROGRAM.format("lamina::lamina"))
+
+    def system(self):
+        self.build("system", ADDED.format("SYSTEM") + PROGRAM.format("lamina::lamina") +
+                   "target_compile_options(main PRIVATE -Wall -Wextra -Wconversion -Wuseless-cast\n"
+                   "                       -Wno-unknown-warning-option -Weffc++ -Wpadded\n"
+                   "                       -Werror)\n")
+
+    def unity(self):
+        build = self.build("unity", ADDED.format("") + PROGRAM.format("lamina::lamina"),
+                           "-DCMAKE_UNITY_BUILD=ON")
+        if not list(build.rglob("unity_0_cxx.cxx")):
+            sys.exit("expected a unity build")
+
+    def make(self):
+        self.build("make", ADDED.format("EXCLUDE_FROM_ALL") + PROGRAM.format("lamina::lamina"),
+                   "-G", "Unix Makefiles")
+
+    def pkg_config(self):
+        path = os.pathsep.join([f"{self.installed()}/share/pkgconfig",
+                                os.environ.get("PKG_CONFIG_PATH", "")])
+        flags = run("pkg-config", "--cflags", "--libs", "lamina",
+                    env={**os.environ, "PKG_CONFIG_PATH": path}).split()
+        if f"-I{self.prefix}/include" not in [os.path.normpath(f) for f in flags]:
+            sys.exit(f"expected -I{self.prefix}/include, found {flags}")
+        program = self.folder / "pkg_config"
+        run(self.compiler, HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags, "-o", program)
+        self.expect(run(program))
+
+    def vcpkg(self):
+        print("vcpkg: a stand-in runs the port's files, because a test downloads nothing")
+        port = ROOT / "cmake/vcpkg/lamina"
+        version = ".".join(re.findall(r"#define LAMINA_VERSION_\w+ (\d+)", (
+            ROOT / "include/lamina/core/config.hpp").read_text()))
+        for manifest in (port / "vcpkg.json", ROOT / "vcpkg.json"):
+            if f'"version-semver": "{version}"' not in manifest.read_text():
+                sys.exit(f"{manifest}: expected version {version}")
+        package, build = self.folder / "vcpkg", self.folder / "vcpkg.build"
+        driver = self.folder / "vcpkg.cmake"
+        driver.write_text(f"""
+set(PORT lamina)
+set(CURRENT_PACKAGES_DIR "{package}")
+function(vcpkg_check_features)
+  set(FEATURE_OPTIONS -DLAMINA_WITH_ZLIB=ON PARENT_SCOPE)
+endfunction()
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 a "" "SOURCE_PATH" "OPTIONS")
+  execute_process(COMMAND cmake -G Ninja -S "${{a_SOURCE_PATH}}" -B "{build}" ${{a_OPTIONS}}
+                  "-DCMAKE_CXX_COMPILER={self.compiler}"
+                  "-DCMAKE_INSTALL_PREFIX=${{CURRENT_PACKAGES_DIR}}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(vcpkg_cmake_install)
+  execute_process(COMMAND cmake --install "{build}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 a "" "CONFIG_PATH" "")
+  file(RENAME "${{CURRENT_PACKAGES_DIR}}/${{a_CONFIG_PATH}}"
+       "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}")
+  file(GLOB_RECURSE targets "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}/*-targets.cmake")
+  foreach(file IN LISTS targets)  # vcpkg counts the folders up to the prefix anew
+    file(READ "${{file}}" text)
+    string(REPLACE "get_filename_component(_IMPORT_PREFIX \\"${{_IMPORT_PREFIX}}\\" PATH)\\nif"
+           "if" text "${{text}}")
+    file(WRITE "${{file}}" "${{text}}")
+  endforeach()
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 a "" "" "FILE_LIST")
+  file(INSTALL ${{a_FILE_LIST}} DESTINATION "${{CURRENT_PACKAGES_DIR}}/share/${{PORT}}")
+endfunction()
+include("{port}/portfile.cmake")
+""")
+        run("cmake", "-P", driver)
+        targets = package / "share/lamina/lamina-targets.cmake"
+        text = targets.read_text()  # as vcpkg_cmake_config_fixup: one folder less up to the prefix
+        up = 'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n'
+        if text.count(up) == 3:
+            targets.write_text(text.replace(up, "", 1))
+        for name in ("usage", "LICENSE", "lamina-config.cmake"):
+            if not (package / "share/lamina" / name).is_file():
+                sys.exit(f"the port installs no {name}")
+        self.build("of_vcpkg", "find_package(lamina CONFIG REQUIRED)\n" +
+                   PROGRAM.format("lamina::lamina"), f"-DCMAKE_PREFIX_PATH={package}")
+
+    def conan(self):
+        print("conan: a stand-in runs the recipe, because a test downloads nothing")
+
+        class invalid(Exception):
+            pass
+
+        def check_min_cppstd(recipe, least):
+            found = int(str(recipe.settings.cppstd).removeprefix("gnu"))
+            if found < least:
+                raise invalid(f"Current cppstd ({found}) is lower than the required ({least})")
+
+        def copy(recipe, pattern, source, to):
+            for path in pathlib.Path(source).rglob(pattern):
+                target = pathlib.Path(to) / path.relative_to(source)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
+
+        modules = {
+            "conan": {"ConanFile": object},
+            "conan.errors": {"ConanInvalidConfiguration": invalid},
+            "conan.tools": {},
+            "conan.tools.build": {"check_min_cppstd": check_min_cppstd},
+            "conan.tools.files": {"copy": copy,
+                                  "load": lambda _, path: pathlib.Path(path).read_text()},
+            "conan.tools.layout": {"basic_layout": lambda recipe: None},
+            "conan.tools.scm": {"Version": str},
+        }
+        for name, members in modules.items():
+            sys.modules[name] = types.ModuleType(name)
+            vars(sys.modules[name]).update(members)
+        spec = importlib.util.spec_from_file_location("conanfile", ROOT / "conanfile.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.dont_write_bytecode = True
+        spec.loader.exec_module(module)
+        recipe = module.LaminaConan()
+        recipe.recipe_folder = str(ROOT)
+        recipe.set_version()
+
+        class compiler(str):
+            version = 12
+
+            def __lt__(self, other):
+                return False
+
+        recipe.settings = types.SimpleNamespace(os="Linux", compiler=compiler("gcc"),
+                                                cppstd="gnu17")
+        try:
+            recipe.validate()
+            sys.exit("expected the default profile of gcc to be refused")
+        except invalid as why:
+            if "needs C++20: add -s compiler.cppstd=20" not in str(why):
+                sys.exit(f"expected the setting that is missing, found '{why}'")
+        recipe.settings.cppstd = "20"
+        recipe.validate()
+        recipe.source_folder = str(ROOT)
+        recipe.package_folder = str(self.folder / "conan")
+        recipe.options = types.SimpleNamespace(with_zlib=True)
+        recipe.package()
+        info = recipe.cpp_info = types.SimpleNamespace(
+            defines=[], system_libs=[], cxxflags=[], set_property=lambda *_: None)
+        recipe.package_info()
+        program = self.folder / "of_conan"
+        flags = [flag for flag in info.cxxflags
+                 if "clang" not in self.compiler or "gnu-unique" not in flag and "toplevel" not in
+                 flag]
+        run(self.compiler, "-std=c++20", HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags,
+            f"-I{recipe.package_folder}/include", *[f"-D{d}" for d in info.defines],
+            *[f"-l{name}" for name in info.system_libs], "-o", program)
+        self.expect(run(program))
+
+
+def main():
+    all_ways = [name for name, way in vars(ways).items()
+                if callable(way) and name not in ("__init__", "installed", "project", "configure",
+                                                  "build", "expect")]
+    parser = argparse.ArgumentParser(usage=__doc__[__doc__.index("usage: ") + 7:])
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("ways", nargs="*", choices=[*all_ways, []])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        made = ways(options.compiler, pathlib.Path(folder))
+        for name in options.ways or all_ways:
+            getattr(made, name)()
+            print(f"{name}: builds and runs", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Throws an error of lamina.
+#include <lamina/core/error.hpp>
+
+#if !defined(LAMINA_HAS_ZLIB)
+#error "expected what the target says of zlib"
+#endif
+
+void fail() { throw lamina::error("lamina: expected, found"); }
