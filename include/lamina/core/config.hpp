@@ -11,6 +11,8 @@
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "lamina: the compiler: expected C++20 or newer, found an older standard; add -std=c++20"
 #include "lamina needs -std=c++20"
+// clang goes on in silence, and would crash at a constexpr destructor.
+#define constexpr
 #endif
 
 // Files, feeds and shapes that do not fit are reported by exceptions.
