@@ -51,6 +51,9 @@ lamina_source_test(docs.code_blocks_self_test docs/code_blocks.py --self-test)
 lamina_source_test(docs.operators interop/operator_table.py page)
 lamina_source_test(docs.operators_self_test interop/operator_table.py self-test)
 
+lamina_source_test(train.curves_page train/curves_page.py --compiler "${CMAKE_CXX_COMPILER}"
+                   -- ${_compile_flags})
+
 # The recipe of CONTRIBUTING.md for an operator, followed.
 set(_recipe_compiler "${CMAKE_CXX_COMPILER}")
 if(LAMINA_CLANG)

@@ -14,8 +14,15 @@
 #include <tuple>
 #include <vector>
 
+#include <lamina/dataset/cifar.hpp>
+#include <lamina/dataset/column_encoding.hpp>
+#include <lamina/dataset/csv_rows.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/executor/executor.hpp>
+#include <lamina/image/image.hpp>
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include <lamina/image/folder.hpp>
+#endif
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
@@ -27,6 +34,10 @@
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/model_average.hpp>
+#include <lamina/train/curves_page.hpp>
+#include <lamina/train/fit.hpp>
+#include <lamina/train/learning_curves.hpp>
+#include <lamina/train/reduce_on_plateau.hpp>
 
 namespace layer = lamina::layer;
 
@@ -72,6 +83,25 @@ void passes() {
     lamina::gradient_machine machine_a{model}, machine_b{model};
 #include "training_2.inc"
   }
+#include "training_4.inc"
+#include "training_5.inc"
+  const auto samples = lamina::dataset::digits::train();
+#include "training_6.inc"
+}
+constexpr auto with_costs = lamina::program([](lamina::block& main) {
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto logits = layer::fc<10>(layer::data<"image", float, 64>(main));
+  return layer::mean(layer::softmax_with_cross_entropy(logits, label, {.name = "costs"}));
+});
+void values() {
+  struct sample {
+    std::int64_t label;
+    std::array<float, 64> image;
+  };
+  const std::vector<sample> batch;
+  std::vector<float> priorities;
+  lamina::model of_costs{with_costs};
+  lamina::trainer t{of_costs, lamina::optimizer::adam{}};
 #include "training_3.inc"
 }
 }  // namespace training
@@ -304,6 +334,14 @@ void random() {
 }  // namespace numbers
 }  // namespace readers
 #pragma GCC diagnostic pop
+
+namespace data {
+#include "data_1.inc"
+#include "data_2.inc"
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include "data_3.inc"
+#endif
+}  // namespace data
 
 namespace sequences {
 void polarity() {

@@ -43,8 +43,9 @@ void check_joined(const P& program, Opt opt, const std::vector<Sample>& samples)
   for (const int threads : {1, 2}) {
     INFO(threads << " threads");
     lamina::model joined{program, 3};
-    const auto result = opt.train(
-        joined, parts, {.passes = passes, .threads = threads, .accumulate = 4, .seed = 5});
+    lamina::trainer accumulating{joined, opt, {.threads = threads, .accumulate = 4, .seed = 5}};
+    lamina::train_result result;
+    for (int pass = 0; pass < passes; ++pass) result = accumulating.pass(parts);
     CHECK(test::distance(joined, once) < 1e-6);
     CHECK(test::distance(joined, lamina::model{program, 3}) > 1e-3);
     CHECK(result.steps == whole.steps);
@@ -155,9 +156,10 @@ TEST_CASE("accumulated gradients: what would be wrong silently is an error") {
   t.backward(samples);
   t.load(folder / "state");
   CHECK(t.pending() == 0);
-  CHECK_THAT(
-      test::error_of([&] { test::optimizer::momentum{}.train(m, batches, {.accumulate = 0}); }),
-      Contains("lamina: train: expected accumulate to be 1 or more, found 0"));
+  CHECK_THAT(test::error_of([&] { lamina::trainer(m, sgd, {.accumulate = 0}); }),
+             Contains("lamina: train: expected accumulate to be 1 or more, found 0"));
+  CHECK_THAT(test::error_of([&] { sgd.train(m, batches, {.accumulate = 4}); }),
+             Contains("expected accumulate to be 1, as trainers accumulate and train does not"));
 
   lamina::model two{test::cost_of_two_kinds};
   lamina::trainer of_two{two, sgd};

@@ -6,7 +6,10 @@
 
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/cifar.hpp>
+#include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv.hpp>
+#include <lamina/dataset/csv_parser.hpp>
+#include <lamina/dataset/csv_rows.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/digits.hpp>
 #include <lamina/dataset/housing.hpp>

@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <utility>
 
 #include <lamina/engine/common/aligned_buffer.hpp>
 
@@ -23,8 +24,22 @@ class training_memory {
   std::int64_t steps = 0;
   int passes = 0;
 
+  training_memory() = default;
+  training_memory(training_memory&& other) noexcept
+      : optimizer(std::exchange(other.optimizer, nullptr)),
+        accumulators(std::move(other.accumulators)),
+        steps(other.steps),
+        passes(other.passes) {}
+  training_memory& operator=(training_memory&& other) noexcept {
+    optimizer = std::exchange(other.optimizer, nullptr);
+    accumulators = std::move(other.accumulators);
+    steps = other.steps;
+    passes = other.passes;
+    return *this;
+  }
+
   /// The next call of `train` begins anew.
-  void forget() { *this = {}; }
+  void forget() { *this = training_memory(); }
 };
 
 namespace detail {

@@ -20,7 +20,10 @@ enum class event_kind : std::uint8_t {
   begin_iteration,       // once per mini-batch, before anything is computed
   end_forward_backward,  // cost and metrics are known; the fused update is done
   end_iteration,         // parameters are updated
-  end_pass               // once per pass; metrics are those of the whole pass
+  end_pass,              // once per pass; metrics are those of the whole pass
+  end_validation,        // fit alone: the test after a pass, with its cost and metrics
+  new_best,              // fit alone: that test was the best so far
+  early_stop             // fit alone: no test has been better for `patience` tests
 };
 
 /// The name of an event in the v2 API.
@@ -34,6 +37,12 @@ constexpr std::string_view name_of(event_kind kind) {
       return "EndForwardBackward";
     case event_kind::end_iteration:
       return "EndIteration";
+    case event_kind::end_validation:
+      return "TestResult";
+    case event_kind::new_best:
+      return "NewBest";
+    case event_kind::early_stop:
+      return "EarlyStop";
     default:
       return "EndPass";
   }
@@ -68,6 +77,8 @@ struct event {
   }
   constexpr bool is_end_iteration() const { return kind == event_kind::end_iteration; }
   constexpr bool is_end_pass() const { return kind == event_kind::end_pass; }
+
+  constexpr bool is_end_validation() const { return kind == event_kind::end_validation; }
 
   /// Asks the loop to end: it finishes this mini-batch, reports end_pass and returns.
   constexpr void stop() const {

@@ -32,7 +32,8 @@ enum class schedule_kind : std::uint8_t {
   v2_caffe_poly,
   v2_exp,
   v2_discexp,
-  v2_linear
+  v2_linear,
+  custom
 };
 
 /// The learning rate of every step: converts from a number and from every schedule. An argument
@@ -44,6 +45,9 @@ struct learning_rate {
   double a = 0, b = 0;        // the schedule's real arguments
   std::int64_t m = 0, n = 0;  // its integer arguments
   schedule::piecewise_decay piecewise{};
+  double (*function)(std::int64_t) = nullptr;  // of a custom schedule
+  // Multiplies the rate of every step: `adam.learning_rate.factor *= 0.1f` keeps the schedule.
+  float factor = 1;
   std::int64_t warmup_steps = 0;  // 0: no warm-up
   float warmup_start = 0, warmup_end = 0;
 
@@ -89,15 +93,18 @@ struct learning_rate {
   }
   constexpr learning_rate(const schedule::v2::linear& s)
       : learning_rate(schedule_kind::v2_linear, s.learning_rate, s.batch_size, s.a, s.b, false) {}
+  constexpr learning_rate(const schedule::custom& s)
+      : kind(schedule_kind::custom), function(s.rate) {}
   constexpr learning_rate(const schedule::linear_lr_warmup& s);
 
   /// The learning rate of a step; steps count from 0.
   constexpr float at(std::int64_t step) const {
     if (step < warmup_steps)
-      return static_cast<float>(warmup_start + (static_cast<double>(warmup_end) - warmup_start) *
+      return factor *
+             static_cast<float>(warmup_start + (static_cast<double>(warmup_end) - warmup_start) *
                                                    static_cast<double>(step) /
                                                    static_cast<double>(warmup_steps));
-    return static_cast<float>(scheduled(step));
+    return factor * static_cast<float>(scheduled(step));
   }
 
  private:
@@ -134,6 +141,8 @@ struct learning_rate {
         return schedule::v2::discexp{base, a, b, m}.at(step);
       case schedule_kind::v2_linear:
         return schedule::v2::linear{base, a, b, m}.at(step);
+      case schedule_kind::custom:
+        return schedule::custom::checked(function(step));
       default:
         return base;
     }

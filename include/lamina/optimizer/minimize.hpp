@@ -83,7 +83,13 @@ class minimizer {
       b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
       return;
     }
-    if (!numbers_stay(opt_)) fault(fault_kind::changing_numbers);
+    // A program cannot call a function of the host, and its attributes have no factor.
+    const optimizer::learning_rate rate = rate_of(opt_);
+    const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1;
+    if (!recordable || !numbers_stay(opt_)) {
+      fault(fault_kind::changing_numbers);
+      return;
+    }
     if (b_.variables[cost_].block != b_.current_block) fault(fault_kind::cost_block);
     for (int v = 0; v < b_.variables.count; ++v)
       if (b_.variables[v].kind == variable_kind::accumulator && b_.variables[v].index >= first_)

@@ -46,7 +46,9 @@ constexpr option_fault finite_fault(const char* name, double value) {
 
 /// The first fault of a schedule: one of its rates, or the base of its powers.
 constexpr option_fault fault_of(const learning_rate& rate) {
-  option_fault fault = size_fault("learning_rate", static_cast<double>(rate.base));
+  option_fault fault =
+      size_fault("learning_rate", static_cast<double>(rate.base))
+          .or_else(size_fault("learning_rate.factor", static_cast<double>(rate.factor)));
   if (rate.kind == schedule_kind::piecewise)
     for (int i = 0; i < rate.piecewise.pieces; ++i)
       fault = fault.or_else(size_fault("values", static_cast<double>(rate.piecewise.values[i])));

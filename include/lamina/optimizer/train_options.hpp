@@ -28,8 +28,8 @@ struct checkpoint_options {
 struct train_options {
   int passes = 1;   // how often the reader is read from its start
   int threads = 1;  // gradient machines, each for a part of every mini-batch
-  // Mini-batches per update: their gradients are those of one mini-batch of all their samples. A
-  // pass that ends before updates with the rest.
+  // Mini-batches per update of a trainer: their gradients are those of one mini-batch of all their
+  // samples. A pass that ends before updates with the rest.
   int accumulate = 1;
   event_handler on_event{};
   std::uint64_t seed = 0;  // of dropout and other random operators

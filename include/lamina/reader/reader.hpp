@@ -18,4 +18,5 @@
 #include <lamina/reader/random.hpp>
 #include <lamina/reader/shuffle.hpp>
 #include <lamina/reader/skip_n.hpp>
+#include <lamina/reader/split.hpp>
 #include <lamina/reader/xmap.hpp>

@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -116,7 +117,18 @@ struct checkpoint_facts {
   std::int64_t steps;
   training_position at;
   std::uint64_t seed;
+  float rate_factor = 1;     // of the optimizer's learning rate
+  bool sets_factor = false;  // the caller gives the optimizer the factor of the file
 };
+
+/// The factor of an optimizer's learning rate.
+template <class Opt>
+float rate_factor_of(const Opt& opt) {
+  if constexpr (requires { opt.learning_rate.factor; })
+    return opt.learning_rate.factor;
+  else
+    return 1;
+}
 
 /// Everything of a checkpoint, in the order of its file.
 LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
@@ -137,6 +149,8 @@ LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arr
     number("@samples@", static_cast<std::uint64_t>(facts.at.samples));
     if (facts.at.checksum != 0) number("@checksum@", facts.at.checksum);
   }
+  if (facts.rate_factor != 1)
+    number("@learning_rate_factor@", std::bit_cast<std::uint32_t>(facts.rate_factor));
   return entries;
 }
 
@@ -203,11 +217,20 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
   facts.at.pass = static_cast<int>(find("@pass@").as_number());
   facts.at.batch = static_cast<std::int64_t>(find("@batch@").as_number());
   const std::size_t arrays = values.size() + accumulators.size();
+  float factor = 1;
   for (std::size_t i = arrays; i < entries.size(); ++i) {
     const tensor_entry& e = entries[i];
     if (e.name == "@samples@") facts.at.samples = static_cast<std::int64_t>(e.as_number());
     if (e.name == "@checksum@") facts.at.checksum = e.as_number();
+    if (e.name == "@learning_rate_factor@")
+      factor = std::bit_cast<float>(static_cast<std::uint32_t>(e.as_number()));
   }
+  if (!facts.sets_factor && factor != facts.rate_factor)
+    throw error((text() << "lamina: " << path << ": expected learning_rate.factor = ")
+                    .print("%.9g", static_cast<double>(factor))
+                    .print(" as when it was written, found %.9g; set it before training goes on",
+                           static_cast<double>(facts.rate_factor)));
+  facts.rate_factor = factor;
   // Both are checked before either changes.
   values.check_entries(entries, path);
   accumulators.check_entries(entries, path);
@@ -267,7 +290,7 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt
                                  training_position at, std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   files.write(directory.string(), t.trained().arrays(), t.arrays(),
-              {Opt::type, t.steps(), at, seed}, keep);
+              {Opt::type, t.steps(), at, seed, detail::rate_factor_of(t.optimizer())}, keep);
 }
 
 /// Restores a training run from the newest intact checkpoint of the directory; returns false when
@@ -278,7 +301,7 @@ template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  detail::checkpoint_facts facts{Opt::type, 0, {}, seed};
+  detail::checkpoint_facts facts{Opt::type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
   if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.set_steps(facts.steps);
   at = facts.at;

@@ -77,6 +77,12 @@ class device_trainer : public device_trainer_base<P, Opt> {
   /// A metric of the last step: mean over its samples.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
+  /// Variable V of the last step, copied from the device.
+  template <int V>
+  auto activation() {
+    return activation_view<training, V>(machine_);
+  }
+
   /// Copies parameters and accumulators to the model, and back from it.
   LAMINA_COLD void bring_back() {
     this->require_whole();

@@ -84,14 +84,16 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, Trainer& t, trainin
                                  std::uint64_t seed, int keep,
                                  const checkpoint_files& files = checkpoint_functions()) {
   t.bring_back();
-  const detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed};
+  const detail::checkpoint_facts facts{t.optimizer().type, t.steps(), at, seed,
+                                       detail::rate_factor_of(t.optimizer())};
   files.write(directory.string(), t.trained().arrays(), t.arrays(), facts, keep);
 }
 template <trains_on_device Trainer>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, Trainer& t, training_position& at,
                                  std::uint64_t seed,
                                  const checkpoint_files& files = checkpoint_functions()) {
-  detail::checkpoint_facts facts{t.optimizer().type, 0, {}, seed};
+  detail::checkpoint_facts facts{
+      t.optimizer().type, 0, {}, seed, detail::rate_factor_of(t.optimizer())};
   if (!files.read(directory.string(), t.trained().arrays(), t.arrays(), facts)) return false;
   t.send();
   t.set_steps(facts.steps);

@@ -11,8 +11,11 @@
 #include <memory>
 #include <vector>
 
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/core/worker_pool.hpp>
+#include <lamina/model/activation_view.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/train/cost_rows.hpp>
@@ -136,6 +139,39 @@ class gradient_parts {
     add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
   }
 
+  /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error where
+  /// several machines have a value each that is no rows.
+  template <int V>
+  LAMINA_COLD auto activation() {
+    auto view = activation_view<Training, V>(machines_[0]->machine());
+    if (machines_.size() == 1) return view;
+    if constexpr (Training::desc.variables[V].rows == 0) {
+      throw error(text() << "lamina: activation " << variable_name(run_time_program<P>::view, V)
+                         << ": expected rows, or one thread: each of " << machines_.size()
+                         << " threads has a value of its own");
+    } else {
+      using value = typename decltype(view)::value_type;
+      gathered_.resize(static_cast<std::size_t>(Training::desc.count.variables));
+      std::vector<std::byte>& to = gathered_[V];
+      to.clear();
+      auto shape = view.shape();
+      std::size_t rows = 0, width = 1;
+      for (std::size_t d = 1; d < shape.size(); ++d) width *= shape[d];
+      for (std::size_t t = 0; t < machines_.size(); ++t) {
+        if (samples_[t] == 0) continue;
+        const auto part = activation_view<Training, V>(machines_[t]->machine());
+        for (std::size_t r = 0; r < part.shape(0); ++r) {
+          const auto* const row =
+              reinterpret_cast<const std::byte*>(part.data() + r * part.stride());
+          to.insert(to.end(), row, row + width * sizeof(value));
+        }
+        rows += part.shape(0);
+      }
+      shape[0] = rows;
+      return decltype(view)(reinterpret_cast<const value*>(to.data()), shape, width);
+    }
+  }
+
   /// The number of mini-batches whose gradients are joined and not used yet.
   int pending() const { return pending_; }
   /// Whether the gradients of mini-batches can be joined one by one: a cost that adds means over
@@ -252,8 +288,9 @@ class gradient_parts {
   rows_type* rows_[any_rows ? capacity : 1] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   std::vector<real> costs_;
-  std::vector<real> weight_;  // by machine: its weight in the last mini-batch
-  std::vector<int> samples_;  // by machine: its samples of the last mini-batch
+  std::vector<real> weight_;                      // by machine: its weight in the last mini-batch
+  std::vector<int> samples_;                      // by machine: its samples of the last mini-batch
+  std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows in all parts
   // The last mini-batch: by what the sum over its rows is divided.
   double divisor_ = 0;
   quotient_sums sums_;

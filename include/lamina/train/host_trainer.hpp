@@ -160,6 +160,13 @@ class host_trainer {
     }
     return sum;
   }
+  /// Variable V of the last mini-batch, valid until the next one. The rows of several threads are
+  /// copied, one thread's after the other's, which is the order of the samples.
+  template <int V>
+  auto activation() {
+    if (fused_ && !ran_parts_) return activation_view<fused, V>(*fused_);
+    return parts_->template activation<V>();
+  }
   /// A metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 

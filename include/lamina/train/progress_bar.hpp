@@ -56,10 +56,14 @@ class progress_bar {
     std::fprintf(to_, format, line(e).c_str());
     std::fflush(to_);
   }
+  /// The number of the last pass, from 1. A run that is resumed counts the passes before; a call of
+  /// `train` that goes on has `passes_` more.
+  int all_passes() const { return first_pass_ < passes_ ? passes_ : first_pass_ + passes_; }
   LAMINA_COLD std::string line(const event& e) const {
     text s;
     s << "pass " << e.pass + 1;
-    if (passes_ > 0) s << "/" << passes_;
+    const int all = all_passes();
+    if (passes_ > 0) s << "/" << all;
     double in_pass = e.is_end_pass() ? 1 : 0;
     if (e.batches && !e.is_end_pass()) {
       const double all = static_cast<double>(*e.batches);
@@ -74,7 +78,7 @@ class progress_bar {
     for (const auto& m : e.metrics) (s << " " << m.name).print(" %.4f", m.value);
     const double done = e.pass - first_pass_ + in_pass;
     if (passes_ > 0 && done > 0) {
-      const double left = (steady_seconds() - start_) / done * (passes_ - first_pass_ - done);
+      const double left = (steady_seconds() - start_) / done * (all - first_pass_ - done);
       s.print(left >= 100 ? " %.0f s left" : " %.1f s left", left > 0 ? left : 0);
     }
     return s;

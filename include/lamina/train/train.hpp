@@ -31,7 +31,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
   // Checkpoints are of a run that begins with them.
   const bool has_directory = !options.checkpoint.directory.empty();
   if (has_directory) m.forget_training();
-  training_run<P, Opt, Machine> run(opt, options, &m.training(), given...);
+  training_run<P, Opt, Machine, false> run(opt, options, &m.training(), given...);
   train_result result;
   for (const int first = has_directory ? 0 : run.passes();
        run.passes() < first + options.passes && !run.stopped();) {

@@ -4,10 +4,14 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
@@ -43,6 +47,8 @@ class trainer {
 
  public:
   using real = real_of<P>;
+  /// Whether gradients and updates are apart: on the CPU.
+  static constexpr bool joins_gradients = training_run<P, Opt, Machine, true>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
@@ -64,6 +70,21 @@ class trainer {
                          << options.threads);
   }
 
+  /// Refuses a program in place of a model with a one-line error.
+  template <class Q, class... More>
+  requires(std::is_same_v<Q, P>) trainer(const Q&, const Opt& opt, const More&...)
+      : trainer(*static_cast<model<P>*>(static_cast<void*>(this)), opt) {
+    static_assert(never<Q>,
+                  "lamina: trainer: expected a model, trainer t{model, adam}, found a program; put "
+                  "lamina::model m{program} before it");
+  }
+  /// Refuses a temporary model with a one-line error.
+  template <class... More>
+  trainer(model<P>&& m, const Opt& opt, const More&...) : trainer(m, opt) {
+    static_assert(never<P, More...>,
+                  "lamina: trainer: expected a model that outlives it, found a temporary one; give "
+                  "the model a name: lamina::model m{program}");
+  }
   trainer(const trainer&) = delete;
   trainer& operator=(const trainer&) = delete;
 
@@ -90,15 +111,24 @@ class trainer {
   }
   /// The same for a mini-batch as arrays.
   real backward(const batch_view<P>& batch) {
+    static_assert(check<joins_gradients>,
+                  "lamina: trainer: gradients apart from updates, and those "
+                  "of several machines, are for the CPU");
     if (batch.size() == 0)
       throw error("lamina: trainer: expected a mini-batch with samples, found none");
-    return noted(run_.backward(batch));
+    if constexpr (joins_gradients)
+      return noted(run_.backward(batch));
+    else
+      return 0;
   }
   /// Updates the parameters with the gradients of backward(). Throws lamina::error when there are
   /// none.
   void update() {
+    static_assert(check<joins_gradients>,
+                  "lamina: trainer: gradients apart from updates, and those "
+                  "of several machines, are for the CPU");
     optimizer::require_options(used_);
-    run_.machine().update();
+    if constexpr (joins_gradients) run_.machine().update();
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
   /// each in its last backward() and in a thread of its own if you like:
@@ -136,6 +166,30 @@ class trainer {
                  .metrics = of_pass_ ? run_.metrics_of_pass() : run_.metrics_of_step()}
         .metric(name);
   }
+  /// The value of a layer or variable in the last mini-batch, computed before its update, as a view
+  /// in its own shape: errors of samples to draw hard ones again, states to carry to the next
+  /// mini-batch. It is valid until the next mini-batch; dropout is on. Name the layer, or return
+  /// the variable from the program. With several threads the rows of all are copied.
+  template <fixed_string Name>
+  auto activation() {
+    constexpr int found = variable_named<P>(Name.view());
+    static_assert(check<found >= 0, detail::name_letters<Name>>,
+                  "lamina: activation: the program has no layer or variable of this name");
+    constexpr int v = found < 0 ? 0 : found;
+    using program = training_program<P, Opt>;
+    constexpr bool kept = keeps_value<program, v> &&
+                          layout_of_variable<program, v>.slot.space != memory_space::parameter;
+    static_assert(check<(kept || found < 0), detail::name_letters<Name>>,
+                  "lamina: activation: this variable is not kept; name its layer, or return it "
+                  "from the program");
+    if constexpr (found >= 0 && kept) {
+      if (!run_.has_run())
+        throw error("lamina: trainer: expected a step before activation(), found none");
+      return run_.machine().template activation<v>();
+    } else {
+      return missing_view{};
+    }
+  }
   /// The updates so far, which schedules and dropout count.
   std::int64_t steps() { return run_.machine().steps(); }
   /// The passes so far; this is the number of the next one.
@@ -149,14 +203,24 @@ class trainer {
   train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
 
-  /// Writes parameters, accumulators, step, position and seed to a file. The file appears whole or
+  /// Writes parameters, accumulators, step, position, seed, the factor of the learning rate and the
+  /// numbers of kept objects to a file. The file appears whole or
   /// not at all. An event handler may call it in the middle of a pass.
   LAMINA_COLD void save(const file_path& path) {
     run_.require_none_pending("save()");
     bring_back();
     Machine& machine = run_.machine();
-    write_tensor_file(path, detail::checkpoint_entries(machine.trained().arrays(), machine.arrays(),
-                                                       facts(run_.position())));
+    std::vector<tensor_entry> entries = detail::checkpoint_entries(
+        machine.trained().arrays(), machine.arrays(), facts(run_.position()));
+    std::vector<double> numbers;
+    for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
+    if (!kept_.empty())
+      entries.push_back({"@kept@",
+                         dtype::float64,
+                         {numbers.size()},
+                         raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
+                                                    numbers.size() * sizeof(double)))});
+    write_tensor_file(path, entries);
   }
   /// Goes on from a file of save(), or from a checkpoint: the next steps are those that the saved
   /// trainer would have made, bit for bit. Throws format_error for a damaged file, and
@@ -164,25 +228,72 @@ class trainer {
   LAMINA_COLD void load(const file_path& path) {
     Machine& machine = run_.machine();
     detail::checkpoint_facts found = facts({});
-    detail::assign_checkpoint(read_tensor_file(path), path.string(), machine.trained().arrays(),
-                              machine.arrays(), found);
-    if constexpr (requires { machine.send(); }) machine.send();
+    const std::vector<tensor_entry> entries = read_tensor_file(path);
+    std::vector<double> numbers = kept_numbers(entries, path.string());
+    detail::assign_checkpoint(entries, path.string(), machine.trained().arrays(), machine.arrays(),
+                              found);
+    send();
     machine.set_steps(found.steps);
+    if constexpr (requires { used_.learning_rate.factor; })
+      used_.learning_rate.factor = found.rate_factor;
+    for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
     run_.set_position(found.at, path.string());
+  }
+  /// Saves and loads the numbers of an object together with the trainer's state: of a
+  /// reduce_on_plateau, or of an early_stopping. It must outlive the trainer. Call this before
+  /// load(), for the same objects in the same order as in the program that saved.
+  template <class State>
+  void keep(State& state) {
+    kept_.push_back({&state, [](void* of, std::vector<double>& numbers, bool loads) {
+                       std::size_t at = 0;
+                       static_cast<State*>(of)->each_number([&](double& x) {
+                         if (!loads)
+                           numbers.push_back(x);
+                         else if (at < numbers.size())
+                           x = numbers[at++];
+                       });
+                       numbers.erase(numbers.begin(),
+                                     numbers.begin() + static_cast<std::ptrdiff_t>(at));
+                     }});
   }
   /// Copies parameters and accumulators from a device to the host; does nothing on the CPU.
   void bring_back() {
     if constexpr (requires(Machine & m) { m.bring_back(); }) run_.machine().bring_back();
   }
+  /// Copies them from the host to a device, after they were changed there.
+  void send() {
+    if constexpr (requires(Machine & m) { m.send(); }) run_.machine().send();
+  }
 
  private:
+  struct kept_object {
+    void* object;
+    void (*visit)(void* of, std::vector<double>& numbers, bool loads);
+  };
+
+  /// The numbers of kept objects in a file, as many as there are here.
+  std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,
+                                   const std::string& path) const {
+    std::vector<double> here, found;
+    for (const kept_object& k : kept_) k.visit(k.object, here, false);
+    for (const tensor_entry& e : entries)
+      if (e.name == "@kept@" && e.type == dtype::float64) {
+        found.resize(e.bytes.size() / sizeof(double));
+        std::memcpy(found.data(), e.bytes.data(), found.size() * sizeof(double));
+      }
+    if (found.size() != here.size())
+      throw error(text() << "lamina: trainer: " << path << ": expected " << here.size()
+                         << " numbers of kept objects, found " << found.size()
+                         << "; call keep() for the same objects before load()");
+    return found;
+  }
   real noted(real cost) {
     cost_ = static_cast<double>(cost);
     of_pass_ = false;
     return cost;
   }
   detail::checkpoint_facts facts(const training_position& at) {
-    return {Opt::type, steps(), at, options_.seed};
+    return {Opt::type, steps(), at, options_.seed, detail::rate_factor_of(used_), true};
   }
   int threads() const {
     if (options_.place.kind != place_kind::cpu)
@@ -204,7 +315,8 @@ class trainer {
   std::optional<Opt> own_;
   train_options options_;
   Opt& used_;
-  training_run<P, Opt, Machine> run_;
+  training_run<P, Opt, Machine, true> run_;
+  std::vector<kept_object> kept_;
   feeder<P> feeder_;
   double cost_ = 0;
   bool of_pass_ = false;
@@ -231,6 +343,10 @@ requires(is_faulty<P>) class trainer<P, Opt, Machine> {
   void load(const file_path&) {}
 };
 
+template <program_type P, class Opt, class... More>
+trainer(const P&, const Opt&, const More&...) -> trainer<P, Opt>;
+template <program_type P, class Opt>
+trainer(model<P>&&, const Opt&, const train_options& = {}) -> trainer<P, Opt>;
 template <program_type P, class Opt>
 trainer(model<P>&, Opt&, const train_options& = {}) -> trainer<P, std::remove_const_t<Opt>>;
 template <program_type P, class Opt>

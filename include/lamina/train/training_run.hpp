@@ -33,9 +33,16 @@ struct train_result {
 /// The training of a model by an optimizer, from pass to pass; `train` and `trainer` are made of
 /// it. `Machine` computes the steps. Reads the options and the optimizer in each step, because a
 /// handler may change them; both must outlive the run.
-template <program_type P, class Opt, class Machine>
+template <program_type P, class Opt, class Machine, bool Accumulates>
 class training_run {
  public:
+  /// Whether the machine joins the gradients of several mini-batches for one update. `train` never
+  /// does: a program that does not accumulate is spared the code.
+  static constexpr bool accumulates =
+      Accumulates && requires(Machine & m, const batch_view<P>& batch) {
+    m.backward(batch);
+  };
+
   /// `kept` is null, or the training that a model remembers: the run goes on from there, and leaves
   /// its own state there at the end. The other arguments make the machine. A directory for
   /// checkpoints is read here, if the options say so.
@@ -51,8 +58,10 @@ class training_run {
         seed_(options.seed) {
     if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
       throw error(text() << "lamina: train: expected accumulate to be 1"
-                         << (accumulates ? " or more" : " on a device") << ", found "
-                         << options.accumulate);
+                         << (accumulates   ? " or more"
+                             : Accumulates ? " on a device"
+                                           : ", as trainers accumulate and train does not")
+                         << ", found " << options.accumulate);
     machine_.follow(opt);
     const checkpoint_options& saving = options.checkpoint;
     if (saving.directory.empty()) return;
@@ -75,6 +84,8 @@ class training_run {
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
   bool stopped() const { return stopping_; }
+  /// Whether any mini-batch has run.
+  bool has_run() const { return has_run_; }
   /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
   std::int64_t samples() const { return means_.samples(); }
   double cost() const { return means_.cost(); }
@@ -91,11 +102,13 @@ class training_run {
   /// Runs a mini-batch outside of any pass, without events. Returns the cost before the update.
   real_of<P> step(const batch_view<P>& batch) {
     optimizer::require_options(opt_);
-    if (options_.accumulate == 1 && pending() == 0)
-      return noted(machine_.step(batch), batch.size());
-    const real_of<P> cost = backward(batch);
-    if (pending() >= options_.accumulate) update();
-    return cost;
+    if constexpr (accumulates)
+      if (options_.accumulate > 1 || pending() > 0) {
+        const real_of<P> cost = backward(batch);
+        if (pending() >= options_.accumulate) update();
+        return cost;
+      }
+    return noted(machine_.step(batch), batch.size());
   }
   /// Joins the gradients of a mini-batch with those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
@@ -146,6 +159,7 @@ class training_run {
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       const double cost = static_cast<double>(run(now.view(), group));
       means_.add(machine_, cost, rows);
+      has_run_ = true;
       event e{.kind = event_kind::end_forward_backward,
               .pass = pass,
               .batch = batch,
@@ -181,10 +195,6 @@ class training_run {
   }
 
  private:
-  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
-    m.backward(batch);
-  };
-
   /// Whether the cost needs the rows of all mini-batches of an update.
   static constexpr bool needs_all_rows = [] {
     if constexpr (accumulates)
@@ -230,6 +240,7 @@ class training_run {
     if constexpr (accumulates) machine_.update();
   }
   real_of<P> noted(real_of<P> cost, int samples) {
+    has_run_ = true;
     means_.add(machine_, static_cast<double>(cost), samples);
     return cost;
   }
@@ -280,7 +291,7 @@ class training_run {
   samples_of_pass seen_;  // of the pass that runs
   std::string source_;    // the directory or the file that the position came from
   std::optional<std::int64_t> known_batches_;
-  bool stopping_ = false, in_pass_ = false;
+  bool stopping_ = false, in_pass_ = false, has_run_ = false;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

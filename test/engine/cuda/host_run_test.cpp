@@ -153,8 +153,14 @@ TEST_CASE("calls of train on a device, and passes of a trainer there, are one tr
     CHECK(train(calls, 1) == 3 * pass);
     CHECK(t.pass(batches).steps == 3 * pass);
   }
+  CHECK(t.activation<"logits">().shape(0) == 2);  // the last mini-batch
   CHECK(same(calls, once) == 0);
   CHECK(same(passes, once) == 0);
+  t.step(all);
+  CHECK(t.steps() == 10);
+  CHECK(same(passes, once) == 0);  // the model on the host, before bring_back()
+  t.bring_back();
+  CHECK(same(passes, once) > 0);
   // A model remembers its training wherever that ran.
   train(both, 1);
   momentum.train(both, batches);

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/column_encoding.hpp - columns of numbers and words as what a model is fed,
+// learnt from training rows and saved with the model.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/byte_source.hpp>
+#include <lamina/dataset/csv_parser.hpp>
+#include <lamina/dataset/csv_rows.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+/// Options of a column of numbers.
+struct number_column {
+  bool missing_is_mean = false;  ///< an empty field counts as the mean; otherwise it is an error
+};
+/// Options of a column of words.
+struct category_column {
+  /// The id of words that fit() did not see, which no other word gets; without it they are errors.
+  std::optional<std::int64_t> unseen{};
+};
+
+/// How columns become numbers: a number x becomes (x - mean) / deviation, a word its id. fit()
+/// learns means, population deviations and words from the rows to train with, never from others;
+/// save() and load() keep them, bit for bit, so that a server computes what training computed.
+///   dataset::column_encoding encoding;
+///   encoding.add_number("age").add_category("city", {.unseen = 0});
+///   encoding.fit(rows.slice(0, 800));
+///   encoding.save("model.columns.csv");
+///   float age = encoding.number("age", 41);
+///   std::int64_t city = encoding.id("city", "Rome");
+class column_encoding {
+ public:
+  /// Adds a column of numbers. Error: a column of this name.
+  column_encoding& add_number(std::string name, number_column options = {}) {
+    return add({.name = std::move(name), .missing_is_mean = options.missing_is_mean});
+  }
+  /// Adds a column of words. Errors: a column of this name, a negative id.
+  column_encoding& add_category(std::string name, category_column options = {}) {
+    if (options.unseen && *options.unseen < 0)
+      fail(name, text("expected an id of 0 or more for words that are not seen, found ")
+                     << *options.unseen);
+    return add({.name = std::move(name), .is_category = true, .unseen = options.unseen});
+  }
+
+  /// Learns all columns from rows to train with, a range of csv_row: a table, a slice, a pass of a
+  /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
+  /// their bytes, without the id of unseen words. Errors: no row, a column that is not there, a
+  /// field that is not a finite number, a column without any number, numbers whose variance no
+  /// double can hold. After an error the encoding is what it was.
+  template <class Rows>
+  void fit(Rows&& rows) {
+    column_encoding fresh = *this;
+    fresh.begin();
+    for (auto&& row : rows) fresh.see(row);
+    fresh.end();
+    *this = std::move(fresh);
+  }
+
+  /// (value - mean) / deviation of a column of numbers.
+  float number(std::string_view column, double value) const {
+    return scaled(of(column, false), value);
+  }
+  /// The id of a word. Error: a word that fit() did not see, if the column has no id for those.
+  std::int64_t id(std::string_view column, std::string_view word) const {
+    const auto id = find(of(column, true), word);
+    if (!id) fail(column, text() << unseen_text << word.substr(0, 40) << "\"");
+    return *id;
+  }
+  /// The number of ids of a column of words, that of unseen words included: the rows of an
+  /// embedding.
+  std::int64_t size(std::string_view column) const {
+    const one& c = of(column, true);
+    const auto words = static_cast<std::int64_t>(c.words.size());
+    return !c.unseen ? words : *c.unseen < words ? words + 1 : *c.unseen + 1;
+  }
+  /// The word of an id. Error: an id that no word has.
+  const std::string& word(std::string_view column, std::int64_t id) const {
+    const one& c = of(column, true);
+    const std::int64_t at = c.unseen && id > *c.unseen ? id - 1 : id;
+    if (id < 0 || (c.unseen && id == *c.unseen) || at >= static_cast<std::int64_t>(c.words.size()))
+      fail(column, text("expected the id of a word, found ") << id);
+    return c.words[static_cast<std::size_t>(at)];
+  }
+  double mean(std::string_view column) const { return of(column, false).mean; }
+  double deviation(std::string_view column) const { return of(column, false).deviation; }
+
+  /// The N columns of numbers of a row, in the order in which they were added. Errors: another
+  /// number of columns, a field that is not a number.
+  template <std::size_t N>
+  std::array<float, N> numbers(const csv_row& row) const {
+    std::array<float, N> values{};
+    encode(false, N, [&](std::size_t i, const one& c) {
+      const bool missing = c.missing_is_mean && detail::trimmed(row[c.name]).empty();
+      values[i] = scaled(c, missing ? c.mean : row.number(c.name));
+    });
+    return values;
+  }
+  /// The ids of the N columns of words of a row, in the order in which they were added. Errors:
+  /// another number of columns, an unseen word.
+  template <std::size_t N>
+  std::array<std::int64_t, N> ids(const csv_row& row) const {
+    std::array<std::int64_t, N> values{};
+    encode(true, N, [&](std::size_t i, const one& c) {
+      const std::string_view word = row[c.name];
+      const auto id = find(c, word);
+      if (!id)
+        row.fail("column \"" + c.name + "\": " + unseen_text + std::string(word.substr(0, 40)) +
+                 "\"");
+      values[i] = *id;
+    });
+    return values;
+  }
+
+  /// Writes a CSV file of four columns (column, kind, key, value) that ends with a checksum. Error:
+  /// before fit().
+  LAMINA_COLD void save(const file_path& path) const {
+    require_fit();
+    std::string all = "column,kind,key,value\n";
+    const auto line = [&](const one& c, const char* key, std::string_view value) {
+      all += quoted(c.name) + (c.is_category ? ",category," : ",number,") + key + "," +
+             quoted(value) + "\n";
+    };
+    for (const one& c : columns_)
+      if (c.is_category) {
+        line(c, "unseen", c.unseen ? std::to_string(*c.unseen) : "error");
+        line(c, "words", std::to_string(c.words.size()));
+        for (const std::string& word : c.words) line(c, "word", word);
+      } else {
+        line(c, "missing", c.missing_is_mean ? "mean" : "error");
+        line(c, "mean", written(c.mean));
+        line(c, "deviation", written(c.deviation));
+      }
+    all += ",end,checksum," + checksum_of(all) + "\n";
+    binary_writer to(path.string());
+    to.write(all);
+    to.finish();
+  }
+  /// Reads what save() wrote. Error: format_error for a damaged or foreign file.
+  LAMINA_COLD static column_encoding load(const file_path& path) {
+    const std::string bytes = read_bytes(path.string());
+    detail::csv_parser rows(path.string(), bytes, {.header = csv_header::present}, true);
+    column_encoding result;
+    const auto next = [&](std::string_view key, const one* of) -> std::string_view {
+      if (!rows.next() || rows.text(2) != key || (of != nullptr && rows.text(0) != of->name))
+        rows.fail(rows.row_offset(), "expected " + std::string(key) + " of a column");
+      return rows.text(3);
+    };
+    const auto whole = [&](std::string_view digits) {
+      std::int64_t n = -1;
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+      if (status != std::errc{} || end != digits.data() + digits.size() || n < 0)
+        rows.fail(rows.row_offset(), "expected a whole number, found another field");
+      return n;
+    };
+    for (;;) {
+      if (!rows.next() || rows.width() != 4)
+        rows.fail(rows.row_offset(), "expected a saved column_encoding with a checksum at its end");
+      one c{.name = rows.text(0), .is_category = rows.text(1) == "category"};
+      const std::string kind = rows.text(1), key = rows.text(2), value = rows.text(3);
+      if (kind == "end") {
+        const auto before = std::string_view(bytes).substr(0, rows.row_offset());
+        if (key != "checksum" || value != checksum_of(before) || rows.next())
+          rows.fail(rows.row_offset(), "expected the checksum of the lines above as the last line");
+        break;
+      }
+      if (kind != "number" && kind != "category")
+        rows.fail(rows.row_offset(), "expected a number, a category or the end");
+      if (c.is_category) {
+        if (value != "error") c.unseen = whole(value);
+        const std::int64_t count = whole(next("words", &c));
+        for (std::int64_t i = 0; i < count; ++i) {
+          const std::string_view word = next("word", &c);
+          if (i > 0 && !(c.words.back() < word))
+            rows.fail(rows.row_offset(), "expected words in the order of their bytes");
+          c.words.emplace_back(word);
+        }
+      } else {
+        c.missing_is_mean = value == "mean";
+        next("mean", &c);
+        c.mean = rows.number(3);
+        next("deviation", &c);
+        c.deviation = rows.number(3);
+        if (!(c.deviation > 0)) rows.fail(rows.row_offset(), "expected a deviation above 0");
+      }
+      result.add(std::move(c));
+    }
+    result.fitted_ = true;
+    return result;
+  }
+
+ private:
+  struct one {
+    std::string name;
+    bool is_category = false, missing_is_mean = false;
+    std::optional<std::int64_t> unseen{};
+    double mean = 0, deviation = 1;
+    std::vector<std::string> words{};  // sorted
+    double squares = 0, count = 0;     // while fit() runs
+  };
+  static constexpr const char* unseen_text = "expected a word of the rows to train with, found \"";
+
+  [[noreturn]] LAMINA_COLD static void fail(std::string_view column, const text& reason) {
+    throw error(text("lamina: dataset::column_encoding: column \"") << column << "\": " << reason);
+  }
+  LAMINA_COLD column_encoding& add(one c) {
+    for (const one& other : columns_)
+      if (other.name == c.name) fail(c.name, text("expected a new name, found it twice"));
+    columns_.push_back(std::move(c));
+    fitted_ = false;
+    return *this;
+  }
+  void require_fit() const {
+    if (!fitted_)
+      throw error("lamina: dataset::column_encoding: expected fit() or load() before, found none");
+  }
+  const one& of(std::string_view name, bool is_category) const {
+    require_fit();
+    for (const one& c : columns_)
+      if (c.name == name && c.is_category == is_category) return c;
+    fail(name, text("expected a column of ")
+                   << (is_category ? "words" : "numbers") << ", found none");
+  }
+  static float scaled(const one& c, double value) {
+    return static_cast<float>((value - c.mean) / c.deviation);
+  }
+  static std::optional<std::int64_t> find(const one& c, std::string_view word) {
+    const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
+    if (at == c.words.end() || *at != word) return c.unseen;
+    const std::int64_t id = at - c.words.begin();
+    return c.unseen && id >= *c.unseen ? id + 1 : id;
+  }
+  template <class F>
+  void encode(bool is_category, std::size_t n, F f) const {
+    require_fit();
+    std::size_t i = 0;
+    for (const one& c : columns_)
+      if (c.is_category == is_category && i++ < n) f(i - 1, c);
+    if (i != n)
+      throw error(text("lamina: dataset::column_encoding: expected ")
+                  << i << (is_category ? " columns of words" : " columns of numbers") << ", found "
+                  << n);
+  }
+
+  LAMINA_COLD void begin() {
+    for (one& c : columns_) {
+      c.words.clear();
+      c.mean = c.squares = c.count = 0;
+    }
+    fitted_ = false;
+  }
+  // Welford's means and sums of squares, which lose no digits to a large mean.
+  LAMINA_COLD void see(const csv_row& row) {
+    for (one& c : columns_) {
+      if (c.is_category) {
+        const std::string_view word = row[c.name];
+        const auto at = std::lower_bound(c.words.begin(), c.words.end(), word);
+        if (at == c.words.end() || *at != word) c.words.emplace(at, word);
+      } else if (!c.missing_is_mean || !detail::trimmed(row[c.name]).empty()) {
+        const double x = row.number(c.name), apart = x - c.mean;
+        c.mean += apart / ++c.count;
+        c.squares += apart * (x - c.mean);
+      }
+    }
+    fitted_ = true;
+  }
+  LAMINA_COLD void end() {
+    if (!fitted_ || columns_.empty())
+      throw error("lamina: dataset::column_encoding: expected a column and a row, found none");
+    for (one& c : columns_) {
+      if (c.is_category) continue;
+      if (c.count == 0) fail(c.name, text("expected a number in some row, found empty fields"));
+      c.deviation = std::sqrt(c.squares / c.count);
+      if (!std::isfinite(c.mean) || !std::isfinite(c.deviation))
+        fail(c.name, text("expected numbers whose variance a double can hold, found larger ones"));
+      if (c.deviation == 0) c.deviation = 1;
+    }
+  }
+
+  static std::string quoted(std::string_view field) {
+    std::string all = "\"";
+    for (const char c : field) all += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return all + "\"";
+  }
+  // The shortest digits that are read back as the same number.
+  static std::string written(double value) {
+    char digits[64];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  }
+  static std::string checksum_of(std::string_view bytes) {
+    checksum sum(bytes.size());
+    sum.add(bytes.data(), bytes.size());
+    char digits[20];
+    return std::string(digits, std::to_chars(digits, digits + sizeof digits, sum.value(), 16).ptr);
+  }
+
+  std::vector<one> columns_{};
+  bool fitted_ = false;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

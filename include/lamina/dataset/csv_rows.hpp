@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/csv_rows.hpp - rows of text files whose columns are numbers or words.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/byte_source.hpp>
+#include <lamina/dataset/csv_parser.hpp>
+#include <lamina/dataset/table.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+namespace detail {
+
+/// A file of rows as text, shared by all its rows.
+struct csv_text {
+  std::string path;
+  char decimal = '.';
+  std::size_t width = 0;
+  std::vector<std::string> names;      ///< of the columns; empty without a header
+  std::vector<std::string> fields;     ///< row-major
+  std::vector<std::uint64_t> offsets;  ///< in the file, per row
+  std::vector<std::size_t> lines;      ///< in the file, per row
+
+  /// The column of this name.
+  LAMINA_COLD std::size_t column(std::string_view name) const {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i] == name) return i;
+    lamina::text found;
+    for (const std::string& other : names)
+      found << (&other == names.data() ? "\"" : ", \"") << other << "\"";
+    if (names.empty()) found << "a file without a header";
+    throw error(lamina::text("lamina: ")
+                << path << ": expected a column \"" << name << "\", found " << found);
+  }
+};
+
+}  // namespace detail
+
+/// A row of read_csv_rows; cheap to copy, keeps the file's text alive.
+class csv_row {
+ public:
+  csv_row(std::shared_ptr<const detail::csv_text> text, std::size_t row)
+      : text_(std::move(text)), row_(row) {}
+
+  /// The number of columns.
+  std::size_t size() const { return text_->width; }
+  /// The field in this column, as it stands in the file without its quotes. Error: no such column.
+  std::string_view operator[](std::size_t column) const {
+    if (column >= size())
+      throw error(lamina::text("lamina: dataset::csv_row: expected a column below ")
+                  << size() << ", found " << column);
+    return text_->fields[row_ * size() + column];
+  }
+  /// The field in the column of this name. Error: no such column.
+  template <std::convertible_to<std::string_view> Name>
+  std::string_view operator[](const Name& name) const {
+    return (*this)[text_->column(name)];
+  }
+
+  /// The field in the column of this name as a finite number. Error, with file, offset, line and
+  /// column: another field.
+  double number(std::string_view name) const {
+    const std::string_view field = (*this)[name];
+    double value = 0;
+    const std::errc status = detail::to_number(field, text_->decimal, value);
+    if (status == std::errc{} && std::isfinite(value)) return value;
+    fail("expected a " + detail::number_fault(status) + " in column \"" + std::string(name) +
+         "\", found \"" + std::string(field.substr(0, 40)) + "\"");
+  }
+  /// Throws a format_error with the file, the offset and the line of this row.
+  [[noreturn]] LAMINA_COLD void fail(const std::string& reason) const {
+    throw format_error(text_->path, text_->offsets[row_],
+                       "CSV, line " + std::to_string(text_->lines[row_]) + ": " + reason);
+  }
+
+ private:
+  std::shared_ptr<const detail::csv_text> text_;
+  std::size_t row_;
+};
+
+/// The rows of a file, for dataset::table.
+class csv_rows_source {
+ public:
+  explicit csv_rows_source(std::shared_ptr<const detail::csv_text> text) : text_(std::move(text)) {}
+  csv_row at(std::size_t row) const { return {text_, row}; }
+
+ private:
+  std::shared_ptr<const detail::csv_text> text_;
+};
+
+/// Reads a file whose columns are numbers or words: a table of csv_row, row["city"] and
+/// row.number("age"). As read_csv, except that a field may be any text, and a field in quotes may
+/// have ends of lines. A first line without a number is the header. Errors, as format_error: a line
+/// of another length, an open quote, text after a quote, a first line of names and numbers (see
+/// csv_header), two columns of one name, a file without a row, UTF-16.
+inline table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {}) {
+  const std::string bytes = read_bytes(path);
+  detail::csv_parser parser(path, bytes, options, true);
+  auto text = std::make_shared<detail::csv_text>();
+  text->path = path;
+  text->decimal = options.decimal;
+  while (parser.next()) {
+    text->offsets.push_back(parser.row_offset());
+    text->lines.push_back(parser.row_line());
+    for (std::size_t i = 0; i < parser.width(); ++i)
+      text->fields.push_back(std::move(parser.text(i)));
+  }
+  text->names = parser.names();
+  text->width = parser.width();
+  for (std::size_t i = 0; i < text->names.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (text->names[i] == text->names[k])
+        throw format_error(
+            path, 0,
+            "CSV: expected columns of different names, found \"" + text->names[i] + "\" twice");
+  const std::size_t rows = text->offsets.size();
+  if (rows == 0)
+    throw format_error(path, bytes.size(), "CSV: expected at least one row, found none");
+  return {csv_rows_source(std::move(text)), 0, rows};
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

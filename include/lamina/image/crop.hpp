@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/image/crop.hpp - random parts of images, which keep the image's size.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/image/bilinear.hpp>
+#include <lamina/image/view.hpp>
+#include <lamina/reader/random.hpp>
+
+namespace lamina::inline LAMINA_ABI::image {
+
+/// Surrounds the image with `padding` pixels of `value` and cuts a random part of the image's own
+/// size out: every one of the (2 padding + 1)^2 parts as often as the others. Draws two numbers.
+/// Error: a padding outside of [0, 65535].
+struct crop {
+  int padding = 4;
+  float value = 0;
+
+  void validate() const {
+    if (padding < 0 || padding > 65535)
+      throw error(text("lamina: image::crop: expected a padding from 0 to 65535, found ")
+                  << padding);
+  }
+  void operator()(const view& image, reader::random& random) const {
+    const auto end = 2 * static_cast<std::uint32_t>(padding) + 1;
+    const int down = static_cast<int>(random.below(end)) - padding;
+    const int right = static_cast<int>(random.below(end)) - padding;
+    const std::vector<float> old(image.data, image.data + image.size());
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x) {
+          const int row = y + down, column = x + right;
+          const bool inside = row >= 0 && row < image.height && column >= 0 && column < image.width;
+          const std::ptrdiff_t from = image.row(c, inside ? row : 0) - image.data;
+          image(c, y, x) = inside ? old[static_cast<std::size_t>(from + column)] : value;
+        }
+  }
+};
+
+/// Cuts a random rectangle out and stretches it to the image's size, between pixels bilinearly.
+/// The rectangle has a share of the image's area drawn from `area`, and width / height is that of
+/// the image times a factor drawn from `aspect` by its logarithm; a rectangle that does not fit is
+/// cut to the image. Draws four numbers. Error: not 0 < low <= high, or an area above 1.
+struct crop_and_stretch {
+  struct range {
+    float low, high;
+  };
+  range area{0.25f, 1};
+  range aspect{0.75f, 4.f / 3};
+
+  void validate() const {
+    for (const range& r : {area, aspect})
+      if (!(r.low > 0 && r.low <= r.high && r.high < 1e6f))
+        throw error(
+            text("lamina: image::crop_and_stretch: expected ranges with 0 < low <= high, found ")
+                .print("%g", static_cast<double>(r.low))
+                .print(" to %g", static_cast<double>(r.high)));
+    if (!(area.high <= 1))
+      throw error(text("lamina: image::crop_and_stretch: expected an area of 1 at most, found ")
+                      .print("%g", static_cast<double>(area.high)));
+  }
+  void operator()(const view& image, reader::random& random) const {
+    const float share = random.uniform(area.low, area.high);
+    const float slope = std::exp(random.uniform(std::log(aspect.low), std::log(aspect.high)));
+    const float whole_height = static_cast<float>(image.height),
+                whole_width = static_cast<float>(image.width);
+    const float height = whole_height * (std::min)(1.f, std::sqrt(share / slope)),
+                width = whole_width * (std::min)(1.f, std::sqrt(share * slope));
+    const float top = random.uniform(0, whole_height - height),
+                left = random.uniform(0, whole_width - width);
+    const float down = height / whole_height, right = width / whole_width;
+    const std::vector<float> old(image.data, image.data + image.size());
+    // Pixel i covers [i, i + 1], so its centre is i + 1/2; edges are repeated.
+    const auto source = [](int i, float step, float first, int size) {
+      const float at = first + (static_cast<float>(i) + 0.5f) * step - 0.5f;
+      return (std::min)((std::max)(at, 0.f), static_cast<float>(size - 1));
+    };
+    for (int c = 0; c < image.channels; ++c)
+      for (int y = 0; y < image.height; ++y)
+        for (int x = 0; x < image.width; ++x)
+          image(c, y, x) = bilinear(old.data() + static_cast<std::size_t>(c) * image.plane(),
+                                    image.height, image.width, source(y, down, top, image.height),
+                                    source(x, right, left, image.width), 0);
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::image

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/image/picture.hpp - an image of any size, and its pixels at another size.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/image/view.hpp>
+
+namespace lamina::inline LAMINA_ABI::image {
+
+/// An image of floats, channels first, 0 is black and 1 is white.
+struct picture {
+  int channels = 0, height = 0, width = 0;
+  std::vector<float> pixels{};
+
+  image::view view() { return {pixels.data(), channels, height, width}; }
+};
+
+/// How an image of another shape is made to fit.
+enum class fit {
+  cover,   ///< scaled until it covers the result; what is over at two sides is cut away evenly
+  stretch  ///< height and width scaled each by itself
+};
+
+namespace detail {
+
+/// For each of n results the first source pixel and the weights of it and the following ones:
+/// triangles as wide as the step between results, at least one pixel, so that nothing is skipped
+/// where an image shrinks. Results lie evenly in [first, first + length) of `size` pixels.
+inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, float first,
+                                                                      float length, int n) {
+  std::vector<std::pair<int, std::vector<float>>> all;
+  const float step = length / static_cast<float>(n), reach = (std::max)(step, 1.f);
+  for (int i = 0; i < n; ++i) {
+    const float centre = first + (static_cast<float>(i) + 0.5f) * step - 0.5f;
+    const int begin = (std::max)(static_cast<int>(std::ceil(centre - reach)), 0),
+              end = (std::min)(static_cast<int>(std::floor(centre + reach)), size - 1);
+    std::vector<float> weights;
+    float sum = 0;
+    for (int k = begin; k <= end; ++k) {
+      weights.push_back((std::max)(0.f, 1 - std::fabs(static_cast<float>(k) - centre) / reach));
+      sum += weights.back();
+    }
+    for (float& w : weights) w /= sum;
+    all.emplace_back(begin, std::move(weights));
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// The image with `height` rows of `width` pixels: first along the rows, then along the columns,
+/// weighted means of the pixels below each new one, bilinear where it grows. Error: no pixels on
+/// either side.
+inline picture resized(const picture& from, int height, int width, fit how = fit::cover) {
+  if (height <= 0 || width <= 0 || from.height <= 0 || from.width <= 0)
+    throw error(text("lamina: image::resized: expected heights and widths above 0, found ")
+                << from.height << " * " << from.width << " to " << height << " * " << width);
+  float rows = static_cast<float>(from.height), columns = static_cast<float>(from.width);
+  if (how == fit::cover) {
+    const float scale =
+        (std::min)(rows / static_cast<float>(height), columns / static_cast<float>(width));
+    rows = scale * static_cast<float>(height);
+    columns = scale * static_cast<float>(width);
+  }
+  const auto down = detail::resize_weights(
+      from.height, (static_cast<float>(from.height) - rows) / 2, rows, height);
+  const auto right = detail::resize_weights(
+      from.width, (static_cast<float>(from.width) - columns) / 2, columns, width);
+  picture to{from.channels, height, width, {}};
+  to.pixels.resize(to.view().size());
+  const auto source_width = static_cast<std::size_t>(from.width);
+  const float* source = from.pixels.data();
+  std::vector<float> narrow(static_cast<std::size_t>(from.height) *
+                            static_cast<std::size_t>(width));
+  float* result = to.pixels.data();
+  for (int c = 0; c < from.channels; ++c) {
+    float* at = narrow.data();
+    for (int y = 0; y < from.height; ++y, source += source_width)
+      for (const auto& [begin, weights] : right) {
+        float sum = 0;
+        for (std::size_t k = 0; k < weights.size(); ++k)
+          sum += weights[k] * source[static_cast<std::size_t>(begin) + k];
+        *at++ = sum;
+      }
+    for (const auto& [begin, weights] : down)
+      for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+        float sum = 0;
+        for (std::size_t k = 0; k < weights.size(); ++k)
+          sum +=
+              weights[k] *
+              narrow[(static_cast<std::size_t>(begin) + k) * static_cast<std::size_t>(width) + x];
+        *result++ = sum;
+      }
+  }
+  return to;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::image

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/image/png.hpp - PNG files, by libpng: link it (PNG::PNG).
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <png.h>
+
+#include <lamina/core/error.hpp>
+#include <lamina/image/decoded.hpp>
+
+namespace lamina::inline LAMINA_ABI::image {
+
+namespace detail {
+
+/// libpng leaves by longjmp, so what calls it holds nothing that has a destructor.
+class png_decoder {
+ public:
+  explicit png_decoder(std::string_view bytes)
+      : bytes_(bytes),
+        png_(::png_create_read_struct(PNG_LIBPNG_VER_STRING, this, leave, ignore)),
+        info_(png_ == nullptr ? nullptr : ::png_create_info_struct(png_)) {}
+  png_decoder(const png_decoder&) = delete;
+  png_decoder& operator=(const png_decoder&) = delete;
+  ~png_decoder() { ::png_destroy_read_struct(&png_, &info_, nullptr); }
+
+  /// Reads all before the pixels; false, with a reason, where that fails.
+  bool begin() {
+    if (info_ == nullptr) return false;
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    ::png_set_read_fn(png_, this, give);
+    ::png_read_info(png_, info_);
+    ::png_set_expand(png_);  // palettes, fewer than 8 bits, and a transparent colour
+    const std::uint16_t one = 1;
+    unsigned char first;
+    std::memcpy(&first, &one, 1);
+    if (first == 1) ::png_set_swap(png_);  // two bytes as this machine has them
+    ::png_set_interlace_handling(png_);
+    ::png_read_update_info(png_, info_);
+    return true;
+  }
+  /// Reads all pixels and the end of the file.
+  bool rows(unsigned char** to) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    ::png_read_image(png_, to);
+    ::png_read_end(png_, nullptr);
+    return true;
+  }
+
+  int samples() const { return ::png_get_channels(png_, info_); }
+  int bytes_of_sample() const { return ::png_get_bit_depth(png_, info_) == 16 ? 2 : 1; }
+  std::uint32_t height() const { return ::png_get_image_height(png_, info_); }
+  std::uint32_t width() const { return ::png_get_image_width(png_, info_); }
+  std::size_t offset() const { return at_; }
+  const char* reason() const { return reason_; }
+
+ private:
+  static png_decoder& of(void* self) { return *static_cast<png_decoder*>(self); }
+  [[noreturn]] static void leave(::png_structp png, ::png_const_charp reason) {
+    std::strncpy(of(::png_get_error_ptr(png)).reason_, reason, sizeof reason_ - 1);
+    ::png_longjmp(png, 1);
+  }
+  static void ignore(::png_structp, ::png_const_charp) {}
+  static void give(::png_structp png, ::png_bytep to, std::size_t n) {
+    png_decoder& self = of(::png_get_io_ptr(png));
+    if (n > self.bytes_.size() - self.at_) ::png_error(png, "the file ends before its end mark");
+    std::memcpy(to, self.bytes_.data() + self.at_, n);
+    self.at_ += n;
+  }
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  char reason_[128] = "libpng gives no reason";
+  ::png_structp png_;
+  ::png_infop info_;
+};
+
+}  // namespace detail
+
+/// The pixels of a PNG file in memory, of all kinds that there are, with 16 bits too; `path` is for
+/// messages. Samples are as the file has them, whatever gamma or profile it names. Errors: a file
+/// that is damaged or cut short, or has more than 2^26 pixels.
+inline decoded decode_png(std::string_view bytes, const std::string& path) {
+  detail::png_decoder decoder(bytes);
+  if (!decoder.begin())
+    throw format_error(path, decoder.offset(), std::string("PNG: ") + decoder.reason());
+  decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
+                                decoder.height(), decoder.width(), decoder.bytes_of_sample());
+  std::vector<unsigned char*> rows;
+  const std::size_t row = to.data.size() / static_cast<std::size_t>(to.height);
+  for (std::size_t y = 0; y < static_cast<std::size_t>(to.height); ++y)
+    rows.push_back(to.data.data() + y * row);
+  if (!decoder.rows(rows.data()))
+    throw format_error(path, decoder.offset(), std::string("PNG: ") + decoder.reason());
+  return to;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::image

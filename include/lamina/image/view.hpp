@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/image/view.hpp - the pixels of an image that somebody else owns.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+
+namespace lamina::inline LAMINA_ABI::image {
+
+/// An image of floats, channels first: all rows of the first channel, then those of the second.
+struct view {
+  float* data = nullptr;
+  int channels = 0, height = 0, width = 0;
+
+  /// The number of pixels of one channel.
+  std::size_t plane() const {
+    return static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+  }
+  /// The number of floats.
+  std::size_t size() const { return static_cast<std::size_t>(channels) * plane(); }
+  /// The first pixel of a row.
+  float* row(int channel, int y) const {
+    return data + static_cast<std::size_t>(channel) * plane() +
+           static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
+  }
+  /// One pixel; not checked.
+  float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
+};
+
+/// The lightness of a pixel: 0.299 red + 0.587 green + 0.114 blue for three channels (ITU-R
+/// BT.601), otherwise the mean of the channels.
+inline float lightness(const view& image, std::size_t pixel) {
+  const std::size_t plane = image.plane();
+  if (image.channels == 3)
+    return 0.299f * image.data[pixel] + 0.587f * image.data[plane + pixel] +
+           0.114f * image.data[2 * plane + pixel];
+  float sum = 0;
+  for (int c = 0; c < image.channels; ++c)
+    sum += image.data[static_cast<std::size_t>(c) * plane + pixel];
+  return sum / static_cast<float>(image.channels);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::image

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/reader/split.hpp - two readers without a common element, as training and validation data.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/reader/adaptor.hpp>
+#include <lamina/reader/cursor.hpp>
+#include <lamina/reader/pulled_range.hpp>
+#include <lamina/reader/shuffle.hpp>
+
+namespace lamina::inline LAMINA_ABI::reader {
+
+namespace detail {
+
+/// Says for each position whether it belongs to the first part. Of every 1 / share elements in a
+/// row, where `share` is that of the smaller part, one drawn at random belongs to it, so that the
+/// sizes of the parts are exact to one element.
+class position_split {
+ public:
+  position_split(double first, std::uint64_t seed)
+      : share_(first <= 0.5 ? first : 1 - first), swapped_(first > 0.5), seed_(seed) {}
+
+  template <class Element>
+  bool is_first(std::uint64_t position, const Element&) const {
+    std::uint64_t run = static_cast<std::uint64_t>(static_cast<double>(position) * share_);
+    while (begin_of(run) > position) --run;
+    while (begin_of(run + 1) <= position) ++run;
+    const std::uint64_t begin = begin_of(run);
+    const bool drawn =
+        position == begin + shuffle_engine(seed_, run).below(begin_of(run + 1) - begin);
+    return drawn != swapped_;
+  }
+
+ private:
+  std::uint64_t begin_of(std::uint64_t run) const {
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(run) / share_));
+  }
+  double share_;
+  bool swapped_;
+  std::uint64_t seed_;
+};
+
+/// The same by a key of each element: all elements with one key belong to the same part.
+template <class Key>
+class key_split {
+ public:
+  key_split(double first, std::uint64_t seed, Key key)
+      : first_(first), seed_(seed), key_(std::move(key)) {}
+
+  template <class Element>
+  bool is_first(std::uint64_t, const Element& element) const {
+    const auto& key = key_(element);
+    std::uint64_t number = 0;
+    if constexpr (std::integral<std::remove_cvref_t<decltype(key)>>) {
+      number = static_cast<std::uint64_t>(key);
+    } else {
+      const std::string_view letters = key;
+      checksum sum;
+      sum.add(letters.data(), letters.size());
+      number = sum.value();
+    }
+    return uniform_at(seed_ ^ 0x73706c6974u, number >> 32, number & 0xffffffffu) < first_;
+  }
+
+ private:
+  double first_;
+  std::uint64_t seed_;
+  Key key_;
+};
+
+}  // namespace detail
+
+/// One of the two readers that split() makes.
+template <class R, class Rule>
+class split_reader {
+ public:
+  using value_type = reader_element_t<R>;
+
+  split_reader(std::shared_ptr<R> reader, Rule rule, bool first)
+      : reader_(std::move(reader)), rule_(std::move(rule)), first_(first) {}
+
+  auto operator()(std::uint64_t = 0) const {
+    return pulled_range(source(cursor<R>(reader_, 0), rule_, first_));
+  }
+
+ private:
+  class source {
+   public:
+    using value_type = split_reader::value_type;
+
+    source(cursor<R> elements, const Rule& rule, bool first)
+        : elements_(std::move(elements)), rule_(rule), first_(first) {}
+
+    bool next() {
+      while (elements_.next()) {
+        kept_.clear();
+        kept_.push_back({elements_.take()});
+        if (rule_.is_first(position_++, current()) == first_) return true;
+      }
+      return false;
+    }
+    value_type& current() { return kept_.front().element; }
+
+   private:
+    struct kept {
+      value_type element;
+    };
+    cursor<R> elements_;
+    Rule rule_;
+    bool first_;
+    std::uint64_t position_ = 0;
+    std::vector<kept> kept_;  // one element; a vector of bool would return no references
+  };
+
+  std::shared_ptr<R> reader_;
+  Rule rule_;
+  bool first_;
+};
+
+/// Both readers: `auto [training, validation] = samples | reader::split(0.8);`.
+template <class R, class Rule>
+struct split_readers {
+  split_reader<R, Rule> first, second;
+};
+
+namespace detail {
+template <class Rule>
+auto split_with(Rule rule) {
+  auto make = [rule = std::move(rule)]<class R>(std::shared_ptr<R> reader) {
+    return split_readers<R, Rule>{{reader, rule, true}, {reader, rule, false}};
+  };
+  return adaptor<decltype(make)>(std::move(make));
+}
+inline void require_share(double first) {
+  if (!(first > 0 && first < 1))
+    throw error((text() << "lamina: reader::split: expected a share above 0 and below 1, found ")
+                    .print("%g", first));
+}
+}  // namespace detail
+
+/// Divides a reader in two, the first with this share of its elements, drawn at random by the seed
+/// and the position of each element. No element is in both and none is lost, in every pass: both
+/// read the source's pass 0, so a shuffle before the split has one order for ever. Shuffle and
+/// augment behind it. Error: a share that is not between 0 and 1.
+inline auto split(double first, std::uint64_t seed = 0) {
+  detail::require_share(first);
+  return detail::split_with(detail::position_split(first, seed));
+}
+/// The same by `key(element)`, an integer or a text: elements with one key, such as the images of
+/// one person, are all in the same part. The share is that of the keys.
+template <class Key>
+requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t seed = 0) {
+  detail::require_share(first);
+  return detail::split_with(detail::key_split<Key>(first, seed, std::move(key)));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::reader

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/early_stopping.hpp - ends training when validation stops improving, and keeps the
+// best parameters.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/train/best_value.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// What early_stopping watches, and for how long it waits.
+struct early_stopping_options {
+  int patience = 5;             // stop after so many tests without an improvement
+  double min_delta = 0;         // a change of this or less is no improvement
+  std::string_view metric{};    // the name of a metric; none: the cost
+  better is = better::smaller;  // larger: of an accuracy
+};
+
+/// Compares the result of each test with the best one so far, and keeps the parameters of the best.
+///
+///   lamina::early_stopping early{model, {.patience = 3, .metric = "accuracy", .is =
+///   lamina::better::larger}}; for (int epoch = 0; epoch < 100; ++epoch) {
+///     t.pass(batches);
+///     if (early(evaluator.test(validation))) break;
+///   }
+///   early.restore();   // whatever ended the loop
+template <program_type P>
+class early_stopping {
+ public:
+  using real = real_of<P>;
+
+  /// Throws lamina::error for a patience below 1. The model must outlive this object.
+  explicit early_stopping(model<P>& m, const early_stopping_options& options = {})
+      : model_(m),
+        options_(options),
+        metric_(options.metric),
+        best_(options.is, options.min_delta) {
+    if (options.patience < 1)
+      throw error(text() << "lamina: early_stopping: expected a patience of 1 or more, found "
+                         << options.patience);
+    keep();
+  }
+
+  /// Takes the result of a test; returns whether to stop. Throws lamina::error for a metric that
+  /// the program does not have.
+  bool operator()(const test_result& result) {
+    return (*this)(metric_.empty() ? result.cost : result.metric(metric_));
+  }
+  /// The same for any value; NaN is no improvement.
+  bool operator()(double value) {
+    if (best_.take(value)) keep();
+    return best_.waited() >= options_.patience;
+  }
+
+  /// Whether the last test was the best so far.
+  bool is_best() const { return best_.any() && best_.waited() == 0; }
+  /// The value of the best test and its number, counted from 0; -1 if there is none.
+  double best() const { return best_.best(); }
+  int number_of_best() const { return best_.number_of_best(); }
+  /// The tests since the best one.
+  int waited() const { return best_.waited(); }
+
+  /// Puts the parameters of the best test into the model, or those at the beginning if no test had
+  /// a value.
+  LAMINA_COLD void restore() {
+    std::size_t at = 0;
+    each_array([&](real* values, std::size_t n) {
+      std::copy_n(parameters_.data() + at, n, values);
+      at += n;
+    });
+  }
+
+  /// The numbers to save and to load, the best parameters among them: trainer::keep calls this.
+  template <class Visit>
+  void each_number(Visit&& visit) {
+    best_.each_number(visit);
+    for (real& x : parameters_) {
+      double number = static_cast<double>(x);
+      visit(number);
+      x = static_cast<real>(number);
+    }
+  }
+
+ private:
+  template <class F>
+  void each_array(F&& f) {
+    for (int i = 0; i < model_.parameter_arrays(); ++i)
+      f(engine::cpu::numbers_at<real>(model_.memory()[i]), parameters_in<P>().numbers(i));
+  }
+  LAMINA_COLD void keep() {
+    parameters_.clear();
+    each_array([&](const real* values, std::size_t n) {
+      parameters_.insert(parameters_.end(), values, values + n);
+    });
+  }
+
+  model<P>& model_;
+  early_stopping_options options_;
+  std::string metric_;
+  best_value best_;
+  std::vector<real> parameters_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/fit.hpp - passes over training data with a test on validation data after each.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/evaluator.hpp>
+#include <lamina/optimizer/event.hpp>
+#include <lamina/train/early_stopping.hpp>
+#include <lamina/train/trainer.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// How fit trains and when it stops.
+struct fit_options {
+  int passes = 100;             // at most
+  int patience = 0;             // stop after so many tests without an improvement; 0: never
+  double min_delta = 0;         // a change of this or less is no improvement
+  std::string_view metric{};    // of the validation data; none: the cost
+  better is = better::smaller;  // larger: of an accuracy
+};
+
+/// The result of fit. The model has the parameters of the best pass.
+struct fit_result {
+  int passes = 0;              // in this call
+  int best_pass = -1;          // the number of the pass whose test was best
+  test_result best;            // of the validation data
+  bool stopped_early = false;  // no improvement for `patience` tests
+  bool stopped = false;        // by an event handler
+};
+
+/// Trains pass by pass and tests on validation data after each pass. At the end, whatever ended the
+/// training, the model has the parameters of the best test. The handler of the trainer's options
+/// gets three more events: end_validation after each test, with its cost and metrics, new_best
+/// after the best test so far, and early_stop. Throws lamina::error for options outside of their
+/// range.
+template <program_type P, class Opt, class Machine, class Reader, class Validation>
+fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
+               const fit_options& options = {}) {
+  if (options.passes < 1 || options.patience < 0)
+    throw error(text() << "lamina: fit: expected 1 pass or more and a patience of 0 or more, found "
+                       << options.passes << " and " << options.patience);
+  evaluator<P> tests(t.trained());
+  early_stopping<P> early(t.trained(),
+                          {.patience = options.patience > 0 ? options.patience : options.passes + 1,
+                           .min_delta = options.min_delta,
+                           .metric = options.metric,
+                           .is = options.is});
+  fit_result result;
+  while (result.passes < options.passes && !result.stopped && !result.stopped_early) {
+    const int pass = t.passes();
+    result.stopped = t.pass(batches).stopped;
+    ++result.passes;
+    test_result tested = tests.test(validation);
+    result.stopped_early = early(tested);
+    std::vector<optimizer::metric_value> metrics;
+    for (const auto& m : tested.metrics) metrics.push_back({m.name, m.value});
+    event e{.pass = pass, .samples = tested.samples, .cost = tested.cost, .metrics = metrics};
+    const auto report = [&](event_kind kind) {
+      e.kind = kind;
+      e.stopping = &result.stopped;
+      if (t.options().on_event) t.options().on_event(e);
+    };
+    report(event_kind::end_validation);
+    if (early.is_best()) {
+      report(event_kind::new_best);
+      result.best_pass = pass;
+      result.best = std::move(tested);
+    }
+    if (result.stopped_early) report(event_kind::early_stop);
+  }
+  early.restore();
+  t.send();
+  return result;
+}
+
+}  // namespace lamina::inline LAMINA_ABI

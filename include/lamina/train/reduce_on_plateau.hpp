@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/reduce_on_plateau.hpp - lowers a learning rate when a measured value stops
+// improving.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/optimizer/learning_rate.hpp>
+#include <lamina/train/best_value.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// When and by how much a learning rate is lowered.
+struct plateau_options {
+  float factor = 0.1f;          // the rate is multiplied by this, from 0 to below 1
+  int patience = 10;            // after so many values without an improvement
+  double min_delta = 1e-4;      // a change below this is no improvement
+  int cooldown = 0;             // so many values after a reduction do not count
+  float smallest_factor = 0;    // of all reductions together
+  better is = better::smaller;  // larger: of an accuracy
+};
+
+/// Multiplies the learning rate of an optimizer by a factor when a value has not improved for
+/// `patience` calls. A schedule goes on below the factor.
+///
+///   lamina::reduce_on_plateau plateau{{.factor = 0.5f, .patience = 3}};
+///   t.keep(plateau);                                  // its state is saved with the trainer's
+///   for (...) { t.pass(batches); plateau(evaluator.test(validation).cost, adam); }
+class reduce_on_plateau {
+ public:
+  /// Throws lamina::error for options outside of their range.
+  explicit reduce_on_plateau(const plateau_options& options = {})
+      : options_(options), best_(options.is, options.min_delta) {
+    if (!(options.factor >= 0 && options.factor < 1))
+      throw error(
+          (text() << "lamina: reduce_on_plateau: expected a factor from 0 to below 1, found ")
+              .print("%g", static_cast<double>(options.factor)));
+    if (options.patience < 1)
+      throw error(text() << "lamina: reduce_on_plateau: expected a patience of 1 or more, found "
+                         << options.patience);
+  }
+
+  /// Takes the next value; returns whether the rate was lowered. NaN is no improvement.
+  bool operator()(double value, optimizer::learning_rate& rate) {
+    const bool improved = best_.take(value);
+    if (cooldown_ > 0) {
+      --cooldown_;
+      best_.forgive();
+    }
+    if (improved || best_.waited() < options_.patience) return false;
+    best_.forgive();
+    cooldown_ = options_.cooldown;
+    const float lowered = rate.factor * options_.factor;
+    const float wanted = lowered > options_.smallest_factor ? lowered : options_.smallest_factor;
+    if (!(wanted < rate.factor)) return false;
+    rate.factor = wanted;
+    return true;
+  }
+  /// The same for an optimizer.
+  template <class Opt>
+  requires requires(Opt& opt) { opt.learning_rate.factor; }
+  bool operator()(double value, Opt& opt) { return (*this)(value, opt.learning_rate); }
+
+  /// The numbers to save and to load: trainer::keep calls this.
+  template <class Visit>
+  void each_number(Visit&& visit) {
+    best_.each_number(visit);
+    visit(cooldown_);
+  }
+
+ private:
+  plateau_options options_;
+  best_value best_;
+  double cooldown_ = 0;  // values that do not count
+};
+
+}  // namespace lamina::inline LAMINA_ABI
