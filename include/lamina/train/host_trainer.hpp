@@ -41,8 +41,7 @@ class host_trainer {
   static constexpr int states = traits::state_count;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
-      "lamina: train: gradients do not flow through a handle whose rows change in each iteration "
-      "of a loop");
+      "lamina: train: gradients do not flow through a handle whose rows a loop changes");
   static_assert(check<detail::accepts_program<engine::cpu::machine<fused>>,
                       typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
                 "lamina: a program in double: this computes in float alone");

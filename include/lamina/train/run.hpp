@@ -188,8 +188,7 @@ template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
   static_assert(check<!loop_gradient_check<P>::found, typename loop_gradient_check<P>::name>,
-                "lamina: train: gradients do not flow through a handle whose rows change in each "
-                "iteration of a loop");
+                "lamina: train: gradients do not flow through a handle whose rows a loop changes");
   constexpr bool reads = reads_minibatches<P>() || is_faulty<P>;
   static_assert(check<reads>,
                 "lamina: run: the program has no layer::read_minibatch; one that computes the cost "
