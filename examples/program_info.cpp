@@ -38,7 +38,7 @@ std::string write_example() {
   lamina::scope parameters;
   executor.run_startup(net.view(), parameters, 1);
   save_inference_model(folder, net.view(), parameters,
-                       {lamina::name_of(net.view(), net.view().outputs[0])});
+                       {lamina::variable_name(net.view(), net.view().outputs[0])});
   return folder;
 }
 

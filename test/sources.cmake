@@ -30,6 +30,8 @@ endfunction()
 
 lamina_source_test(structure.layers structure/check_layers.py)
 lamina_source_test(structure.layers_self_test structure/check_layers.py --self-test)
+lamina_source_test(structure.calls structure/check_calls.py)
+lamina_source_test(structure.calls_self_test structure/check_calls.py --self-test)
 lamina_source_test(structure.facts structure/check_facts.py)
 lamina_source_test(structure.facts_self_test structure/check_facts.py --self-test)
 lamina_source_test(structure.headers structure/check_headers.py)

@@ -37,7 +37,7 @@ workload::job inference(const std::filesystem::path& path, const lamina::program
   lamina::scope first;
   executor->run_startup(program, first, 1);
   const std::string directory = (path / "model").string();
-  save_inference_model(directory, program, first, {name_of(program, program.outputs[0])});
+  save_inference_model(directory, program, first, {variable_name(program, program.outputs[0])});
   auto model = std::make_shared<lamina::inference_model>(lamina::load_inference_model(directory));
   const auto once = [executor, model, feed] {
     return executor->run(model->program, *model->variables, feed)[0];

@@ -6,8 +6,8 @@
 
 #include "../workload.hpp"
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
 namespace cpu = lamina::engine::cpu;
 
@@ -33,7 +33,7 @@ struct operands {
       std::copy_n(left.data() + i * in, in, x.data() + i * lamina::padded(in));
     cpu::pack(k, n, w.data(), weight.data());
   }
-  cpu::aligned_buffer x, y, weight, scratch;
+  lamina::engine::aligned_buffer x, y, weight, scratch;
 };
 
 workload::maker product(int m, int k, int n, bool is_gradient = false) {

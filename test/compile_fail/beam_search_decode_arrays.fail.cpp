@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An array of scores of other hypotheses.
 // expect-error: static.assert.*beam_search_decode: arrays of the ids and scores that beam_search
-// selects expect-fact: gets_type<.*variable< expect-lines: 12
+// expect-fact: gets_type<.*variable<
+// expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/decode/beam_search/layer_decode.hpp>
 #include <lamina/operators/fill/layer.hpp>

@@ -43,6 +43,7 @@ FLAGS = [
     "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-fdiagnostics-color=never",
     f"-I{INCLUDE}", f"-I{INCLUDE.parent / 'test'}"
 ]
+STRAY = re.compile(r"^// (?!expect-).*\bexpect-(?:error|fact|lines|errors)\b.*", re.M)
 PROMISE = re.compile(r"^// expect-(error|fact|lines|errors)(?:\[(gcc|clang)\])?: *(.+?) *$", re.M)
 ERROR = re.compile(r"^[^\s].*?\b(?:fatal )?error: ", re.M)
 ABI = re.compile(r"\blamina::(?:x|arm|other|cuda)\w*_\d+_\d+_\d+::")
@@ -229,6 +230,8 @@ def faults_in(path, family, said):
     limit = min([int(what) for kind, what in promises if kind == "lines"], default=DEFAULT_LINES)
     most = min([int(what) for kind, what in promises if kind == "errors"], default=1)
     marked = [n for n, line in enumerate(text.splitlines(), 1) if line.endswith(HERE)]
+    if STRAY.search(text):
+        return [f"a promise is not at the beginning of its line: '{STRAY.search(text)[0]}'"]
     if not errors:
         return ["it promises no error text (// expect-error: REGEX)"]
     if len(marked) != 1:
@@ -328,6 +331,8 @@ int main() {
         (lambda s: s.replace("expects<64>\n", "gets<64>\n"), "nothing matches"),
         (lambda s: s.replace("lines: 9", "lines: 2"), "expected at most 2 lines"),
         (lambda s: s.replace("// expect-error", "// error"), "it promises no error text"),
+        (lambda s: s.replace("\n// expect-fact", " and more\n// text expect-fact"),
+         "not at the beginning"),
         (lambda s: s.replace("  // <- here", ""), "it marks 0 lines"),
         (lambda s: s.replace("fc<64>();", "fc<64>();  // <- here").replace(
             "fc<32>();  // <- here", "fc<32>();"), "first, not line"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One number a channel has no deviation.
 // expect-error: static.assert.*instance_norm: the input is floating point and has rows, channels
-// and expect-fact: gets_type<.*float, .*batch, 8> expect-lines: 12
+// expect-fact: gets_type<.*float, .*batch, 8>
+// expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/norm/group_norm/layer.hpp>
 #include <lamina/program/program.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels that are floating point numbers.
-// expect-error: static.assert.*softmax_with_cross_entropy: labels are one int64 a row
+// expect-error: static.assert.*softmax_with_cross_entropy: labels are one int64 per row
 // expect-fact: expects_type<.*variable<long( int)?, .*batch, 1>
 // expect-fact: gets_type<.*variable<float, .*batch, 1>
 // expect-lines: 12

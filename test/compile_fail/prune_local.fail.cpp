@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pruning to a layer in the body of a loop.
-// expect-error: static.assert.*prune: a variable of a loop or branch is not there behind it
+// expect-error: static.assert.*prune: a variable of a loop or branch does not exist after it
 // expect-lines: 12
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop that carries sequences it makes longer, and values of those of before.
-// expect-error: static.assert.*rows: a variable has the rows from before an operator made them anew
+// expect-error: static.assert.*rows: a variable has the rows from before an operator changed them
 // expect-fact: named<'t', 'a', 'n', 'h', '_', '0'
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>

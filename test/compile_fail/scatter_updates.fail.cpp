@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates of another width than the entries that they replace.
-// expect-error: static.assert.*scatter: one whole number a row, and an update for each
+// expect-error: static.assert.*scatter: one whole number per row, and an update for each
 // expect-fact: variable<float, .*batch, 4>
 // expect-fact: variable<float, .*batch, 3>
 // expect-lines: 12

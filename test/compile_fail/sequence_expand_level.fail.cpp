@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A second level of sequences that have one.
 // expect-error: static.assert.*sequence_expand: y holds sequences and has the level that is asked
-// for expect-fact: gets<1> expect-lines: 12
+// expect-fact: gets<1>
+// expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/sequence/expand/layer.hpp>
 #include <lamina/program/program.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a whole batch in rows of another width.
 // expect-error: static.assert.*sequence_reshape: the input holds sequences of rows with one
-// dimension expect-fact: gets_type<.*batch, 8> expect-lines: 12
+// expect-fact: gets_type<.*batch, 8>
+// expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/sequence/shape/layer_reshape.hpp>
 #include <lamina/program/program.hpp>

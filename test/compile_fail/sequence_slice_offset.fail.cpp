@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One offset a word where one a sentence is needed.
 // expect-error: static.assert.*sequence_slice: the input holds sequences, offset and length one
-// whole number for each expect-fact: gets_type<.*tokens< expect-lines: 12
+// expect-fact: whole number for each
+// expect-fact: gets_type<.*tokens<
+// expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/sequence/shape/layer_slice.hpp>
 #include <lamina/program/program.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labels of documents for scores of sentences.
 // expect-error: static.assert.*warpctc: a sequence of one score a class and a sequence of whole
-// numbers expect-fact: gets_type<.*tokens< expect-lines: 12
+// expect-fact: gets_type<.*tokens<
+// expect-lines: 12
 #include <lamina/layers/sequence.hpp>
 #include <lamina/operators/loss/ctc/layer.hpp>
 #include <lamina/program/program.hpp>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places in a variable without rows: nobody knows how many there will be.
 // expect-error: static.assert.*where: the condition has rows, each of which gets a
-// sequence of positions expect-fact: variable<float, .*once, 4> expect-lines: 12
+// expect-fact: sequence of positions
+// expect-fact: variable<float, .*once, 4>
+// expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/fill/layer.hpp>
 #include <lamina/operators/shape/query/layer.hpp>

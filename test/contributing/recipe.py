@@ -141,9 +141,10 @@ def test_recipe(compiler, build, libraries, flags):
         run(*python, root / "test" / script, "--update")
     if definition.read_text() != stated:
         faults.append("definition.hpp: its operator_list is not what operator_lists.py writes")
-    for script in ("structure/check_layers.py", "structure/check_headers.py",
-                   "structure/check_facts.py", "structure/operator_lists.py",
-                   "docs/check_errors.py", "docs/layer_page.py"):
+    for script in ("structure/check_layers.py", "structure/check_calls.py",
+                   "structure/check_headers.py", "structure/check_facts.py",
+                   "structure/operator_lists.py", "docs/check_errors.py",
+                   "docs/layer_page.py"):
         if not run(*python, root / "test" / script):
             faults.append(f"test/{script} fails")
 

@@ -39,7 +39,7 @@ void check(const char* name, P program, const double (&y)[N], const double (&dx)
                              {"label", tensor({3, 1}, std::vector<std::int64_t>{2, 0, 3})}};
   lamina::feed_map feed;
   for (int i = 0; i < view.count.data; ++i) {
-    const std::string data = lamina::name_of(view, view.data[i]);
+    const std::string data = lamina::variable_name(view, view.data[i]);
     feed[data] = all.at(data);
   }
   lamina::basic_executor<double> executor;

@@ -38,7 +38,8 @@ std::vector<lamina::lod_tensor> run(P, const lamina::feed_map& feed,
   executor.run_startup(program, scope, 1);
   REQUIRE(program.count.parameters == static_cast<int>(phases.size()));
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    lamina::tensor& value = scope.var(lamina::name_of(program, program.parameters[i].variable));
+    lamina::tensor& value =
+        scope.var(lamina::variable_name(program, program.parameters[i].variable));
     value = lamina::tensor(value.shape(), wave(value.size(), phases[i]));
   }
   return executor.run(program, scope, feed);

@@ -65,7 +65,7 @@ lamina::feed_map feed_of(const lamina::program_view& p, const case_options& opti
   lamina::feed_map feed;
   for (int i = 0; i < p.count.data; ++i) {
     const int v = p.data[i];
-    const std::string name = lamina::name_of(p, v);
+    const std::string name = lamina::variable_name(p, v);
     if (const auto given = options.feed.find(name); given != options.feed.end()) {
       feed[name] = rows == options.rows ? given->second : lod_tensor(repeated(given->second, rows));
       if (p.variables[v].type == lamina::dtype::float64)
@@ -114,7 +114,7 @@ lamina::feed_map edge_feed_of(const lamina::program_view& p, const case_options&
                               edge_kind kind) {
   std::vector<int> real;
   for (int i = 0; i < p.count.data; ++i) {
-    const std::string name = lamina::name_of(p, p.data[i]);
+    const std::string name = lamina::variable_name(p, p.data[i]);
     if (lamina::is_floating(p.variables[p.data[i]].type) &&
         (name == "x" || options.feed.count(name) == 0))
       real.push_back(p.data[i]);
@@ -138,7 +138,7 @@ lamina::feed_map edge_feed_of(const lamina::program_view& p, const case_options&
   }
   lamina::feed_map feed = feed_of(p, options, rows);
   for (std::size_t i = 0; i < real.size(); ++i) {
-    lod_tensor& value = feed[lamina::name_of(p, real[i])];
+    lod_tensor& value = feed[lamina::variable_name(p, real[i])];
     value = lod_tensor(edge_value(value, kind, static_cast<int>(i), pairs), value.lod());
   }
   return feed;
@@ -190,7 +190,7 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
   run(in_double, lamina::loaded_program(messages.startup, name), scope, {}, {});
   for (int i = 0; i < p.count.parameters; ++i) {
     const int v = p.parameters[i].variable;
-    scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
+    scope.var(lamina::variable_name(p, v)) = random_value(p, v, 1, options);
   }
   if (options.step > 0)
     scope.var("@LR_DECAY_COUNTER@") = tensor({1}, std::vector<integer>{options.step - 1});
@@ -201,7 +201,7 @@ void case_writer::write_step(const std::string& name, const lamina::program_view
   lamina::save_variables(to + "/parameters", scope, scope.names());
   const lamina::feed_map feed = feed_of(p, options, options.rows);
   std::vector<std::string> feeds, fetches;
-  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::name_of(p, p.data[i]));
+  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::variable_name(p, p.data[i]));
   for (const lamina::variable_message& v : messages.main.blocks.at(0).variables)
     if (v.persistable) fetches.push_back(v.name);
   const std::vector<lod_tensor> found =
@@ -220,18 +220,18 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   executor_.run_startup(p, scope, 1);
   for (int i = 0; i < p.count.parameters; ++i) {
     const int v = p.parameters[i].variable;
-    scope.var(lamina::name_of(p, v)) = random_value(p, v, 1, options);
+    scope.var(lamina::variable_name(p, v)) = random_value(p, v, 1, options);
   }
   std::vector<std::string> feeds, fetches;
-  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::name_of(p, p.data[i]));
+  for (int i = 0; i < p.count.data; ++i) feeds.push_back(lamina::variable_name(p, p.data[i]));
   for (int i = 0; i < p.count.outputs && what.outputs; ++i)
-    fetches.push_back(lamina::name_of(p, p.outputs[i]));
+    fetches.push_back(lamina::variable_name(p, p.outputs[i]));
   for (int v = 0; v < p.count.variables && what.gradients; ++v) {
     const lamina::variable_desc& d = p.variables[v];
     if (d.of < 0 || d.block != 0 || d.number >= 0) continue;
     const lamina::variable_kind kind = p.variables[d.of].kind;
     if (kind == lamina::variable_kind::parameter || kind == lamina::variable_kind::data)
-      fetches.push_back(lamina::name_of(p, v));
+      fetches.push_back(lamina::variable_name(p, v));
   }
   const std::string to = folder_ + "/" + name;
   lamina::save_variables(to + "/parameters", scope, scope.names());  // a run may change them
@@ -273,14 +273,15 @@ void case_writer::write_onnx(const std::string& to, const lamina::program_view& 
     return;
   }
   std::vector<std::string> fetches;
-  for (int i = 0; i < p.count.outputs; ++i) fetches.push_back(lamina::name_of(p, p.outputs[i]));
+  for (int i = 0; i < p.count.outputs; ++i)
+    fetches.push_back(lamina::variable_name(p, p.outputs[i]));
   const auto write_batch = [&](const std::string& batch, lamina::feed_map feed) {
     if (feed.empty() && p.count.data > 0) return;
     lamina::scope variables;  // a run may change them
     for (const std::string& name : scope.names()) variables.var(name) = scope.get(name);
     const std::vector<lod_tensor> found = run(is_double(p), p, variables, feed, fetches);
     for (int i = 0; i < p.count.data; ++i) {  // sequences need their lengths
-      const std::string name = lamina::name_of(p, p.data[i]);
+      const std::string name = lamina::variable_name(p, p.data[i]);
       const lamina::lod sequences = feed.at(name).lod();
       if (sequences.empty()) continue;
       std::vector<integer> lengths;

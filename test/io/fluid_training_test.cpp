@@ -31,7 +31,7 @@ const std::vector<sample> minibatch{
     {{1, 2}, {3}}, {{-1, 0.5f}, {-2}}, {{0.25f, -1}, {1}}, {{2, 2}, {0.5f}}};
 
 std::string name_of_parameter(int i) {
-  return lamina::name_of(net.view(), net.view().parameters[i].variable);
+  return lamina::variable_name(net.view(), net.view().parameters[i].variable);
 }
 
 /// Three steps here, and three of the program that was written and read.

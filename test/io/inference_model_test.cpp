@@ -49,7 +49,7 @@ TEST_CASE("inference model: a loop keeps its block") {
   lamina::scope variables;
   executor.run_startup(samples::loop.view(), variables, 2);
   const lamina::program_view p = samples::loop.view();
-  save_inference_model(folder.path(), p, variables, {lamina::name_of(p, p.outputs[0])});
+  save_inference_model(folder.path(), p, variables, {lamina::variable_name(p, p.outputs[0])});
   const lamina::inference_model m = lamina::load_inference_model(folder.path());
   CHECK(m.program.message().blocks.size() == 2);
   const lamina::feed_map feed{{"x", counted<float>({2, 3})}};

@@ -103,7 +103,7 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
   std::vector<loaded_program> all;
   all.push_back(reread(samples::loop));
   all.push_back(reread(samples::sentence));
-  const auto h = lamina::name_of(samples::loop.view(), samples::loop.view().outputs[1]);
+  const auto h = lamina::variable_name(samples::loop.view(), samples::loop.view().outputs[1]);
   CHECK(values(executor.run(samples::loop.view(), scope, samples_of_x(5, 3)).at(1)) ==
         values(executor.run(all[0], scope, samples_of_x(5, 3), {h}).at(0)));
 
@@ -113,8 +113,9 @@ TEST_CASE("loaded program: a loop, sequences, and programs that move") {
       {"words", lamina::sequences<std::int64_t>({{3, 1}, {7}, {4, 19, 0}})}};
   const lamina::program_view p = samples::sentence.view();
   const auto a = executor.run(p, embeddings, words);
-  const auto b = executor.run(all[1], embeddings, words,
-                              {lamina::name_of(p, p.outputs[0]), lamina::name_of(p, p.outputs[1])});
+  const auto b = executor.run(
+      all[1], embeddings, words,
+      {lamina::variable_name(p, p.outputs[0]), lamina::variable_name(p, p.outputs[1])});
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(values(a[i]) == values(b[i]));
     CHECK(a[i].lod() == b[i].lod());
@@ -140,13 +141,13 @@ TEST_CASE("loaded program: lod_reset gives the rows of its second operand, or ne
   const lamina::program_view p = read.view();
   const auto rows_of = [&p](const std::string& name) {
     for (int v = 0; v < p.count.variables; ++v)
-      if (lamina::name_of(p, v) == name) return p.variables[v].rows;
+      if (lamina::variable_name(p, v) == name) return p.variables[v].rows;
     FAIL("no variable " << name);
     return 0;
   };
   std::vector<int> rows;
   for (int i = 0; i < 4; ++i)
-    rows.push_back(rows_of(lamina::name_of(reset.view(), reset.view().outputs[i])));
+    rows.push_back(rows_of(lamina::variable_name(reset.view(), reset.view().outputs[i])));
   const int x = rows_of("x"), y = rows_of("y");
   CHECK(x != y);
   CHECK(rows[0] == x);
@@ -176,7 +177,7 @@ TEST_CASE("loaded program: an executor takes none for another that is gone") {
   std::ostringstream printed;
   const auto result = [&](lamina::executor& executor, auto program) {
     const loaded_program read = reread(program);
-    const std::string returned = name_of(program.view(), program.view().outputs[0]);
+    const std::string returned = variable_name(program.view(), program.view().outputs[0]);
     return values(executor.run(read, scope, feed, {returned}, {.print_to = &printed}).at(0));
   };
   lamina::executor another, third;

@@ -222,7 +222,7 @@ inline void check_edge_values(edge_subject& run, const engine_law_options& o) {
           edge_difference(found, expected[i], tolerance, tolerance * size);
       if (difference.empty()) continue;
       INFO("program of " << operators_of(view));
-      FAIL_CHECK("variable " << name_of(view, run.wanted[i]) << ": " << difference);
+      FAIL_CHECK("variable " << variable_name(view, run.wanted[i]) << ": " << difference);
     }
     laws::note_compared("edges " + std::to_string(edge), view, true);
   }
@@ -255,7 +255,7 @@ std::vector<std::vector<double>> check_edges(P, const std::vector<std::vector<do
   run.run_engine(0, rows);
   std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    INFO("variable " << name_of(run_type::program::view(), wanted[i]));
+    INFO("variable " << variable_name(run_type::program::view(), wanted[i]));
     all.push_back(run.on_engine(wanted[i]));
     CHECK(edge_difference(all[i], expected[i], tolerance,
                           margin + tolerance * std::numeric_limits<float>::min()) == "");

@@ -44,7 +44,7 @@ void check_engine(P, const engine_law_options& o = {}) {
     run.run_engine(0, rows);
     std::vector<std::vector<double>> whole;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      INFO("variable " << name_of(run_type::program::view(), wanted[i]));
+      INFO("variable " << variable_name(run_type::program::view(), wanted[i]));
       const double tolerance =
           tolerance_of(run_type::program::view(), run_type::in_double, wanted[i], o.tolerance);
       const int rows_made = run_type::makes_rows(wanted[i]) ? static_cast<int>(exact[i].shape()[0])
@@ -61,7 +61,7 @@ void check_engine(P, const engine_law_options& o = {}) {
       for (int i = 0; i < run_type::desc.count.outputs; ++i) {
         const int v = wanted[static_cast<std::size_t>(i)];
         if (run_type::desc.variables[v].rows == 0) continue;
-        INFO("row " << row << " alone, variable " << name_of(run_type::program::view(), v));
+        INFO("row " << row << " alone, variable " << variable_name(run_type::program::view(), v));
         const std::vector<double> alone = run.on_engine(v);
         const std::vector<double>& all = whole[static_cast<std::size_t>(i)];
         const int in_all = run.rows_of(v);

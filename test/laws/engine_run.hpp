@@ -74,7 +74,7 @@ class engine_run {
         for (int r = 0; r < d.rows; ++r)
           std::memcpy(to + r * padded(d.columns), w.data() + r * d.columns,
                       static_cast<std::size_t>(d.columns) * sizeof(real));
-      scope_.var(name_of(program::view(), v)) = tensor(shape_of(v, 0), w);
+      scope_.var(variable_name(program::view(), v)) = tensor(shape_of(v, 0), w);
     }
     for (int i = 0; i < desc.count.variables; ++i) keep_counter(i);
     machine_.emplace_back(external_buffers{parameters_.data(), nullptr, nullptr});
@@ -85,7 +85,7 @@ class engine_run {
 
   /// New feeds of this many rows.
   void draw(int rows) {
-    rows_ = engine::cpu::domain_rows<domains>(rows);
+    rows_ = engine::domain_rows<domains>(rows);
     for (int d = batch::domain + 1; d < domains; ++d) {
       if (!plan<program>::fed.of[d]) continue;
       // Lengths that differ, 0 among them.
@@ -129,9 +129,9 @@ class engine_run {
     basic_executor<Real> executor;
     feed_map feeds;
     for (int i = 0; i < desc.count.data; ++i)
-      feeds[name_of(program::view(), desc.data[i])] = feed(i).value;
+      feeds[variable_name(program::view(), desc.data[i])] = feed(i).value;
     std::vector<std::string> names;
-    for (int v : wanted) names.push_back(name_of(program::view(), v));
+    for (int v : wanted) names.push_back(variable_name(program::view(), v));
     run_options o;
     o.seed = 3;
     o.step = 5;
@@ -236,19 +236,19 @@ class engine_run {
   void keep_counter(int i) {
     const variable_desc& v = desc.variables[i];
     if (v.persistable && v.kind != variable_kind::parameter)
-      scope_.var(name_of(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
+      scope_.var(variable_name(program::view(), i)) = tensor::zeros(v.type, shape_of(i, 0));
   }
 
   engine_law_options options_;
   std::mt19937 random_;
   scope scope_;
-  std::vector<engine::cpu::aligned_buffer> memory_;
+  std::vector<engine::aligned_buffer> memory_;
   std::vector<float*> parameters_;
   std::vector<machine> machine_;
   std::vector<fed_values> feeds_;
   std::vector<char> part_[at_least_one(desc.count.data)];
   std::vector<int> offsets_[desc.count.domains];
-  engine::cpu::domain_rows<desc.count.domains> rows_, now_;
+  engine::domain_rows<desc.count.domains> rows_, now_;
 };
 
 }  // namespace lamina::law

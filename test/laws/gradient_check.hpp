@@ -75,14 +75,14 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
   std::vector<std::string> varied;
   for (int i = 0; i < forward.count.parameters; ++i) {
     const int v = forward.parameters[i].variable;
-    const std::string name = lamina::name_of(forward, v);
+    const std::string name = lamina::variable_name(forward, v);
     scope.var(name) = random_value(forward, v, options);
     // What is not trained, such as moving statistics, has no gradient.
     if (forward.parameters[i].trainable) varied.push_back(name);
   }
   for (int i = 0; i < forward.count.data; ++i) {
     const int v = forward.data[i];
-    const std::string name = lamina::name_of(forward, v);
+    const std::string name = lamina::variable_name(forward, v);
     if (!lamina::is_floating(forward.variables[v].type)) continue;
     if (feed.find(name) == feed.end()) feed[name] = random_value(forward, v, options);
     if (std::find(options.constant.begin(), options.constant.end(), name) == options.constant.end())
@@ -95,7 +95,7 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
   };
   std::vector<std::string> gradients;
   for (int v = 0; v < backward.count.variables; ++v)
-    if (backward.variables[v].block == 0) gradients.push_back(lamina::name_of(backward, v));
+    if (backward.variables[v].block == 0) gradients.push_back(lamina::variable_name(backward, v));
 
   for (const std::string& name : varied) {
     const std::string gradient = name + "@GRAD";

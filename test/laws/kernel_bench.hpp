@@ -172,8 +172,8 @@ class kernel_bench {
                       static_cast<int>(d.stride), d.type, false, false, d.dims, d.rank});
     }
     place();
-    const engine::cpu::row_allocator allocator{this, &kernel_bench::set_rows,
-                                               &kernel_bench::make_offsets};
+    const engine::row_allocator allocator{this, &kernel_bench::set_rows,
+                                          &kernel_bench::make_offsets};
     const std::vector<std::int64_t> first(domains_.size());
     engine::cpu::run_context run{rows_.data(), offsets_.data(), first.data(), 0, 0,
                                  nullptr,      &allocator};

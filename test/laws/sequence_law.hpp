@@ -36,7 +36,7 @@ void check_each_sample_alone(P, const lamina::feed_map& feed, std::uint64_t seed
   int compared = 0;
   for (std::size_t i = 0; i < whole.size(); ++i) {
     if (program.variables[program.outputs[i]].rows == lamina::once::domain) continue;
-    INFO("output " << i << ", variable " << lamina::name_of(program, program.outputs[i]));
+    INFO("output " << i << ", variable " << lamina::variable_name(program, program.outputs[i]));
     const lamina::lod_tensor merged = lamina::lod_tensor::merge(parts[i]);
     CHECK(to_string(merged.lod()) == to_string(whole[i].lod()));
     REQUIRE(merged.shape() == whole[i].shape());

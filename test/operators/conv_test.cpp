@@ -61,7 +61,8 @@ TEST_CASE("conv2d by hand: dilation, and groups that see their own channels alon
         x, {.param = {.initializer = lamina::init::array({1, 10, 2, 20})}, .bias = false});
     return std::tuple{far, layer::global_pool2d(each)};
   });
-  CHECK(lamina::name_of(net.view(), net.view().parameters[1].variable) == "depthwise_conv2d_0.w_0");
+  CHECK(lamina::variable_name(net.view(), net.view().parameters[1].variable) ==
+        "depthwise_conv2d_0.w_0");
   lamina::executor executor;
   lamina::scope scope;
   executor.run_startup(net.view(), scope);

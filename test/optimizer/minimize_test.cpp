@@ -115,7 +115,7 @@ void check_interpreted(const P& program, const lamina::model<P>& first, const la
   std::size_t next = 0;
   executor.run(view, scope, {}, interpreted::reading(batches, 5, next));
   for (int i = 0; i < P::desc.count.parameters; ++i) {
-    const std::string name = lamina::name_of(view, view.parameters[i].variable);
+    const std::string name = lamina::variable_name(view, view.parameters[i].variable);
     INFO(name);
     const auto a = in.get(i), begin = first.get(i);
     const auto interpreted = scope.get(name).template cast<double>();
@@ -154,7 +154,7 @@ void compare() {
   check_interpreted(inside<Own, Opt>, first, in, batches);
   REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
   for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
-    INFO(lamina::name_of(inside<Own, Opt>.view(), inside_type::desc.parameters[i].variable));
+    INFO(lamina::variable_name(inside<Own, Opt>.view(), inside_type::desc.parameters[i].variable));
     const auto a = in.get(i), b = out.get(i);
     double apart = 0;
     for (std::size_t k = 0; k < a.size(); ++k)

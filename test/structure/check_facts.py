@@ -30,7 +30,8 @@ DEFINITION = re.compile(
 COMMENT = re.compile(r"//[^\n]*")
 NAME = r"(?:lamina::)?((?:gradient_of<(?:lamina::)?\w+>)|\w+)"
 RECORDED = re.compile(
-    rf"\b(?:add_operator|begin|copied|startup|push)\(\s*(?:group_head::\w+,\s*)?\{{?&?schema_of<{NAME}>\(\)"
+    rf"\b(?:add_operator|begin|begin_images|copied|emit_call|startup|push)\(\s*(?:s,\s*)?"
+    rf"(?:group_head::\w+,\s*)?\{{?&?schema_of<{NAME}>\(\)"
 )
 NAMED = [
     re.compile(rf"\bschema_of<{NAME}>\(\)"),

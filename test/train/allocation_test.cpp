@@ -128,7 +128,7 @@ TEST_CASE("the counter counts") {
           std::vector<float> v(1000);
           v.resize(static_cast<std::size_t>(2000 + v[0]));
         }) == 2);
-  CHECK(allocations_of([] { lamina::engine::cpu::aligned_buffer b(100); }) >= 1);
+  CHECK(allocations_of([] { lamina::engine::aligned_buffer b(100); }) >= 1);
 }
 
 TEST_CASE("serving asks for memory once") {

@@ -21,7 +21,7 @@ void start(lamina::basic_executor<double>& executor, lamina::scope& scope, const
   const auto view = program.view();
   executor.run_startup(view, scope);
   for (int i = 0; i < view.count.parameters; ++i)
-    scope.var(lamina::name_of(view, view.parameters[i].variable)) =
+    scope.var(lamina::variable_name(view, view.parameters[i].variable)) =
         lamina::tensor(model.get(i)).cast(lamina::dtype::float64);
   for (const char* column : {"executor", "compiled"}) laws::note_compared(column, view, true);
 }

@@ -84,7 +84,7 @@ void compare_parameters(const P& program, const lamina::model<P>& first, const l
   const auto view = program.view();
   REQUIRE(P::desc.count.parameters > 0);
   for (int i = 0; i < P::desc.count.parameters; ++i) {
-    const std::string name = lamina::name_of(view, view.parameters[i].variable);
+    const std::string name = lamina::variable_name(view, view.parameters[i].variable);
     INFO(name);
     if (!P::desc.parameters[i].trainable) continue;
     const auto a = in.get(i), begin = first.get(i);

@@ -121,7 +121,8 @@ TEST_CASE("the interpreter runs a training loop that is a program") {
   CHECK(next == 5);
   CHECK(lamina::run(trained, batches).cost == Approx(cost).epsilon(1e-5));
   for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
-    const std::string name = lamina::name_of(inside.view(), inside.view().parameters[i].variable);
+    const std::string name =
+        lamina::variable_name(inside.view(), inside.view().parameters[i].variable);
     INFO(name);
     const auto exact = scope.get(name).cast<double>();
     const auto found = trained.get(i);

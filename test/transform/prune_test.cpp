@@ -44,7 +44,7 @@ names slot_of(const program_view& p, std::string_view type, std::string_view slo
       for (int s = 0, at = out == 0 ? op.inputs : op.outputs; s < count; ++s) {
         const int n = slots[s].duplicable ? p.arguments[at++] : 1;
         for (int i = 0; i < n; ++i, ++at)
-          if (slots[s].name == slot) found.push_back(lamina::name_of(p, p.arguments[at]));
+          if (slots[s].name == slot) found.push_back(lamina::variable_name(p, p.arguments[at]));
       }
     }
   }

@@ -45,12 +45,12 @@ inline void check_whole(const program_view& p) {
   for (int k = 0; k < p.count.operators; ++k) {
     INFO("operator " << k << ", " << p.operators[k].schema->type);
     each(p.operators[k], false, [&](std::size_t v) {
-      INFO("reads " << lamina::name_of(p, static_cast<int>(v)));
+      INFO("reads " << lamina::variable_name(p, static_cast<int>(v)));
       CHECK(known[v]);
     });
     const bool runs = lamina::sub_block_of(p, p.operators[k]) >= 0;
     each(p.operators[k], true, [&](std::size_t v) {
-      INFO("writes " << lamina::name_of(p, static_cast<int>(v)));
+      INFO("writes " << lamina::variable_name(p, static_cast<int>(v)));
       CHECK((!runs || known[v] || p.variables[v].kind == lamina::variable_kind::step_scopes));
       known[v] = true;
     });
@@ -65,7 +65,7 @@ inline void check_same(const program_view& whole, const program_view& part, cons
   executor.run_startup(whole, scope, 3);
   const laws::gradient_options options{.rows = 3, .lengths = {{2, 0, 3}}};
   for (int i = 0; i < whole.count.data; ++i) {
-    const std::string name = lamina::name_of(whole, whole.data[i]);
+    const std::string name = lamina::variable_name(whole, whole.data[i]);
     if (feed.find(name) == feed.end())
       feed[name] = laws::random_value(whole, whole.data[i], options);
   }
@@ -82,7 +82,7 @@ inline void check_same(const program_view& whole, const program_view& part, cons
 
 inline names outputs_of(const program_view& p) {
   names all;
-  for (int i = 0; i < p.count.outputs; ++i) all.push_back(lamina::name_of(p, p.outputs[i]));
+  for (int i = 0; i < p.count.outputs; ++i) all.push_back(lamina::variable_name(p, p.outputs[i]));
   return all;
 }
 

@@ -52,8 +52,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   else
     return times_any_power(p, k);
 }
-// The same with a smaller range, which costs less: at its ends k is 128 or -127, whose power is
-// infinite or 0.
+// e^x for a smaller range of x, at less cost: at the ends of the range k is 128 or -127, whose
+// power is infinite or 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T y = call_max(T(-88.3f), call_min(T(89.f), x));
@@ -197,9 +197,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-// The same for the error function, with y = x between -4.2 and 4.2. The largest relative error of
-// the polynomials is 6e-8. Towards the ends they are slightly above 1, so that the result is cut
-// off at exactly 1.
+// The error function as a quotient of polynomials in y = x between -4.2 and 4.2. The largest
+// relative error of the polynomials is 6e-8. Towards the ends they are slightly above 1, so that
+// the result is cut off at exactly 1.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

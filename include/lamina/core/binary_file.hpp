@@ -85,7 +85,7 @@ class binary_reader {
         throw error(text() << "lamina: " << path_ << ": cannot be read: " << reason_of(errno));
       if (static_cast<std::uint64_t>(got) != n)
         fail(text("expected ") << n << " bytes of " << what << ", found the end of the file after "
-                               << got << ": somebody made it shorter");
+                               << got << ": the file has become shorter");
     }
     at_ += n;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/steady_seconds.hpp - a clock that never goes back; <chrono> costs every program that
-// includes it a sixth of a second of compile time.
+// lamina/core/steady_seconds.hpp - a clock that never goes back, without <chrono>, with which the
+// include of lamina.hpp takes 1.1 times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -40,7 +40,7 @@ struct block_arguments {
     const lod_tensor& value = *memory.values[condition];
     if (!value.has_value())
       throw error(text() << "lamina: executor: expected a value in the condition '"
-                         << name_of(program, static_cast<int>(condition)) << "', found none");
+                         << variable_name(program, static_cast<int>(condition)) << "', found none");
     return by_rows ? value.size() > 0 : value.cast<bool>().flat(0);
   }
 

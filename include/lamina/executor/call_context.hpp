@@ -78,7 +78,7 @@ class call_context {
       return converted_.emplace_back(t.template cast<Real>());
     if (t.type() != dtype_of<Real>)
       fail("expected floating numbers in variable " +
-           quoted(name_of(program_, find(slot, true).first[i])) + ", found " +
+           quoted(variable_name(program_, find(slot, true).first[i])) + ", found " +
            lamina::name_of(t.type()));
     return t.template as<Real>();
   }
@@ -94,7 +94,7 @@ class call_context {
   /// The name of the variable in an input slot; "" if the slot is empty.
   std::string input_name(std::string_view slot, int i = 0) const {
     const int v = input_variable(slot, i);
-    return v < 0 ? "" : name_of(program_, v);
+    return v < 0 ? "" : variable_name(program_, v);
   }
   /// Throws lamina::error unless low <= value < high, where `value` comes from an input.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
@@ -137,7 +137,7 @@ class call_context {
     }
     return shape;
   }
-  /// The same for an output; the kernel fills the set.
+  /// The row numbers of an output of selected rows, for the kernel to fill; null if it is dense.
   std::set<std::int64_t>* selected_output(std::string_view slot) const {
     return rows_of_selected(output_variable(slot, 0));
   }
@@ -272,7 +272,7 @@ class call_context {
   const tensor& value_of(int variable) const {
     const tensor& t = *values_[static_cast<std::size_t>(variable)];
     if (!t.has_value())
-      fail("expected a value in variable " + quoted(name_of(program_, variable)) +
+      fail("expected a value in variable " + quoted(variable_name(program_, variable)) +
            ", found none: feed it, or run the startup program first");
     return t;
   }
@@ -331,8 +331,9 @@ class call_context {
           (static_cast<int>(sequences->levels()) != levels ||
            (levels > 0 && (value.rank() == 0 || sequences->rows() != value.shape()[0]))))
         fail("expected sequences of " + std::to_string(levels) + " levels over the rows of " +
-             to_string(value.shape()) + " in variable " + quoted(name_of(program_, variable)) +
-             ", found lengths " + to_string(*sequences));
+             to_string(value.shape()) + " in variable " +
+             quoted(variable_name(program_, variable)) + ", found lengths " +
+             to_string(*sequences));
       if (sequences != &value.lod()) value.set_lod(*sequences);
     }
     rows_.note(variable, value);
@@ -372,13 +373,13 @@ class call_context {
     }
     if (!same)
       fail("expected the shape " + expected + "] for variable " +
-           quoted(name_of(program_, variable)) + ", found " + to_string(found));
+           quoted(variable_name(program_, variable)) + ", found " + to_string(found));
   }
   void check_numbers(int variable, const array& a) const {
     for (std::size_t i = 0; i < a.size(); ++i)
       if (!std::isfinite(a.flat(i)))
         fail((lamina::text("expected finite numbers in variable ")
-              << quoted(name_of(program_, variable)) << ", found ")
+              << quoted(variable_name(program_, variable)) << ", found ")
                  .print("%g", static_cast<double>(a.flat(i)))
              << " at element " << i);
   }

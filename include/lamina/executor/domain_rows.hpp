@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include <lamina/executor/variable_name.hpp>
 #include <lamina/program/program_builder.hpp>
 #include <lamina/program/program_desc.hpp>
+#include <lamina/program/variable_name.hpp>
 #include <lamina/tensor/lod_tensor.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -35,7 +35,7 @@ class domain_rows {
     const int levels = lod_level_of(program_, domain);
     if (static_cast<int>(value.lod().levels()) != levels)
       throw error(text() << "lamina: executor: expected sequences of " << levels
-                         << " levels to be fed to variable '" << name_of(program_, variable)
+                         << " levels to be fed to variable '" << variable_name(program_, variable)
                          << "', found " << value.lod().levels() << " levels");
     agree(domain, variable, value.shape()[0], value.lod());
     lod sequences = value.lod();
@@ -88,8 +88,8 @@ class domain_rows {
       what << e.rows << (own ? " rows" : " sequences");
     else
       what << "sequences of lengths " << to_string(e.sequences) << (own ? "" : " above its own");
-    what << " to be fed to variable '" << name_of(program_, variable) << "' as "
-         << (others_own ? "to '" : "in '") << name_of(program_, e.variable) << "', found ";
+    what << " to be fed to variable '" << variable_name(program_, variable) << "' as "
+         << (others_own ? "to '" : "in '") << variable_name(program_, e.variable) << "', found ";
     if (sequences.empty())
       what << rows;
     else

@@ -81,7 +81,7 @@ class basic_executor {
                               const run_options& options = {}) {
     std::vector<std::string> outputs;
     for (int i = 0; i < program.count.outputs; ++i)
-      outputs.push_back(name_of(program, program.outputs[i]));
+      outputs.push_back(variable_name(program, program.outputs[i]));
     return run(program, variables, feed, outputs, options);
   }
 
@@ -113,7 +113,7 @@ class basic_executor {
                           const char* what) {
     if (!t.has_value() || !fits(program, variable, t))
       throw error("lamina: executor: expected " + described(program, variable) + " " + what +
-                  " variable '" + name_of(program, variable) + "', found " +
+                  " variable '" + variable_name(program, variable) + "', found " +
                   (t.has_value() ? described(t) : "no value"));
   }
   static void to_real(tensor& t) {
@@ -127,7 +127,7 @@ class basic_executor {
     for (int v = 0; v < program.count.variables; ++v) {
       const variable_desc& desc = program.variables[v];
       if (desc.block != 0 || !is_real(desc.type) || desc.type == dtype_of<Real>) continue;
-      const std::string name = name_of(program, v);
+      const std::string name = variable_name(program, v);
       for (std::size_t i = 0; i < names.size(); ++i)
         if (names[i] == name && is_floating(values[i].type()))
           static_cast<tensor&>(values[i]) = values[i].cast(desc.type);
@@ -149,7 +149,7 @@ class basic_executor {
         value = &memory.local(v);
         continue;
       }
-      const std::string name = name_of(program, v);
+      const std::string name = variable_name(program, v);
       if (!program.variables[v].persistable) {
         value = &local.var(name);
         continue;
@@ -171,7 +171,7 @@ class basic_executor {
     std::size_t known = 0;
     for (int i = 0; i < program.count.data; ++i) {
       const int v = program.data[i];
-      const std::string name = name_of(program, v);
+      const std::string name = variable_name(program, v);
       const auto found = feed.find(name);
       if (found == feed.end()) continue;
       ++known;
@@ -186,11 +186,11 @@ class basic_executor {
   [[noreturn]] static void unknown_feed(const program_view& program, const feed_map& feed) {
     std::string names;
     for (int i = 0; i < program.count.data; ++i)
-      names += (i == 0 ? "'" : ", '") + name_of(program, program.data[i]) + "'";
+      names += (i == 0 ? "'" : ", '") + variable_name(program, program.data[i]) + "'";
     for (const auto& [name, value] : feed) {
       bool found = false;
       for (int i = 0; i < program.count.data; ++i)
-        found = found || name_of(program, program.data[i]) == name;
+        found = found || variable_name(program, program.data[i]) == name;
       if (!found)
         throw error("lamina: executor: expected feeds for the data variables " + names +
                     ", found '" + name + "'");
@@ -217,7 +217,7 @@ class basic_executor {
       for (std::uint64_t n = 0; arguments.condition_holds(memory); ++n) {
         if (n == options.iterations)
           throw error(text() << "lamina: executor: operator 'while': expected the condition '"
-                             << name_of(program, static_cast<int>(arguments.condition))
+                             << variable_name(program, static_cast<int>(arguments.condition))
                              << "' to be false after " << options.iterations
                              << " iterations, found true");
         once();

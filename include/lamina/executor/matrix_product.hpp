@@ -103,7 +103,7 @@ struct matrix_product {
     }
   }
 
-  /// The same for a B that is stored transposed: inner products.
+  /// One row of the product with a B that is stored transposed: inner products.
   static void one_row_transposed(const Real* a, const Real* b, Real* c, std::size_t k,
                                  std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {

@@ -82,16 +82,17 @@ inline std::string to_onnx(const program_message& program, const scope& paramete
   return to_onnx(model);
 }
 
-/// The same for a recorded program, `net.view()`. Without targets the targets are the variables
-/// that it returns.
+/// The bytes of an ONNX file for a recorded program, `net.view()`. Without targets the targets are
+/// the variables that it returns.
 inline std::string to_onnx(const program_view& program, const scope& parameters,
                            std::vector<std::string> targets = {},
                            const onnx_options& options = {}) {
   std::vector<std::string> feeds;
-  for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
+  for (int i = 0; i < program.count.data; ++i)
+    feeds.push_back(variable_name(program, program.data[i]));
   const bool all = targets.empty();
   for (int i = 0; i < program.count.outputs && all; ++i) {
-    const std::string name = name_of(program, program.outputs[i]);
+    const std::string name = variable_name(program, program.outputs[i]);
     if (std::find(targets.begin(), targets.end(), name) == targets.end()) targets.push_back(name);
   }
   return to_onnx(to_program_message(program), parameters, feeds, targets, options);
@@ -113,7 +114,8 @@ template <program_type P>
 void export_onnx(const file_path&, const P&,  // expects lamina::model{program}
                  const std::vector<std::string>& = {}, const onnx_options& = {}) = delete;
 
-/// The same for a program and parameters that were read from files, PaddlePaddle's included.
+/// Writes a program and its parameters, which were read from files (PaddlePaddle's included), to an
+/// ONNX file.
 inline void export_onnx(const file_path& file, const inference_model& from,
                         const onnx_options& options = {}) {
   write_file(file.string(),

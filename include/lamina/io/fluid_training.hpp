@@ -85,7 +85,7 @@ training_messages training_messages_of(P, const Opt& opt) {
     const program_view& p = trained::view();
     detail::update_numbers numbers;
     for (int i = 0; i < p.count.parameters; ++i)
-      if (name_of(p, p.parameters[i].variable) == op.input("Param").front())
+      if (variable_name(p, p.parameters[i].variable) == op.input("Param").front())
         numbers = detail::numbers_of(opt, p.parameters[i]);
     const std::size_t preparation = static_cast<std::size_t>(update_operator<Opt>::preparation) + 1;
     for (std::size_t i = 0; i < numbers.scalars.size(); ++i)

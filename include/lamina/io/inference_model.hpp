@@ -52,12 +52,13 @@ inline void save_inference_model(const file_path& directory, const program_messa
   write_file(directory.string() + "/" + files.program, to_proto(inference));
 }
 
-/// The same for a recorded program, `net.view()`, whose parameters are in a scope.
+/// Writes a recorded program, `net.view()`, whose parameters are in a scope.
 inline void save_inference_model(const file_path& directory, const program_view& program,
                                  const scope& variables, const std::vector<std::string>& targets,
                                  const inference_files& files = {}) {
   std::vector<std::string> feeds;
-  for (int i = 0; i < program.count.data; ++i) feeds.push_back(name_of(program, program.data[i]));
+  for (int i = 0; i < program.count.data; ++i)
+    feeds.push_back(variable_name(program, program.data[i]));
   save_inference_model(directory, to_program_message(program), variables, feeds, targets, files);
 }
 

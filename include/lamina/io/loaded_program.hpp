@@ -82,7 +82,7 @@ class loaded_program {
   }
   std::vector<std::string> names_of(const std::vector<int>& variables) const {
     std::vector<std::string> names;
-    for (const int v : variables) names.push_back(name_of(view(), v));
+    for (const int v : variables) names.push_back(variable_name(view(), v));
     return names;
   }
 

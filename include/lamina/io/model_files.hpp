@@ -54,7 +54,7 @@ inline std::vector<std::string> variables_named(const program_view& p,
   std::vector<std::string> variables;
   for (const std::string& name : targets) {
     const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
-    variables.push_back(v < 0 ? name : name_of(p, v));
+    variables.push_back(v < 0 ? name : variable_name(p, v));
   }
   return variables;
 }

@@ -88,9 +88,9 @@ inline named_tensors load_npz(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_npz(from).values;
 }
-/// The same into a scope, or into a model whose parameters have the arrays' names; further arrays
-/// are ignored. Throws format_error for a parameter that is missing or has another type or shape;
-/// scope and model then stay unchanged.
+/// Reads an archive into a scope, or into a model whose parameters have the arrays' names; further
+/// arrays are ignored. Throws format_error for a parameter that is missing or has another type or
+/// shape; scope and model then stay unchanged.
 template <class Parameters>
 void load_npz(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

@@ -180,15 +180,14 @@ inline named_tensors from_tar(const file_path& path) {
   binary_reader from(path.string(), detail::unpack_gzip);
   return detail::read_parameter_tar(from).values;
 }
-/// The same into a model. Throws format_error for a parameter that is missing or has another shape;
-/// the model then stays unchanged. A vector may be stored as a row.
+/// Reads an archive into a model. Throws format_error for a parameter that is missing or has
+/// another shape; the model then stays unchanged. A vector may be stored as a row.
 template <program_type P>
 void from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);
   put_tensors(detail::read_parameter_tar(from, detail::wanted_by(to)), to, true);
 }
-/// The same for the parameters that are in both the archive and the model.
-/// v2: Parameters.init_from_tar.
+/// Reads the parameters that are in both the archive and the model. v2: Parameters.init_from_tar.
 template <program_type P>
 void init_from_tar(const file_path& path, model<P>& to) {
   binary_reader from(path.string(), detail::unpack_gzip);

@@ -290,7 +290,7 @@ program_message from_json(const Json& json, const std::string& file = "JSON") {
   if (p.blocks.empty()) all.fail("expected at least one block, found none");
   return p;
 }
-/// The same for text. Throws format_error with the offset if the text is not JSON.
+/// Reads JSON from text. Throws format_error with the offset if the text is not JSON.
 template <class Json = nlohmann::json>
 program_message from_json_text(std::string_view text, const std::string& file = "JSON") {
   try {

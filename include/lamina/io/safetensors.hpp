@@ -237,9 +237,9 @@ inline named_tensors load_safetensors(const file_path& path) {
   binary_reader from(path.string());
   return detail::read_safetensors(from).values;
 }
-/// The same into a scope, or into a model whose parameters have the values' names; further values
-/// are ignored. Throws format_error for a parameter that is missing or has another type or shape;
-/// scope and model then stay unchanged.
+/// Reads a file into a scope, or into a model whose parameters have the values' names; further
+/// values are ignored. Throws format_error for a parameter that is missing or has another type or
+/// shape; scope and model then stay unchanged.
 template <class Parameters>
 void load_safetensors(const file_path& path, Parameters& to) {
   binary_reader from(path.string());

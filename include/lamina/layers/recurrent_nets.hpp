@@ -98,7 +98,8 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x,
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-/// The same with two simple_gru. v2: bidirectional_gru(return_seq).
+/// Two simple_gru of width Size, one in each direction; the result is that of bidirectional_lstm.
+/// v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,
                                  const options<bidirectional_attr, T>& attr = {},

@@ -51,8 +51,8 @@ constexpr auto basic_block(variable<T, R, C, H, W> x, int line = __builtin_LINE(
   return detail::add_relu(second, detail::shortcut<Filters, Stride>(x, line));
 }
 
-/// The same with convolutions of 1 by 1 to `Filters` channels, 3 by 3, and 1 by 1 to 4 * Filters.
-/// Source: He et al. 2015, figure 5 (right). PaddlePaddle's book: bottleneck.
+/// relu(x + f(x)) where f is three conv_bn: of 1 by 1 to `Filters` channels, 3 by 3, and 1 by 1 to
+/// 4 * Filters. Source: He et al. 2015, figure 5 (right). PaddlePaddle's book: bottleneck.
 template <int Filters, int Stride = 1, class T, class R, int C, int H, int W>
 constexpr auto bottleneck_block(variable<T, R, C, H, W> x, int line = __builtin_LINE()) {
   const auto narrow = conv_bn<Filters, 1, window{.stride = Stride}>(x, activation::relu, line);

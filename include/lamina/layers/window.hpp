@@ -40,7 +40,7 @@ constexpr int windows_along(int image, int size, int stride, int padding, int di
   const int free = image + 2 * padding - (dilation * (size - 1) + 1);
   return free < 0 ? 0 : (free + (ceil_mode ? stride - 1 : 0)) / stride + 1;
 }
-/// The same along both.
+/// The numbers of windows of `size` that fit along both sides of an image.
 template <int H, int W>
 constexpr extent2 windows_in(extent2 size, const window& w) {
   return {

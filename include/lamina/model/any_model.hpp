@@ -160,7 +160,7 @@ class any_run_of final : public any_run {
   LAMINA_COLD void forward(std::span<const any_feed> feeds) override {
     const program_view& p = run_time_program<P>::view;
     given_ = 0;
-    engine::cpu::domain_rows<domains> rows;
+    engine::domain_rows<domains> rows;
     rows.count[batch::domain] = -1;
     const void* values[at_least_one(layers)] = {};
     for (const any_feed& f : feeds) {
@@ -229,7 +229,7 @@ class any_run_of final : public any_run {
     return i;
   }
   /// Adds the rows of a feed to those of the run.
-  void count_rows(const any_feed& f, int i, engine::cpu::domain_rows<domains>& rows) {
+  void count_rows(const any_feed& f, int i, engine::domain_rows<domains>& rows) {
     const data_layer& l = data_layers_of<P>.of[i];
     const auto columns = static_cast<std::size_t>(l.columns);
     if (f.count % columns != 0)

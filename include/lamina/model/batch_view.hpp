@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <lamina/engine/cpu/memory/domain_rows.hpp>
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/plan/run_time_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -54,13 +54,13 @@ struct batch_view {
   static constexpr int domains = P::desc.count.domains;
 
   const std::byte* data[at_least_one(layers)] = {};
-  engine::cpu::domain_rows<domains> rows;
+  engine::domain_rows<domains> rows;
 
   /// A mini-batch without sequences: one array per data layer. `first_row` is the position of its
   /// first sample in a larger mini-batch.
   static batch_view dense(int rows, const void* const* arrays, std::int64_t first_row = 0) {
     batch_view b;
-    b.rows = engine::cpu::domain_rows<domains>(rows, first_row);
+    b.rows = engine::domain_rows<domains>(rows, first_row);
     for (int i = 0; i < layers; ++i) b.data[i] = static_cast<const std::byte*>(arrays[i]);
     return b;
   }
@@ -91,6 +91,7 @@ struct batch_view {
   /// The sample that a row of a domain is a part of; -1 if that is not known, because an operator
   /// has made the rows.
   std::int64_t sample_of(int domain, std::int64_t row) const {
+    if (domain >= domains) return -1;
     for (; domain > batch::domain; domain = parent_of(domain)) {
       const int* const offsets = rows.offsets[domain];
       const int sequences = offsets == nullptr ? 0 : rows.count[parent_of(domain)];

@@ -66,7 +66,7 @@ class bfloat16_copies {
   static constexpr layout_table needs = make();
 
   const model<P>* model_;
-  owned_array<engine::cpu::aligned_buffer> copies_;
+  owned_array<engine::aligned_buffer> copies_;
   owned_array<float*> pointers_;
 };
 

@@ -12,7 +12,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -56,8 +56,8 @@ LAMINA_COLD inline std::vector<int> counterparts(const parameter_list_view& to,
 /// to = (1 - tau) to + tau from, in doubles.
 template <class Real>
 LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t count, double tau) {
-  const Real* const from = engine::cpu::numbers_at<Real>(from_memory);
-  Real* const to = engine::cpu::numbers_at<Real>(to_memory);
+  const Real* const from = engine::numbers_at<Real>(from_memory);
+  Real* const to = engine::numbers_at<Real>(to_memory);
   for (std::size_t i = 0; i < count; ++i)
     to[i] = static_cast<Real>((1 - tau) * static_cast<double>(to[i]) +
                               tau * static_cast<double>(from[i]));

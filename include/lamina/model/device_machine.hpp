@@ -42,7 +42,7 @@ class device_machine {
     machine_.run(given, seed, step);
   }
   int rows(int domain) const { return machine_.rows(domain); }
-  engine::cpu::sequence_rows sequences(int domain) { return machine_.sequences(domain); }
+  engine::sequence_rows sequences(int domain) { return machine_.sequences(domain); }
   template <int V>
   float* address() {
     return machine_.template address<V>();

@@ -197,7 +197,7 @@ class evaluator {
     constexpr bool batched = reader::yields_batches<Reader>;
     static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                   "lamina: reader: expected mini-batches, ranges of samples: put | "
-                  "lamina::reader::batch(n) behind the reader");
+                  "lamina::reader::batch(n) after the reader");
     constexpr int layers = P::desc.count.data;
     constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
     constexpr bool fits = fields == layers;

@@ -112,7 +112,7 @@ template <fixed_string Name, class X>
 requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) feed_nothing
     feed(const X&) {
   static_assert(check<never<X>, gets_type<X>>,
-                "lamina: feed: expected numbers one behind the other, or a container for each "
+                "lamina: feed: expected contiguous numbers, or a container for each "
                 "sequence");
   return {};
 }

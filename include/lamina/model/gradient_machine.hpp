@@ -38,7 +38,7 @@ class gradient_machine {
   using real = real_of<P>;
   static_assert(
       check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
-      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+      "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 
   static_assert(
       check<detail::accepts_program<Machine>, typename detail::refused_operator<Machine>::type>,

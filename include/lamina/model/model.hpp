@@ -12,7 +12,7 @@
 #include <lamina/core/file.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
@@ -104,7 +104,7 @@ class model {
   requires(!std::is_convertible_v<Given, std::uint64_t> && !is_shared_parameters<Given>)
       model(P, const Given&, const More&...) {
     static_assert(check<never<P, Given>, gets_type<Given>>,
-                  "lamina: model: expected a seed behind the program, model m{program, 7}, or "
+                  "lamina: model: expected a seed after the program, model m{program, 7}, or "
                   "share_parameters_of(other)");
   }
 
@@ -239,9 +239,7 @@ class model {
     return pointers_.get();
   }
   /// The owner of parameter i's memory.
-  const std::shared_ptr<engine::cpu::aligned_buffer>& owner(int i) const {
-    return memory(), owners_[i];
-  }
+  const std::shared_ptr<engine::aligned_buffer>& owner(int i) const { return memory(), owners_[i]; }
 
  private:
   [[noreturn]] LAMINA_COLD static void fail_moved() {
@@ -249,7 +247,7 @@ class model {
   }
   LAMINA_COLD void create() {
     for (int i = 0; i < parameter_arrays(); ++i) {
-      owners_[i] = std::make_shared<engine::cpu::aligned_buffer>(parameters_in<P>().floats(i));
+      owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
   }
@@ -378,7 +376,7 @@ class model {
   void import_values(int i, const real* from) { pack_like(describe(i), from, memory()[i]); }
 
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
-  using owner_type = std::shared_ptr<engine::cpu::aligned_buffer>;
+  using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
   owned_array<float*> pointers_{at_least};  // evaluators keep the address of its elements
   training_memory training_;

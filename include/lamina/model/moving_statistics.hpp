@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/stored_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -84,14 +84,14 @@ class moving_statistics {
   /// Copies the model's values again.
   void refresh() {
     for (int i = 0; i < count; ++i) {
-      engine::cpu::aligned_buffer& to = copies_[i];
+      engine::aligned_buffer& to = copies_[i];
       std::memcpy(to.data(), model_[parameter(i)], to.size() * sizeof(float));
     }
   }
 
  private:
   float* const* model_;
-  engine::cpu::aligned_buffer copies_[at_least_one(count)];
+  engine::aligned_buffer copies_[at_least_one(count)];
   owned_array<float*> pointers_;
 };
 

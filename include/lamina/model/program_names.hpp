@@ -12,6 +12,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/program/program.hpp>
+#include <lamina/program/variable_name.hpp>
 #include <lamina/transform/prune.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -35,16 +36,6 @@ template <program_type P>
 constexpr int variable_named(std::string_view name) {
   return detail::find_variable(P::desc, P::desc.names, P::desc.count.names, P::desc.count.variables,
                                name);
-}
-
-/// The name of a variable as text.
-inline std::string variable_name(const program_view& p, int variable) {
-  name_writer count{nullptr};
-  write_name(p, variable, count);
-  std::string name(static_cast<std::size_t>(count.length), ' ');
-  name_writer w{name.data()};
-  write_name(p, variable, w);
-  return name;
 }
 
 namespace detail {

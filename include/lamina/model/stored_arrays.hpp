@@ -14,8 +14,8 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/padding.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/model/program_names.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/plan/run_time_tables.hpp>
@@ -41,7 +41,7 @@ struct parameter_info {
 /// `Real` is the element type of the parameter; memory is measured in floats.
 template <class Real>
 LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Real* to) {
-  const Real* const from = engine::cpu::numbers_at<Real>(memory);
+  const Real* const from = engine::numbers_at<Real>(memory);
   if (info.panel) return engine::cpu::unpack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
     std::copy_n(from + static_cast<std::ptrdiff_t>(r) * padded(info.columns), info.columns,
@@ -49,7 +49,7 @@ LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Re
 }
 template <class Real>
 LAMINA_COLD void pack_like(const parameter_info& info, const Real* from, float* memory) {
-  Real* const to = engine::cpu::numbers_at<Real>(memory);
+  Real* const to = engine::numbers_at<Real>(memory);
   if (info.panel) return engine::cpu::pack(info.rows, info.columns, from, to);
   for (int r = 0; r < info.rows; ++r)
     std::copy_n(from + static_cast<std::ptrdiff_t>(r) * info.columns, info.columns,

@@ -111,7 +111,7 @@ class tensor_file_reader {
     for (std::uint64_t n = table.number<std::uint64_t>("number of entries"); n > 0; --n) {
       tensor_entry& e = entries.emplace_back();
       e.name = content(table, "name");
-      table.bytes((8 - e.name.size() % 8) % 8, "zeros behind a name");
+      table.bytes((8 - e.name.size() % 8) % 8, "zeros after a name");
       sizes.push_back(read_shape(table, e));
       expected += whole_stripes(sizes.back());
       if (expected > size)
@@ -142,7 +142,7 @@ class tensor_file_reader {
     if (rest == 0) return;
     char last[checksum::stripe];
     std::memcpy(last, to.data() + size - rest, rest);
-    from_.read(last + rest, checksum::stripe - rest, "zeros behind data");
+    from_.read(last + rest, checksum::stripe - rest, "zeros after data");
     sum.add(last, checksum::stripe);
   }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -19,7 +19,7 @@ class training_memory {
   /// The type of the optimizer, by an address; null if there is nothing to go on from.
   const void* optimizer = nullptr;
   /// All accumulators, by parameter and state, in the layout of the parameters.
-  engine::cpu::aligned_buffer accumulators{};
+  engine::aligned_buffer accumulators{};
   /// The updates and the passes so far.
   std::int64_t steps = 0;
   int passes = 0;

@@ -25,8 +25,8 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
-/// The same as record_gradient for an operator with one output and no lists. Most operators are
-/// such, and the code for lists would double the compile time of each of them.
+/// What record_gradient does, for an operator with one output and no lists. Most operators are
+/// of this kind, and the code for lists would double the compile time of each of them.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {

@@ -24,7 +24,7 @@ LAMINA_FN constexpr float norm_scale(float norm, float limit) {
   return norm > limit ? limit / norm : 1.f;
 }
 
-/// The same for several gradients together, from the sum of the squares of their norms. Fluid:
+/// The factor for several gradients together, from the sum of the squares of their norms. Fluid:
 /// GradientClipByGlobalNorm.
 LAMINA_FN inline float shared_scale(double squares, float limit) {
   const double norm = math::sqrt(squares);

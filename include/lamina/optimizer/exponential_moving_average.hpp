@@ -36,8 +36,8 @@ class exponential_moving_average {
   void update(Parameters& parameters) {
     accumulate(parameters, decay_);
   }
-  /// The same with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which gives early
-  /// values less weight; Fluid's argument thres_steps, usually the step.
+  /// Adds the parameters with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which gives
+  /// early values less weight; Fluid's argument thres_steps, usually the step.
   template <parameter_access Parameters>
   void update(Parameters& parameters, std::int64_t thres_steps) {
     const double ramp =

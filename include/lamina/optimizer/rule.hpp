@@ -85,7 +85,7 @@ struct rule {
                   "scalar...) and a member learning_rate or scalars(step)");
     constexpr bool places = sizeof...(Place) < 2 && (typed_place<Place> && ...);
     static_assert(check<places, gets_type<Place...>>,
-                  "lamina: train: expected a place behind the options, as lamina::cuda::place{0, "
+                  "lamina: train: expected a place after the options, as lamina::cuda::place{0, "
                   "lamina::cuda::tf32}");
     if constexpr (traits<Derived>::complete && places)
       return train_with(static_cast<const Derived&>(*this), model, std::forward<Reader>(reader),

@@ -133,8 +133,8 @@ struct piecewise_decay {
     static_assert(check<few, expects<most>, gets<static_cast<int>(V)>>,
                   "lamina: piecewise_decay takes at most 16 values");
   }
-  /// The same from lists whose lengths are known at run time; throws lamina::error for invalid
-  /// lists.
+  /// A piecewise_decay from lists whose lengths are known at run time; throws lamina::error for
+  /// invalid lists.
   constexpr piecewise_decay(std::span<const std::int64_t> ends, std::span<const float> rates) {
     require(rates.size() == ends.size() + 1,
             "lamina: piecewise_decay: expected one value more than boundaries");

@@ -109,7 +109,7 @@ struct update_operator : operator_definition {
                                                    const T* norm = nullptr) {
     apply_prepared(param, prepared(param, grad, number), state, number, norm);
   }
-  /// The same with a prepared gradient.
+  /// Updates one element with a gradient that is prepared (scaled, clipped, with decay).
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply_prepared(T& param, T grad, T* state,
                                                             const T* number,

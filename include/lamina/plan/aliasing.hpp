@@ -39,7 +39,8 @@ constexpr int last_need(int v) {
 
 namespace detail {
 
-/// Finds the values of a program of one block, where a variable has one value in a run.
+/// Finds the values that share memory in a program of one block, where a variable has one value in
+/// a run.
 template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;

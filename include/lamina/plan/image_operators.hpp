@@ -65,8 +65,8 @@ struct channel_normalize_slope : pointwise {
   }
 };
 
-/// The same where a channel is one number per row: batch_norm passes a batch of one row unchanged,
-/// with a Slope of 0, and 0 times an infinite X must not give NaN.
+/// channel_normalize_slope where a channel is one number per row: batch_norm passes a batch of one
+/// row unchanged, with a Slope of 0, and 0 times an infinite X must not give NaN.
 struct column_normalize_slope : channel_normalize_slope {
   static constexpr const char* type = "column_normalize_slope";
   template <class T>

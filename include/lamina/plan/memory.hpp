@@ -50,7 +50,7 @@ struct no_rows_apart {
 /// memory only where row r of one takes the memory of row r of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
-constexpr auto place_variables() {
+constexpr auto plan_memory() {
   constexpr const program_desc& p = P::desc;
   constexpr int variables = L.count.variables;
   constexpr int groups = B.count;

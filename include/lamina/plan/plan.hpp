@@ -124,7 +124,7 @@ struct plan {
   static constexpr auto reach = find_reach<P, lowered, loops>();
   static constexpr auto views = find_views<P, lowered, loops, reach>();
   static constexpr auto same = find_aliasing<P, lowered, grouped>();
-  static constexpr auto memory = place_variables<P, lowered, grouped, reach, views, same>();
+  static constexpr auto memory = plan_memory<P, lowered, grouped, reach, views, same>();
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;

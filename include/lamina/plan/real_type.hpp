@@ -34,7 +34,7 @@ constexpr dtype real_type(const Program& p) {
   return has_double ? dtype::float64 : dtype::float32;
 }
 
-/// The same as a C++ type.
+/// The type of a program's real numbers as a C++ type: float or double.
 template <class P>
 using real_of = std::conditional_t<real_type(P::desc) == dtype::float64, double, float>;
 /// Whether a program computes in float.

@@ -76,7 +76,7 @@ class distinct_names {
     for (int k = 0; k < b_.keys.count; ++k)
       if (number < b_.keys[k].next && stem == b_.keys[k].key) require_variables(name, stem, number);
   }
-  /// The same for a layer's own name: reports it if two variables would have the same name.
+  /// Checks a layer's own name: reports it if two variables would have the same name.
   constexpr void require_variables(int name, std::string_view key, int number) {
     for (int v = 0; v < b_.variables.count; ++v) {
       const variable_desc& mine = b_.variables.items[v];

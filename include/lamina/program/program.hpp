@@ -256,7 +256,7 @@ consteval bool accept() {
                   "lamina: block: a variable is used in its own block and those inside of it");
   } else if constexpr (f.kind == fault_kind::stale_rows) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
-                  "lamina: rows: a variable has the rows from before an operator made them anew, "
+                  "lamina: rows: a variable has the rows from before an operator changed them, "
                   "and is used with one of the new rows");
   } else if constexpr (f.kind == fault_kind::option_range) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,

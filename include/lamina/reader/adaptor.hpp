@@ -66,9 +66,10 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
       !generated,
       "lamina::reader: a generator is one pass and cannot be read again: pipe the function "
       "that makes it, `read | batch(32)`, not `read() | batch(32)`");
-  static_assert(generated || readable<R>,
-                "lamina::reader: the left side of | is no reader: expected a copyable range, or a "
-                "callable without arguments (or of the pass number) that returns a range");
+  static_assert(
+      generated || readable<R>,
+      "lamina::reader: the left side of | is not a reader: expected a copyable range, or a "
+      "callable without arguments (or of the pass number) that returns a range");
   return detail::no_elements;
 }
 

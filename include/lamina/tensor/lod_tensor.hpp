@@ -16,7 +16,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The rows [first, end) of a tensor.
-inline tensor rows_of(const tensor& t, std::size_t first, std::size_t end) {
+inline tensor rows_between(const tensor& t, std::size_t first, std::size_t end) {
   return t.visit([&]<class T>(const xt::xarray<T>& from) {
     tensor_shape shape(from.shape().begin(), from.shape().end());
     if (shape.empty() || first > end || end > shape[0])
@@ -60,10 +60,10 @@ class lod_tensor : public tensor {
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
   /// The sequences [first, end) of the outermost level; rows if there is no level.
   lod_tensor slice(std::size_t first, std::size_t end) const {
-    if (lod_.empty()) return rows_of(*this, first, end);
+    if (lod_.empty()) return rows_between(*this, first, end);
     lamina::lod part = lod_.slice(first, end);
     const lamina::lod::level rows = lod_.absolute(0);
-    return lod_tensor(rows_of(*this, rows[first], rows[end]), std::move(part));
+    return lod_tensor(rows_between(*this, rows[first], rows[end]), std::move(part));
   }
   /// At most `parts` pieces of whole sequences of the outermost level, with numbers as equal as
   /// possible. Fluid: SplitLoDTensor.
@@ -144,7 +144,8 @@ lod_tensor sequences(const std::vector<std::vector<T>>& from) {
   return lod_tensor(tensor({rows, element::width}, values), lod::from_lengths({lengths}));
 }
 
-/// The same with two levels: `nested_sequences<float>({{{1, 2}, {3}}, {{4}}})`.
+/// Ragged data of two levels as one array [rows, 1]: `nested_sequences<float>({{{1, 2}, {3}},
+/// {{4}}})`.
 template <class T>
 lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from) {
   std::vector<std::vector<T>> inner;

@@ -13,7 +13,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/train/best_value.hpp>
@@ -97,7 +97,7 @@ class early_stopping {
   template <class F>
   void each_array(F&& f) {
     for (int i = 0; i < model_.parameter_arrays(); ++i)
-      f(engine::cpu::numbers_at<real>(model_.memory()[i]), parameters_in<P>().numbers(i));
+      f(engine::numbers_at<real>(model_.memory()[i]), parameters_in<P>().numbers(i));
   }
   LAMINA_COLD void keep() {
     parameters_.clear();

@@ -51,7 +51,7 @@ class gradient_part {
 
  private:
   LAMINA_COLD static owned_array<float*> allocate(const bool* updated,
-                                                  engine::cpu::aligned_buffer& memory) {
+                                                  engine::aligned_buffer& memory) {
     const parameter_list_view all = parameters_in<P>();
     std::size_t floats = 0;
     for (int i = 0; i < all.size(); ++i)
@@ -67,7 +67,7 @@ class gradient_part {
   }
 
   moving_statistics<P> statistics_;
-  engine::cpu::aligned_buffer memory_;
+  engine::aligned_buffer memory_;
   owned_array<float*> gradients_;
   engine::cpu::machine<Training> machine_;
 };

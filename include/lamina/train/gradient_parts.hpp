@@ -117,14 +117,14 @@ class gradient_parts {
     using vector = engine::cpu::vector_in<real>;
     constexpr int lanes = engine::cpu::lanes_in<real>;
     const std::size_t n = end - first;  // whole vectors
-    const real* const mine = engine::cpu::numbers_at<real>(gradients_[i]) + first;
+    const real* const mine = engine::numbers_at<real>(gradients_[i]) + first;
     const vector own(weight_[0]);
     for (std::size_t k = 0; k < n; k += lanes)
       vector(weight_[0] != 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
           .store_aligned(to + k);
     for (std::size_t t = 1; t < machines_.size(); ++t) {
       if (weight_[t] == 0) continue;
-      const real* const from = engine::cpu::numbers_at<real>(machines_[t]->gradient(i)) + first;
+      const real* const from = engine::numbers_at<real>(machines_[t]->gradient(i)) + first;
       const vector w(weight_[t]);
       for (std::size_t k = 0; k < n; k += lanes)
         engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
@@ -141,7 +141,7 @@ class gradient_parts {
           if (weight_[t] != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
         return;
       }
-    add(i, 0, count, engine::cpu::numbers_at<real>(gradients_[i]));
+    add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
   }
 
   /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error where
@@ -252,8 +252,8 @@ class gradient_parts {
         if (rows(i) != nullptr) f(i, 0, nullptr, nullptr);
         continue;
       }
-      f(i, parameters_in<P>().numbers(i), engine::cpu::numbers_at<real>(gradients_[i]),
-        engine::cpu::numbers_at<real>(sum));
+      f(i, parameters_in<P>().numbers(i), engine::numbers_at<real>(gradients_[i]),
+        engine::numbers_at<real>(sum));
       sum += parameters_in<P>().floats(i);
     }
   }
@@ -304,7 +304,7 @@ class gradient_parts {
   double divisor_of_all_ = 0;
   quotient_sums joined_;
   std::int64_t first_[batch_view<P>::domains] = {};
-  engine::cpu::aligned_buffer sum_memory_;
+  engine::aligned_buffer sum_memory_;
   std::vector<rows_type> row_sums_;
 };
 

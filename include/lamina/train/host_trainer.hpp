@@ -42,7 +42,7 @@ class host_trainer {
   static constexpr int states = traits::state_count;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
-      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+      "lamina: train: gradients do not flow through a handle whose rows a loop changes");
   static_assert(check<detail::accepts_program<engine::cpu::machine<fused>>,
                       typename detail::refused_operator<engine::cpu::machine<fused>>::type>,
                 "lamina: a program in double: this computes in float alone");
@@ -224,7 +224,7 @@ class host_trainer {
       for (int s = 0; s < states; ++s) {
         accumulator_pointers_[i * states + s] = at;
         if (!goes_on)
-          std::fill_n(engine::cpu::numbers_at<real>(at), all.numbers(i),
+          std::fill_n(engine::numbers_at<real>(at), all.numbers(i),
                       static_cast<real>(traits::initial_state(*used_, s)));
         at += all.floats(i);
       }
@@ -252,9 +252,9 @@ class host_trainer {
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-    real* array[2 + states] = {engine::cpu::numbers_at<real>(model_.memory()[i]) + first, nullptr};
+    real* array[2 + states] = {engine::numbers_at<real>(model_.memory()[i]) + first, nullptr};
     for (int s = 0; s < states; ++s)
-      array[2 + s] = engine::cpu::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
+      array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows)
       if (parts_->rows(i) != nullptr)
         return engine::cpu::call_kernel<rows_update>::run(param, array, *parts_->rows(i), number);
@@ -334,7 +334,7 @@ class host_trainer {
           update_parameter(i, 0,
                            {nullptr, lies.rows, lies.columns, padded(lies.columns), dtype_of<real>,
                             lies.panel, nullptr, 0},
-                           engine::cpu::numbers_at<real>(gradient), scale);
+                           engine::numbers_at<real>(gradient), scale);
         continue;
       }
       // Sums of 16-float lines, some of which stay in the cache between the sum and the update. A
@@ -346,7 +346,7 @@ class host_trainer {
       const std::size_t end = lines * (part + 1) / parts * alignment_floats;
       for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
         const std::size_t b = std::min<std::size_t>(end, a + together);
-        real* const sum = at_once ? sums : engine::cpu::numbers_at<real>(gradient) + a;
+        real* const sum = at_once ? sums : engine::numbers_at<real>(gradient) + a;
         if ((what & adds) != 0) parts_->add(i, a, b, sum);
         if ((what & updates) != 0 && updated) {
           const int count = static_cast<int>(b - a);
@@ -364,9 +364,9 @@ class host_trainer {
       const parameter_layout& lies = parameter_table<P>::table.of[i];
       norms_[i] = parts_->gradient(i) == nullptr
                       ? 0.0f
-                      : static_cast<float>(engine::cpu::norm_of(
-                            lies.rows, lies.columns, lies.panel,
-                            engine::cpu::numbers_at<real>(parts_->gradient(i))));
+                      : static_cast<float>(
+                            engine::cpu::norm_of(lies.rows, lies.columns, lies.panel,
+                                                 engine::numbers_at<real>(parts_->gradient(i))));
       if constexpr (any_rows)
         if (parts_->rows(i) != nullptr)
           norms_[i] = static_cast<float>(engine::cpu::norm_of(*parts_->rows(i)));
@@ -387,7 +387,7 @@ class host_trainer {
   bool torn_ = false;       // some parameters are already updated
   bool ran_parts_ = false;  // the last mini-batch ran in parts
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
-  engine::cpu::aligned_buffer accumulators_;
+  engine::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)},
       no_gradients_{capacity};
   std::optional<engine::cpu::machine<fused>> fused_;

@@ -49,12 +49,12 @@ void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Train
   using statistics = moving_statistics<P>;
   using real = real_of<P>;
   for (int i = 0; i < statistics::count; ++i) {
-    real* const to = engine::cpu::numbers_at<real>(to_model.memory()[statistics::parameter(i)]);
+    real* const to = engine::numbers_at<real>(to_model.memory()[statistics::parameter(i)]);
     const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
     bool first = true;
     for (std::size_t t = 0; t < parts.size(); ++t) {
       if (weight[t] <= 0) continue;
-      const real* const from = engine::cpu::numbers_at<real>(parts[t]->statistics().copy(i));
+      const real* const from = engine::numbers_at<real>(parts[t]->statistics().copy(i));
       for (std::size_t k = 0; k < n; ++k) to[k] = (first ? real(0) : to[k]) + weight[t] * from[k];
       first = false;
     }

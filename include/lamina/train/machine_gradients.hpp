@@ -62,13 +62,13 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
                           static_cast<real>(weight[k]));
       }
     } else if (to.gradient(i) != nullptr) {
-      real* const sum = engine::cpu::numbers_at<real>(to.gradient(i));
+      real* const sum = engine::numbers_at<real>(to.gradient(i));
       const std::size_t n = parameters_in<P>().numbers(i);
       std::fill_n(sum, n, real(0));
       for (std::size_t k = 0; k < machines.size(); ++k) {
         const float* const memory = machines.begin()[k]->gradient_memory(i);
         if (memory == nullptr || weight[k] == 0) continue;
-        const real* const from = engine::cpu::numbers_at<real>(memory);
+        const real* const from = engine::numbers_at<real>(memory);
         const real w = static_cast<real>(weight[k]);
         for (std::size_t j = 0; j < n; ++j) sum[j] += w * from[j];
       }
@@ -77,13 +77,13 @@ LAMINA_COLD void join_machines(std::initializer_list<gradient_machine<P>*> machi
   using statistics = moving_statistics<P>;
   for (int i = 0; i < statistics::count && all_rows > 0; ++i) {
     const int p = statistics::parameter(i);
-    real* const mean = engine::cpu::numbers_at<real>(m.memory()[p]);
+    real* const mean = engine::numbers_at<real>(m.memory()[p]);
     for (std::size_t j = 0; j < parameters_in<P>().numbers(p); ++j) {
       double value = 0;
       for (std::size_t k = 0; k < machines.size(); ++k)
         value += rows[k] / all_rows *
                  static_cast<double>(
-                     engine::cpu::numbers_at<real>(machines.begin()[k]->statistics().copy(i))[j]);
+                     engine::numbers_at<real>(machines.begin()[k]->statistics().copy(i))[j]);
       mean[j] = static_cast<real>(value);
     }
   }

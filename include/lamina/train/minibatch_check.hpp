@@ -62,7 +62,7 @@ constexpr bool are_minibatches() {
   constexpr bool batched = reader::yields_batches<Reader>;
   static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
-                "lamina::reader::batch(n) behind the reader");
+                "lamina::reader::batch(n) after the reader");
   if constexpr (readable && batched)
     return are_samples<P, reader::yield_of<Reader>>();
   else

@@ -95,7 +95,7 @@ class optimizer_state {
  private:
   Opt opt_;
   const Opt* used_ = &opt_;
-  engine::cpu::aligned_buffer memory_;
+  engine::aligned_buffer memory_;
   std::vector<float*> pointers_;
 };
 

@@ -188,14 +188,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
   const owned_array<float*> accumulators(count);
   std::size_t floats = 0;
   for (const int i : owners.parameter) floats += i < 0 ? 0 : parameters_in<P>().floats(i);
-  engine::cpu::aligned_buffer memory(floats);
+  engine::aligned_buffer memory(floats);
   float* at = memory.data();
   for (int a = 0; a < count; ++a) {
     const int i = owners.parameter[a];
     accumulators[a] = at;
     if (i < 0) continue;
     using real = real_of<P>;
-    std::fill_n(engine::cpu::numbers_at<real>(at), parameters_in<P>().numbers(i),
+    std::fill_n(engine::numbers_at<real>(at), parameters_in<P>().numbers(i),
                 static_cast<real>(owners.first[a]));
     at += parameters_in<P>().floats(i);
   }
@@ -217,9 +217,8 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
 template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
-  static_assert(
-      check<!loop_gradient_check<P>::found, typename loop_gradient_check<P>::name>,
-      "lamina: train: gradients do not flow through a handle whose rows a loop makes anew");
+  static_assert(check<!loop_gradient_check<P>::found, typename loop_gradient_check<P>::name>,
+                "lamina: train: gradients do not flow through a handle whose rows a loop changes");
   constexpr bool reads = reads_minibatches<P>() || is_faulty<P>;
   static_assert(check<reads>,
                 "lamina: run: the program has no layer::read_minibatch; one that computes the cost "
@@ -227,7 +226,7 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   constexpr bool batched = reader::yields_batches<Reader>;
   static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
-                "lamina::reader::batch(n) behind the reader");
+                "lamina::reader::batch(n) after the reader");
   constexpr int layers = P::desc.count.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::reader_element_t<Reader>>;
   constexpr bool fits = fields == layers || !reads || is_faulty<P>;
@@ -242,7 +241,7 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     at.number + sizeof(typename Places::arithmetic);
   };
   static_assert(check<one, gets_type<Places>>,
-                "lamina: run: expected one place behind the options, as lamina::cuda::place{0, "
+                "lamina: run: expected one place after the options, as lamina::cuda::place{0, "
                 "lamina::cuda::tf32}");
   if constexpr (reads && batched && fits && fed::ok && one && !is_faulty<P>)
     return run_at(at, trained, batches, options);
@@ -268,7 +267,7 @@ template <class... Place>
 run_summary run(detail::some_model, detail::no_reader, const run_program_options& = {},
                 const Place&...) {
   static_assert(never<Place...>,
-                "lamina: run: expected a reader of mini-batches behind the model, run(model, "
+                "lamina: run: expected a reader of mini-batches after the model, run(model, "
                 "samples | lamina::reader::batch(32))");
   return {};
 }

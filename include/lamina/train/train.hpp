@@ -95,7 +95,7 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
   constexpr bool batched = reader::yields_batches<Reader>;
   static_assert(check<batched, gets_type<reader::yield_of<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
-                "lamina::reader::batch(n) behind the reader");
+                "lamina::reader::batch(n) after the reader");
   constexpr int layers = P::desc.count.data;
   constexpr int fields = detail::fields_a_sample<layers, reader::yield_of<Reader>>;
   constexpr bool fits = fields == layers || is_faulty<P> || reads;
@@ -130,7 +130,7 @@ auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, c
                 "lamina: train: expected a model, train(model, reader), found a program; put "
                 "lamina::model m{program} before it");
   static_assert(check<program_type<Other>, gets_type<Other>>,
-                "lamina: train: expected a model and a reader behind it, train(model, reader)");
+                "lamina: train: expected a model and a reader after it, train(model, reader)");
   return train_result{};
 }
 

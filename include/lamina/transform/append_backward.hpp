@@ -47,7 +47,7 @@ constexpr void add_gradients(program_builder& b) {
   for (int i = 0; i < b.parameters.count; ++i) gradient_variable(b, b.parameters.items[i].variable);
   if (Data)
     for (int i = 0; i < b.data.count; ++i) gradient_variable(b, b.data.items[i]);
-  blocks.place_copies();
+  blocks.insert_copies();
 
   b.role = before;
   b.current_block = block_before;

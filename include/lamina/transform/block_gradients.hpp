@@ -129,7 +129,7 @@ class block_gradients {
 
   /// Puts the copies of carried variables at the start of their blocks. Their role is backward,
   /// because only gradients read them.
-  constexpr void place_copies() {
+  constexpr void insert_copies() {
     if (copies_.count == 0) return;
     const int old = b_.operators.count;
     b_.operators.take(copies_.count);

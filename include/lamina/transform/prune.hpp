@@ -177,7 +177,7 @@ constexpr pruned<P, Names...> prune(P) {
   static_assert(check<detail::all_targets<P>(targets, false)>,
                 "lamina: prune: no layer or variable of the program has this name");
   static_assert(check<detail::all_targets<P>(targets, true)>,
-                "lamina: prune: a variable of a loop or branch is not there behind it");
+                "lamina: prune: a variable of a loop or branch does not exist after it");
   return {};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feed of a whole sample.
-// expect-error: static.assert.*feed: expected numbers one behind the other, or a container for each sequence
+// expect-error: static.assert.*feed: expected contiguous numbers, or a container for each sequence
 // expect-fact: gets_type<.*sample>
 // expect-lines: 12
 #include <lamina/layers/data.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of what a loop carries while it makes its sequences longer.
 // expect-error: static.assert.*train: gradients do not flow through a handle whose rows a loop
-// makes anew expect-fact: named<'w', 'h', 'i', 'l', 'e', '_', '0' expect-lines: 14
+// expect-fact: named<'w', 'h', 'i', 'l', 'e', '_', '0'
+// expect-lines: 14
 #include <tuple>
 
 #include <lamina/layers/layers.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program with a branch on several threads.
 // expect-error: static.assert.*loops_on_threads: a program with loops or branches runs on one
-// thread expect-lines: 12
+// expect-lines: 12
 #include <lamina/lamina.hpp>
 #include <lamina/model/loops_on_threads.hpp>
 

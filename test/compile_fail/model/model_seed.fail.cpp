@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something else than a seed behind the program.
-// expect-error: static.assert.*model: expected a seed behind the program
+// expect-error: static.assert.*model: expected a seed after the program
 // expect-fact: gets_type<.*char
 // expect-lines: 11
 #include <lamina/lamina.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something behind the options of run that is no place of a type of its own.
-// expect-error: static.assert.*run: expected one place behind the options
+// expect-error: static.assert.*run: expected one place after the options
 // expect-lines: 12
 #include <vector>
 

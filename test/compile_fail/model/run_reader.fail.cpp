@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training loop is run with what is no reader.
-// expect-error: static.assert.*run: expected a reader of mini-batches behind the model
+// expect-error: static.assert.*run: expected a reader of mini-batches after the model
 // expect-lines: 12
 #include <vector>
 

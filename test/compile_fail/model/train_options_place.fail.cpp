@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place of tensor cores among the options, where its type would be lost.
-// expect-error: static.assert.*cuda: place: of tf32 and bfloat16 it stands behind the options
+// expect-error: static.assert.*cuda: place: a place of tf32 or bfloat16 follows the options
 // expect-lines: 12
 #include <lamina/engine/cuda/place.hpp>
 #include <lamina/optimizer/train_options.hpp>

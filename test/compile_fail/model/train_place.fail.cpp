@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something behind the options of train that is no place of a type of its own.
-// expect-error: static.assert.*train: expected a place behind the options
+// expect-error: static.assert.*train: expected a place after the options
 // expect-lines: 12
 #include <lamina/core/place.hpp>
 #include <lamina/optimizer/sgd.hpp>

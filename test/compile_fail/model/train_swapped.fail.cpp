@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reader and model in the wrong order.
-// expect-error: static.assert.*train: expected a model and a reader behind it, train\(model,
-// reader\) expect-fact: gets_type<.*reader expect-lines: 11
+// expect-error: static.assert.*train: expected a model and a reader after it, train\(model,
+// expect-fact: reader\)
+// expect-fact: gets_type<.*reader
+// expect-lines: 11
 #include <array>
 #include <vector>
 

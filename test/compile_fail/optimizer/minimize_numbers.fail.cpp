@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect-error: lamina: minimize: inside of a program an optimizer's own numbers are the same in
-// each step expect-fact: gets_type<falling>
+// expect-fact: each step
+// expect-fact: gets_type<falling>
 #include <array>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number is no reader.
-// expect-error: the left side of \| is no reader: expected a copyable range
+// expect-error: the left side of \| is not a reader: expected a copyable range
 // expect-lines: 12
 #include <lamina/reader/batch.hpp>
 #include <lamina/reader/first_n.hpp>

@@ -14,7 +14,7 @@
 
 #include "engine/cuda/train_both.hpp"
 
-#include <lamina/executor/variable_name.hpp>
+#include <lamina/program/variable_name.hpp>
 #include <lamina/transform/append_backward.hpp>
 
 namespace test {
@@ -108,7 +108,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
     if (same) return;
     char line[200];
     std::snprintf(line, sizeof line, "%s in row %d, column %d: %g on the CPU, %g on a device\n",
-                  lamina::name_of(derived::view(), v).c_str(), r, j, u, w);
+                  lamina::variable_name(derived::view(), v).c_str(), r, j, u, w);
     apart += line;
   };
   const auto compare = [&](int v) {

@@ -111,7 +111,7 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
   lamina::scope scope;
   executor.run_startup(inside.view(), scope);
   for (int i = 0; i < inside_type::desc.count.parameters; ++i)
-    scope.var(lamina::name_of(inside.view(), inside.view().parameters[i].variable)) =
+    scope.var(lamina::variable_name(inside.view(), inside.view().parameters[i].variable)) =
         lamina::tensor(first.get(i)).cast(lamina::dtype::float64);
   std::size_t next = 0;
   lamina::run_options options;
@@ -137,7 +137,8 @@ TEST_CASE("a training loop inside of a program reads sequences, and trains as on
 
   REQUIRE(inside_type::desc.count.parameters == outside_type::desc.count.parameters);
   for (int i = 0; i < inside_type::desc.count.parameters; ++i) {
-    const std::string name = lamina::name_of(inside.view(), inside.view().parameters[i].variable);
+    const std::string name =
+        lamina::variable_name(inside.view(), inside.view().parameters[i].variable);
     INFO(name);
     const auto a = in.get(i), b = out.get(i), begin = first.get(i);
     const auto exact = scope.get(name).cast<double>();

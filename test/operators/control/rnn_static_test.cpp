@@ -96,7 +96,7 @@ std::vector<lod_tensor> run(P, std::size_t rows) {
   lamina::feed_map feed;
   for (int i = 0; i < 2; ++i) {
     const int v = P::view().data[i];
-    const std::string name = lamina::name_of(P::view(), v);
+    const std::string name = lamina::variable_name(P::view(), v);
     lamina::tensor_shape shape{rows, 2};
     if (name == "x") shape = {rows, 4, 3};
     std::vector<double> values(lamina::size_of(shape));

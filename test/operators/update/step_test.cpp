@@ -26,7 +26,7 @@ constexpr auto network = lamina::program([](lamina::block& main) {
 struct case_of_update {
   lamina::parameter_layout layout;
   std::vector<std::vector<double>> values;  // parameter, gradient, accumulators
-  std::vector<cpu::aligned_buffer> memory;
+  std::vector<lamina::engine::aligned_buffer> memory;
 
   std::ptrdiff_t at(int i) const {
     return layout.panel
@@ -169,7 +169,7 @@ void check_rows(const Opt& optimizer, bool lazy, bool decays = false) {
   const int numbers[] = {4, 0, 8, 5};
   for (const int columns : {7, 32}) {
     const std::size_t floats = static_cast<std::size_t>(rows * lamina::padded(columns));
-    std::vector<cpu::aligned_buffer> whole, some;
+    std::vector<lamina::engine::aligned_buffer> whole, some;
     float *of_whole[arrays], *of_some[arrays];
     std::mt19937 random(5);
     std::uniform_real_distribution<float> uniform(0.1f, 1);

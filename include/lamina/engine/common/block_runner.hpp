@@ -17,8 +17,8 @@ namespace lamina::inline LAMINA_ABI::engine {
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
 ///   static constexpr int own_words(int loop);   the engine's own words per frame ...
-///   static void place_own(memory_type&, int loop, std::uintptr_t*);   ... and their addresses
-///   static void bind_rows(memory_type&);   after the rows of a mini-batch were set
+///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   ... and their
+///   addresses static void bind_rows(memory_type&);   after the rows of a mini-batch were set
 /// and, where the engine keeps values of its own in the frame of an iteration:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);

@@ -67,7 +67,7 @@ void require_real(const operator_call& c, const operand& o) {
   if (o && o.type != dtype_of<Real>)
     fail(c, {"expected elements of ", name_of(dtype_of<Real>), ", found ", name_of(o.type)});
 }
-/// The same for kernels that compute in float only.
+/// Throws unless the elements of `o` are floats, for kernels that compute in float only.
 inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
 /// Throws unless both have the same number of elements.

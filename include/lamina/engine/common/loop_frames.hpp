@@ -94,7 +94,7 @@ class loop_frames {
       if (!kept.late || known_[kept.domain]) push_rows(loop, frame, k);
     }
     if (Engine::own_words(l) > 0)
-      Engine::place_own(*memory_, l, frame + words - Engine::own_words(l));
+      Engine::set_own_addresses(*memory_, l, frame + words - Engine::own_words(l));
   }
   static word* domain_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count;
@@ -219,7 +219,7 @@ class loop_frames {
     for (int k = 0; k < loop.kept_count; ++k)
       if (frame[first_word + k] != 0)
         place(table.kept[loop.kept + k], from_word<float>(frame[first_word + k]));
-    if (Engine::own_words(l) > 0) Engine::place_own(*memory_, l, at);
+    if (Engine::own_words(l) > 0) Engine::set_own_addresses(*memory_, l, at);
     if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
   }
 

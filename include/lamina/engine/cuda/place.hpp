@@ -36,7 +36,7 @@ struct place {
   constexpr explicit place(int n = 0, Arithmetic = {}) : number(n) {}
   constexpr operator lamina::place() const {
     static_assert(std::is_same_v<Arithmetic, float32_type>,
-                  "lamina: cuda: place: of tf32 and bfloat16 it stands behind the options: "
+                  "lamina: cuda: place: a place of tf32 or bfloat16 follows the options: "
                   "train(model, reader, {.passes = 20}, lamina::cuda::place{0, "
                   "lamina::cuda::tf32})");
     return {place_kind::cuda, number};

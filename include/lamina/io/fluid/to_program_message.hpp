@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/executor/variable_name.hpp>
 #include <lamina/io/fluid/fluid_gradients.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 #include <lamina/program/program.hpp>
+#include <lamina/program/variable_name.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -81,7 +81,7 @@ class message_maker {
     for (const bool global : {true, false})
       for (int v = 0; v < p_.count.variables; ++v) {
         if ((p_.variables[v].block == 0) != global) continue;
-        std::string name = name_of(p_, v);
+        std::string name = variable_name(p_, v);
         if (!taken.insert(name).second) {
           if (global) {
             declared_[at(v)] = false;

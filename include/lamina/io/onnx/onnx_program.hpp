@@ -71,7 +71,7 @@ class onnx_program {
                   "'");
     return *found->second;
   }
-  /// The same, or null.
+  /// The description of a variable, or null if no block declares it.
   const variable_message* find_variable(const std::string& name) const {
     const auto found = variables_.find(name);
     return found == variables_.end() ? nullptr : found->second;

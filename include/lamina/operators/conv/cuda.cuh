@@ -97,7 +97,7 @@ std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
-  static constexpr filter_position filter{1, conv_attributes[3]};
+  static constexpr filter_argument filter{1, conv_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) { return fold_of<Kind>(s); }
   template <class Backend, conv_folds Folds>
   static void run_folded(Backend& b, const call_context& c) {
@@ -254,7 +254,7 @@ struct group_kernel<expression::group_expression<group_head::conv_dx, S>>
 template <>
 struct call_kernel<conv_filter_gradient_sum> {
   static constexpr bool launches = true;
-  static constexpr filter_position filter{2, conv_attributes[3]};
+  static constexpr filter_argument filter{2, conv_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) { return fold_of_filters(s); }
   template <class Backend, conv_folds Folds>
   static void launch_folded(Backend& b, const call_context& c) {
@@ -289,7 +289,7 @@ struct call_kernel<channel_sums> {
 template <>
 struct call_kernel<conv2d_transpose> {
   static constexpr bool launches = true;
-  static constexpr filter_position filter{1, conv_transpose_attributes[3]};
+  static constexpr filter_argument filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
     return detail::fold_of<conv_kind::spread>(s);
   }
@@ -320,7 +320,7 @@ struct call_kernel<conv2d_transpose> {
 template <>
 struct call_kernel<gradient_of<conv2d_transpose>> {
   static constexpr bool launches = true;
-  static constexpr filter_position filter{1, conv_transpose_attributes[3]};
+  static constexpr filter_argument filter{1, conv_transpose_attributes[3]};
   static constexpr conv_folds folds(const conv_shape& s) {
     return detail::fold_of<conv_kind::forward>(s) | fold_of_filters(s);
   }

@@ -35,8 +35,7 @@ struct depthwise_conv2d : conv2d {
   static constexpr const char* type = "depthwise_conv2d";
 };
 
-/// The same with depth: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw].
-/// Fluid: conv3d.
+/// conv2d of volumes: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw]. Fluid: conv3d.
 struct conv3d : conv2d {
   static constexpr const char* type = "conv3d";
   static constexpr std::array<attribute_desc, 6> attributes{

@@ -19,7 +19,8 @@ struct extent3 {
   constexpr bool least(int n) const { return depth >= n && height >= n && width >= n; }
 };
 
-/// `window` with depth.
+/// The stride, padding and dilation of a convolution or a pooling over volumes: `window` with a
+/// depth.
 struct window3 {
   extent3 stride = 1;
   extent3 padding = 0;

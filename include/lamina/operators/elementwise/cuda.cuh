@@ -44,7 +44,7 @@ struct pointwise_call_lines {
     T sum = 0;
     if (is_division<Op> && __is_same(T, std::int64_t) &&
         element(a.in[inputs - 1], a.in_type[inputs - 1], at.of[inputs - 1]) == 0) {
-      // The division of a whole number by 0 has no value.
+      // Dividing a whole number by 0 is an error, which the host reports.
       report_fault(a.fault, a.group, i);
     } else if (a.over.count == 1) {
       sum = value(a, at.of, input_index{}, scalar_index{});

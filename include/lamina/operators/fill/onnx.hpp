@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The number of a constant: the text of it has digits that the float has not.
+/// The number of a constant: its text has digits that the float does not have.
 inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
   const std::string digits = op.string("str_value");
   std::int64_t whole = 0;

@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/simple/definition.hpp>

@@ -30,8 +30,9 @@ class recurrent_function {
            : act_ == recurrent_activation::relu  ? (std::max)(x, Real(0))
                                                  : x;
   }
-  /// The same for n elements, in place; floats are computed in vectors. Doubles are not: the
-  /// exponential of xsimd 8 converts doubles to integers one by one, which is undefined for NaN.
+  /// Applies the function to n elements in place; floats are computed in vectors. Doubles are not:
+  /// the exponential of xsimd 8 converts doubles to integers one by one, which is undefined for
+  /// NaN.
   void apply(Real* x, std::size_t n) const {
     using vector = xsimd::batch<Real>;
     std::size_t i = 0;

@@ -41,7 +41,8 @@ inline std::string part_order(onnx_operator& op, std::int64_t size,
       w[(k * d + i) * n + static_cast<std::size_t>(from[k]) * d + i] = sign[k];
   return op.program().graph.constant(tensor({1, n, n}, w).cast(op.type_of("Input")));
 }
-/// Zeros [1, size] of the input's type: the bias of the recurrent product, which Fluid has not.
+/// Zeros [1, size] of the input's type: the bias of the recurrent product, which Fluid does not
+/// have.
 inline std::string no_bias(onnx_operator& op, std::int64_t size) {
   return op.program().graph.constant(
       tensor::zeros(op.type_of("Input"), {1, static_cast<std::size_t>(size)}));

@@ -29,7 +29,7 @@ struct padded_side {
   }
 };
 
-/// Both sides. Throws lamina::error for attributes that pad2d has not.
+/// The layouts of both sides. Throws lamina::error for attributes that pad2d does not support.
 struct padded_image {
   padded_side rows{}, columns{};
 

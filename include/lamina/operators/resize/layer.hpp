@@ -54,7 +54,8 @@ constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
-/// The same with the nearest element. Fluid: layers.resize_nearest.
+/// Resizes an image [C, H, W]; each element is that of the nearest position. Fluid:
+/// layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::nearest_interp, Size>(x, "nearest_interp", attr);

@@ -8,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// For each row of a result the row of the input that it is.
+/// For each row of a result, the number of the input row that is copied to it.
 using row_positions = std::vector<std::size_t>;
 
 /// The rows of x at `from`, of x's own type.

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/optimizer/update_operator.hpp>
@@ -181,7 +181,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// The same for a sparse gradient, which has only some of the rows.
+/// Copies a sparse gradient, which has only some of the rows, to its output.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;

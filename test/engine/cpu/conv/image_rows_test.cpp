@@ -5,9 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/conv_backward.hpp>
 #include <lamina/engine/cpu/conv/image_rows.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
 namespace {
 
@@ -25,17 +25,18 @@ std::vector<float> filtered(int channels, int width, int filters, std::vector<in
             small = lamina::padded(filters * 4 * width);
   const int taps = channels * 9;
   const auto numbers = [](int n) {
-    cpu::aligned_buffer b(static_cast<std::size_t>(n));
+    lamina::engine::aligned_buffer b(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) b.data()[i] = static_cast<float>(i * 37 % 101) / 50.0F - 1;
     return b;
   };
-  cpu::aligned_buffer images = numbers(samples * large), filter = numbers(filters * taps);
-  cpu::aligned_buffer made = numbers(samples * small), back = numbers(samples * large);
+  lamina::engine::aligned_buffer images = numbers(samples * large),
+                                 filter = numbers(filters * taps);
+  lamina::engine::aligned_buffer made = numbers(samples * small), back = numbers(samples * large);
   const cpu::conv_forward forward(s, &cpu::all_conv_methods);
   const cpu::conv_backward backward(s, &cpu::all_conv_methods);
   int first = 0;
   for (const int n : parts) {
-    cpu::aligned_buffer scratch(
+    lamina::engine::aligned_buffer scratch(
         static_cast<std::size_t>(std::max(forward.scratch(n), backward.scratch(n))));
     forward.run(n, {images.data() + first * large, large}, filter.data(), taps, nullptr,
                 {made.data() + first * small, small}, scratch.data());

@@ -46,7 +46,8 @@ std::vector<Real> outputs(const std::vector<Real>& x, int first, int rows, const
   std::vector<Real> all;
   for (const int v : {P::desc.outputs[0], P::desc.outputs[1]})
     for (int r = 0; r < rows; ++r) {
-      const Real* const row = cpu::numbers_at<Real>(m.address(v)) + std::ptrdiff_t{r} * stride;
+      const Real* const row =
+          lamina::engine::numbers_at<Real>(m.address(v)) + std::ptrdiff_t{r} * stride;
       all.insert(all.end(), row, row + columns);
     }
   return all;

@@ -51,7 +51,7 @@ TEST_CASE("One machine for batches of any size") {
     const std::vector<lamina::lod_tensor> expected = run.run_executor<double>(wanted);
     run.run_engine(0, rows);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      INFO("variable " << lamina::name_of(run_type::program::view(), wanted[i]));
+      INFO("variable " << lamina::variable_name(run_type::program::view(), wanted[i]));
       lamina::law::require_close(run.on_engine(wanted[i]), expected[i], o.tolerance);
     }
   }

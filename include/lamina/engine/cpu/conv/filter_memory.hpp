@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

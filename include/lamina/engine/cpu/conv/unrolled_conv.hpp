@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/operators/conv/common.hpp>
 

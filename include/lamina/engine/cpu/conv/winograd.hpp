@@ -215,7 +215,7 @@ class winograd {
   std::ptrdiff_t sum_floats() const {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
-  /// The same for the smaller image.
+  /// Floats of the lines that all rows of tiles of a chunk cover in one smaller image.
   std::ptrdiff_t slope_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
@@ -285,13 +285,13 @@ class winograd {
 
   /// How the transformed gradients are stored: in rows `tile` floats apart, or in panels of `depth`
   /// rows.
-  struct slope_positions {
+  struct slope_layout {
     std::ptrdiff_t tile, point_stride;
     int depth;
   };
   LAMINA_NOINLINE void evaluate_slopes(detail::square_transform run, const image_rows& smaller,
                                        int first, int rows, float* to, const addresses& p,
-                                       slope_positions at) const {
+                                       slope_layout at) const {
     const int pitch = tiles_ * step;
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(small_[0]) * small_[1];
     for_each_image(first, rows, [&](int n, int row, int count, int before) {

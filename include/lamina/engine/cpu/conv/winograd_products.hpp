@@ -31,10 +31,10 @@ struct winograd_panel_vector {
   }
 };
 
-/// The sizes of the product at each of `positions` elements of a tile, and whether the products are
+/// The sizes of the product at each of `points` elements of a tile, and whether the products are
 /// added to the sums.
 struct winograd_product_size {
-  int positions, rows, depth, columns;
+  int points, rows, depth, columns;
   bool adds;
 };
 
@@ -51,7 +51,7 @@ inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
 inline constexpr int least_tile_rows = find_least_tile_rows(1);
 static_assert(least_whole_rows <= least_tile_rows);
 
-/// sums = left * panels at each position; the matrices of neighbouring positions are
+/// sums = left * panels at each interpolation point; the matrices of neighbouring points are
 /// `*_point_stride` floats apart. The sums are stored in panels of `rows` rows. Left and sums have
 /// memory for at least `least_tile_rows` rows.
 LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, left_operand left,
@@ -61,7 +61,7 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
   using row_counts = std::make_integer_sequence<int, tile_rows>;
   const even_parts tiles(s.rows, tile_rows);
   const float* const first_row = left.data;
-  for (int k = 0; k < s.positions; ++k) {
+  for (int k = 0; k < s.points; ++k) {
     for (int column = 0, width; column < whole_lanes(s.columns); column += width) {
       const winograd_panel_vector v(s.columns, s.depth, column);
       width = v.width;

@@ -181,14 +181,14 @@ struct show {
 };
 
 /// The layout of a square of vectors: floats between rows and between columns.
-struct square_positions {
+struct square_strides {
   std::ptrdiff_t row, column;
 };
 
 /// A transform T along both sides of a square of vectors. `put(to, v)` stores them.
 template <class T, class Put>
-LAMINA_INLINE void transform_square(const float* from, square_positions in, float* to,
-                                    square_positions out, Put put) {
+LAMINA_INLINE void transform_square(const float* from, square_strides in, float* to,
+                                    square_strides out, Put put) {
   vector half_way[T::from][T::to];
   for (int x = 0; x < T::from; ++x) {
     vector a[T::from];
@@ -211,11 +211,10 @@ struct square_series {
   std::ptrdiff_t from, to;
 };
 
-/// The same for a series of squares; `more` is added to every result.
+/// Transforms a series of squares; `more` is added to every result.
 template <class T>
-LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_positions in,
-                                       float* to, square_positions out,
-                                       const float* more = nullptr) {
+LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_strides in,
+                                       float* to, square_strides out, const float* more = nullptr) {
   const vector sum = more == nullptr ? vector(0.F) : vector::load_unaligned(more);
   for (int i = 0; i < s.count; ++i, from += s.from, to += s.to)
     transform_square<T>(
@@ -223,10 +222,10 @@ LAMINA_NOINLINE void transform_squares(square_series s, const float* from, squar
           (v + sum).store_unaligned(at);
         });
 }
-/// The same, added to the stored values.
+/// Transforms a series of squares and adds the results to the stored values.
 template <class T>
-LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
-                                             square_positions in, float* to, square_positions out) {
+LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from, square_strides in,
+                                             float* to, square_strides out) {
   for (int i = 0; i < s.count; ++i, from += s.from, to += s.to)
     transform_square<T>(
         from, in, to, out, [](float* at, vector v) __attribute__((always_inline)) {
@@ -235,10 +234,10 @@ LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
 }
 
 /// A function that transforms a series of squares.
-using square_transform = void (*)(square_series, const float* from, square_positions in, float* to,
-                                  square_positions out, const float* more);
-using square_addition = void (*)(square_series, const float* from, square_positions in, float* to,
-                                 square_positions out);
+using square_transform = void (*)(square_series, const float* from, square_strides in, float* to,
+                                  square_strides out, const float* more);
+using square_addition = void (*)(square_series, const float* from, square_strides in, float* to,
+                                 square_strides out);
 
 /// The transforms that a convolution with filters of this size needs, and those of its gradients.
 struct forward_transforms {

@@ -55,7 +55,7 @@ LAMINA_COLD inline void pack_bfloat16(int k_size, int n_size, const float* row_m
     detail::pack_bfloat16_panel(k_size, n_size, first, row_major + first, stride, panels);
 }
 
-/// The same from panels of floats.
+/// Rounds panels of floats into bfloat16 panels.
 LAMINA_COLD inline void pack_bfloat16_panels(int k_size, int n_size, const float* of_floats,
                                              float* panels) {
   for (int first = 0; first < padded(n_size); first += panel_width)

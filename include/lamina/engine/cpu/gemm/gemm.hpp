@@ -39,8 +39,8 @@ constexpr even_parts parts_of_rows(int m_size, int depth) {
   return {m_size, resident_rows<Real>(depth)};
 }
 
-// The same if the panels of the right operand are made during the product: a panel's part should be
-// used before it leaves the first-level cache.
+// The largest depth of a block if the panels of the right operand are made during the product: a
+// panel's part should be used before it leaves the first-level cache.
 template <class Real>
 inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
 template <class Real>

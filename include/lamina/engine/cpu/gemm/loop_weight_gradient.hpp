@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
 #include <lamina/engine/cpu/gemm/panel.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/plan/plan_operators.hpp>
 

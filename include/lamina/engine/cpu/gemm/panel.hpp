@@ -72,7 +72,8 @@ inline void copy_rows(int rows, int count, const Real* from, std::ptrdiff_t from
   }
 }
 
-/// The same, and zeros from `count` up to `width`, a multiple of `lanes`.
+/// Copies `rows` x `count` numbers between row-major blocks, and writes zeros from column `count`
+/// to `width`, a multiple of `lanes`.
 template <class Real>
 inline void copy_rows_padded(int rows, int count, int width, const Real* from,
                              std::ptrdiff_t from_stride, Real* to, std::ptrdiff_t to_stride) {
@@ -96,8 +97,8 @@ LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   constexpr int panel_width = panel_width_in<Real>;
-  // A few rows at a time: each row is one sequential read stream, and a panel gets several lines
-  // together.
+  // Packs a few rows together: each row is read sequentially, and several lines of a panel are
+  // written at once.
   constexpr int together = 8;
   const int columns = padded(n_size);
   for (int k = 0; k < rows; k += together) {

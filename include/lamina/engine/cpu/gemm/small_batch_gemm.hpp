@@ -39,7 +39,7 @@ inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const
   acc.store_aligned(to);
 }
 
-// The same for the rows k to k + lanes, which share the loads of dy.
+// The dot products of dy with the rows k to k + lanes of W, which share the loads of dy.
 template <class Real>
 inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                             Real* to) {

@@ -12,8 +12,8 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/conv/filter_memory.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
 #include <lamina/engine/cpu/schedule/group_check.hpp>
 #include <lamina/engine/cpu/schedule/schedule_table.hpp>
@@ -196,7 +196,7 @@ class machine_memory {
       for (int d = first; d < end; ++d)
         if (!only_fed || fed.of[d] != 0) memory->forget_rows(d);
       memory->bound_ = false;
-      memory->place_arguments();
+      memory->set_addresses();
     }
   };
 
@@ -208,7 +208,7 @@ class machine_memory {
                          static_cast<std::size_t>(capacity));
     capacity_[domain] = capacity;
     arena_begin_[domain] = made_[domain].data();
-    place_arguments();
+    set_addresses();
     find_scratch();
     guard.memory = nullptr;
   }
@@ -229,15 +229,15 @@ class machine_memory {
       arena_begin_[d] = begin;
       begin += static_cast<std::ptrdiff_t>(width.of[d]) * rows_.count[d];
     }
-    place_arguments();
+    set_addresses();
     find_scratch();
     bound_ = true;
     guard.memory = nullptr;
   }
-  void place_arguments() {
+  void set_addresses() {
     for (int a = 0; a < schedule::arguments; ++a)
       if (!bound_ || (schedule::table.slot_of[a].space != memory_space::frame &&
-                          schedule::table.slot_of[a].space != memory_space::view))
+                      schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
   // The scratch memory of kernels depends on the numbers of rows alone; for dynamic rows the

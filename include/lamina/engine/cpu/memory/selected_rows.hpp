@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
@@ -74,8 +74,8 @@ class basic_selected_rows {
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
   }
-  /// The same with weight 1, for sums of very many rows: `rest`, which has memory for all rows,
-  /// carries the rounding errors.
+  /// Adds `from` to row `number`, for sums of very many rows: `rest`, which has memory for all
+  /// rows, carries the rounding errors.
   void add_carrying(int number, const Real* from, Real* rest) {
     const int before = size();
     const int position = find_or_make(number);

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/common/tensor_array.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 

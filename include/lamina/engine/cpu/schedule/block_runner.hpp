@@ -33,7 +33,7 @@ struct block_engine {
   static const int** offsets(memory_type& m) { return m.rows().offsets; }
   static void bind_rows(memory_type& m) { m.bind_rows(); }
   static constexpr int own_words(int) { return 0; }
-  static void place_own(memory_type&, int, std::uintptr_t*) {}
+  static void set_own_addresses(memory_type&, int, std::uintptr_t*) {}
 };
 
 /// Runs the blocks of program P.

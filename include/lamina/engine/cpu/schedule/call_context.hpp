@@ -7,8 +7,9 @@
 
 #include <cstdint>
 
+#include <lamina/engine/common/domain_rows.hpp>
 #include <lamina/engine/common/operator_call.hpp>
-#include <lamina/engine/cpu/memory/domain_rows.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/partial_sums.hpp>
 #include <lamina/engine/cpu/memory/tensor_array.hpp>
 

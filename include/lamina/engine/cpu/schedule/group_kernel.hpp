@@ -8,8 +8,8 @@
 
 #include <type_traits>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/schedule/call_context.hpp>
 #include <lamina/engine/cpu/schedule/channel_walk.hpp>
 #include <lamina/engine/cpu/schedule/statement_runner.hpp>

@@ -46,8 +46,8 @@ class machine {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
   }
-  /// The same for samples without sequences; `first_row` is the index of the first sample in the
-  /// whole mini-batch.
+  /// Prepares for `rows` samples without sequences; `first_row` is the index of the first sample in
+  /// the whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
   /// Sets the array of the n-th data; it is read in place and must outlive the run.
@@ -121,7 +121,7 @@ class machine {
     return address(layout<V>());
   }
   float* address(const variable_layout& layout) { return memory_.address_of(layout.slot); }
-  /// The same for a variable that the program returns or names, or that persists; null for others.
+  /// The layout of a variable that the program returns or names, or that persists; null for others.
   static constexpr const variable_layout* layout(int variable) {
     return variable_table<P>::find(variable);
   }

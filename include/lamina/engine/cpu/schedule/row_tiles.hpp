@@ -15,8 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/engine/cpu/gemm/gemm_block.hpp>
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
 #include <lamina/engine/cpu/schedule/group_slicing.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include <lamina/core/padding.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/simd.hpp>
 #include <lamina/expression/expression.hpp>
 
@@ -271,8 +271,8 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE void operator()(vector head, const element_position& at) const {
     run(head, at, step);
   }
-  /// The same for a `how` that equals this runner's `step`: as a constant it removes the code of
-  /// the other steps.
+  /// Runs the statements for a `how` that equals this runner's `step`: as a constant it removes the
+  /// code of the other steps.
   LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;

@@ -10,8 +10,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/array_layout.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/engine/cpu/vector/row_sums.hpp>
 

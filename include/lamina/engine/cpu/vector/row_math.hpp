@@ -170,7 +170,8 @@ inline Real inverse_deviation(Real variance, Real epsilon) {
   const Real sum = variance + epsilon;
   return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
-/// The same for a variance that may exceed the range of Real while its square root does not.
+/// 1 / sqrt(variance + epsilon) for a variance that may exceed the range of Real while its square
+/// root does not.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {

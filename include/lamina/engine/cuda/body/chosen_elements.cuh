@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Element i of all rows of an array.
+/// Whether element i of an array is true; elements are counted over all rows.
 LAMINA_INLINE LAMINA_FN bool holds(const argument_view& a, int i) {
   return load_number(a.data, a.type, i / a.columns * a.stride + i % a.columns) != 0;
 }

@@ -198,7 +198,7 @@ struct masked_window_reader {
     const int distant = tap * c.dilation[d];
     return Kind == conv_kind::forward ? distant : -c.stride[d].quotient(distant);
   }
-  /// The first `n` bits, of `most`.
+  /// A word whose lowest `n` bits are set; `n` is limited to 0 ... `most`.
   static LAMINA_INLINE LAMINA_FN unsigned bits_below(int n, int most) {
     return (1u << (n < 0 ? 0 : n < most ? n : most)) - 1;
   }

@@ -21,7 +21,7 @@ inline constexpr conv_folds many_taps = 8;
 
 /// The argument of a group or call that is the filter or its gradient, and the attribute of the
 /// operator that holds the number of groups.
-struct filter_position {
+struct filter_argument {
   int argument, groups;
 };
 

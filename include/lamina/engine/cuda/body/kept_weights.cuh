@@ -44,7 +44,7 @@ struct kept_shape {
     int gate, state;
   };
   template <class Team>
-  static LAMINA_INLINE LAMINA_FN position place_of(const Team& team, int lane) {
+  static LAMINA_INLINE LAMINA_FN position position_of(const Team& team, int lane) {
     const int rank = lane * Team::threads + team.rank();
     return {rank / States, rank % States};
   }
@@ -53,7 +53,7 @@ struct kept_shape {
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < lanes<Team>; ++lane) {
-      const position p = place_of(team, lane);
+      const position p = position_of(team, lane);
       f(lane, p.gate, p.state);
     }
   }
@@ -65,7 +65,8 @@ struct kept_lines {
   static constexpr int packs = Shape::states / pack_width;
   static constexpr int in_registers = Shape::in_registers / pack_width;
   pack of[Shape::template lanes<Team>][in_registers];
-  // The remaining packs: the packs of equal index of all threads are adjacent.
+  // The remaining packs, in an order in which the packs with the same index of all threads are
+  // adjacent in memory.
   pack (*rest)[Shape::threads];
 
   /// Reads the lines: element i of a line is *Steps::weight(a, gate, state, i), and 0 outside of n
@@ -76,7 +77,7 @@ struct kept_lines {
     // the registers.
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < Shape::template lanes<Team>; ++lane) {
-      const auto [gate, state] = Shape::place_of(team, lane);
+      const auto [gate, state] = Shape::position_of(team, lane);
       LAMINA_CUDA_UNROLL
       for (int i = 0; i < in_registers; ++i) of[lane][i] = read<Steps>(a, gate, state, i);
       LAMINA_CUDA_KEEP_LOOP

@@ -17,7 +17,7 @@ namespace detail {
 
 /// `rows[r] = *position[r]`, or zeros if that is null; or the reverse copy.
 template <bool Collects>
-struct placed_rows_body {
+struct row_scatter_body {
   struct arguments {
     void* rows;
     void* const* position;
@@ -75,7 +75,7 @@ class row_scatter {
     if (at_.empty()) return;
     c.run.reader->write(c.run.reader->machine, c.run.scratch, at_.data(),
                         at_.size() * sizeof(void*));
-    b.template elements<detail::placed_rows_body<Collects>>(
+    b.template elements<detail::row_scatter_body<Collects>>(
         {of_.data, reinterpret_cast<void* const*>(c.run.scratch), of_.stride, divider(of_.columns),
          size_of(of_.type), of_.rows * of_.columns});
   }

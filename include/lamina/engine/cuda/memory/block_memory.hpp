@@ -84,10 +84,10 @@ class block_memory {
     const argument_info& info = schedule::table.info[known::table.of_ranks[table.arguments.first]];
     ranks_[n].resize(static_cast<std::size_t>(operator_call::rows_of(rows, info.rows) + 1) *
                      static_cast<std::size_t>(table.width) / 2);
-    place_ranks(n, ranks_[n].data());
+    set_rank_addresses(n, ranks_[n].data());
   }
   /// Sets the addresses of the numbers that a frame keeps to words of the frame.
-  void place_own(int loop, std::uintptr_t* words) {
+  void set_own_addresses(int loop, std::uintptr_t* words) {
     const list_range r = known::table.frames[loop];
     for (int i = r.first; i < r.first + r.count; ++i)
       on_host_[known::table.frame_numbers[i].argument] =
@@ -108,7 +108,7 @@ class block_memory {
   void restore_own(int loop, const std::uintptr_t* words) {
     for (int n = 0; n < known::table.ranks_count; ++n)
       if (known::table.ranks[n].loop == loop)
-        place_ranks(n, reinterpret_cast<void*>(words[known::table.ranks[n].word]));
+        set_rank_addresses(n, reinterpret_cast<void*>(words[known::table.ranks[n].word]));
   }
 
   void begin_run() { sent_.clear(); }
@@ -162,7 +162,7 @@ class block_memory {
   }
 
  private:
-  void place_ranks(int n, void* at) {
+  void set_rank_addresses(int n, void* at) {
     const list_range r = known::table.ranks[n].arguments;
     for (int i = r.first; i < r.first + r.count; ++i)
       on_host_[known::table.of_ranks[i]] = static_cast<float*>(at);

@@ -60,9 +60,9 @@ class fed_data {
     using fed = data_arguments<Schedule>;
     for (int n = 0; n < fed::count; ++n)
       arguments[fed::all.of[n]] = address(Schedule::table.slot_of[fed::all.of[n]].offset);
-    place_offsets(offsets);
+    set_offsets(offsets);
   }
-  void place_offsets(const int** offsets) const {
+  void set_offsets(const int** offsets) const {
     for (int d = batch::domain; d < domains; ++d)
       if (range_.has_offsets(d))
         offsets[d] = reinterpret_cast<const int*>(on_device_.data() + range_.offsets(d));

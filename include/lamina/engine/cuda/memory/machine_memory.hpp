@@ -141,7 +141,7 @@ class machine_memory {
     // too.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
-    place_arguments();
+    set_addresses();
     fed_.place(arguments_, offsets_);
     bound_ = fits_ = true, moves_ = false;
   }
@@ -159,7 +159,7 @@ class machine_memory {
   /// Copies a mini-batch that was bound and fed during a run; the device is idle then.
   void take_minibatch() {
     fed_.gather(~0ull, rows_, feeds_, host_offsets_);
-    fed_.place_offsets(offsets_);
+    fed_.set_offsets(offsets_);
     fed_.upload();
     if constexpr (has_blocks) blocks_.begin_run();
     for (int d = batch::domain; d < domains; ++d)
@@ -175,7 +175,7 @@ class machine_memory {
   void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     fed_.gather(given, rows_, feeds_, host_offsets_);
-    if constexpr (has_blocks) fed_.place_offsets(offsets_);
+    if constexpr (has_blocks) fed_.set_offsets(offsets_);
   }
   void upload() {
     fixed_.upload();
@@ -199,7 +199,7 @@ class machine_memory {
     if (host_table<P, Backend>::table.divides[domain]) send_inverse_rows(domain);
     if (blocks_.grow(domain, rows, layout.width[domain])) moves_ = true;
     select_rows();
-    if (moves_) backend_.forget(), place_arguments(), reserve_more_scratch(), moves_ = false;
+    if (moves_) backend_.forget(), set_addresses(), reserve_more_scratch(), moves_ = false;
   }
   /// Host memory for the sequence offsets of a domain that is not fed.
   int* make_offsets(int domain, int sequences) {
@@ -317,7 +317,7 @@ class machine_memory {
     else
       return nullptr;
   }
-  void place_arguments() {
+  void set_addresses() {
     for (int a = 0; a < schedule::arguments; ++a) {
       const memory_space space = schedule::table.slot_of[a].space;
       if (!bound_ || (space != memory_space::frame && space != memory_space::view))

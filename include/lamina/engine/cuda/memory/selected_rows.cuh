@@ -47,7 +47,7 @@ struct selected_rows_view {
   }
 };
 
-/// The same on the host, which knows the addresses and the upper bound of the count.
+/// Selected rows as the host sees them: it knows the addresses and the upper bound of the count.
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;

@@ -38,8 +38,8 @@ struct device_block_engine {
   static const int** offsets(memory_type& m) { return m.host_offsets(); }
   static void bind_rows(memory_type& m) { m.bind_rows(); }
   static constexpr int own_words(int loop) { return known::table.words[loop]; }
-  static void place_own(memory_type& m, int loop, std::uintptr_t* words) {
-    m.blocks().place_own(loop, words);
+  static void set_own_addresses(memory_type& m, int loop, std::uintptr_t* words) {
+    m.blocks().set_own_addresses(loop, words);
   }
   template <class Push>
   static void keep_own(memory_type& m, int loop, std::uintptr_t* words, const Push& push) {

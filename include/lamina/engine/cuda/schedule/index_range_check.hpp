@@ -31,7 +31,7 @@ class index_range_check {
   void require(int domain, int rows) const {
     if (rows * widest_[domain] > most) fail(domain, rows);
   }
-  /// The same for the domains that are fed.
+  /// Checks the domains that are fed.
   void require(const bool* fed, const int* rows) const {
     for (int d = 0; d < Domains; ++d)
       if (fed[d]) require(d, rows[d]);

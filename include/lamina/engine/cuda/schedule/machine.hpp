@@ -117,7 +117,7 @@ class machine {
     return address(layout_of_variable<P, V, plan_type>);
   }
   float* address(const variable_layout& layout) { return memory_.fetch(layout); }
-  /// The same for a variable that the program returns or names, or that persists; null for others.
+  /// The layout of a variable that the program returns or names, or that persists; null for others.
   static constexpr const variable_layout* layout(int variable) {
     return variable_table<P, plan_type>::find(variable);
   }

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/activation/prelu_maxout/common.hpp>
 #include <lamina/operators/activation/prelu_maxout/definition.hpp>

@@ -64,7 +64,7 @@ inline void read_slot(const call_context& c, const operand& array, int i, const 
   clear_block(out, n, out.rows - n);
 }
 
-/// The same without a copy, unless the slot has too few rows; for views.
+/// Shows slot i in `out` without a copy, unless the slot has too few rows; for views.
 inline void show_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);

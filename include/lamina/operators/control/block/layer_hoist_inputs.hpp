@@ -125,7 +125,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// The same operator with other inputs, where -1 stands for none, and another output.
+  /// The operator with other inputs, where -1 stands for none, and another output.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;

@@ -17,11 +17,11 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 /// A table on the host, and the address of its rows on the device.
-struct placed_table {
+struct device_rank_table {
   rank_table on_host;
   operand on_device;
 
-  placed_table(const call_context& c, int slot)
+  device_rank_table(const call_context& c, int slot)
       : on_host(c.on_host(slot)), on_device(c.input(slot)) {}
   row_map ranks(int first = 0) const {
     row_map m;
@@ -122,7 +122,7 @@ struct call_kernel<shrink_rnn_memory> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const int n = detail::placed_table(c, 2).on_host.alive(c.index_in(1));
+    const int n = detail::device_rank_table(c, 2).on_host.alive(c.index_in(1));
     const int from = c.input(0).domain, levels = levels_of(c, from);
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
     if (n > found) fail(c, {"expected at least ", n, " rows or sequences, found ", found});
@@ -157,7 +157,7 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
   static constexpr bool launches = true;
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    const detail::placed_table table(c, 1);
+    const detail::device_rank_table table(c, 1);
     const int n = table.on_host.count();
     const int levels = levels_below(c, c.input(0).domain, table.on_host.domain());
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(table.on_host.domain());
@@ -167,7 +167,8 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
         for (int r = 0; r < n; ++r) take(table.on_host.index(r));
       });
     c.set_rows(c.output(0).domain, n);
-    move_rows<row_move::gather>(b, c.input(0), c.output(0), n, detail::placed_table(c, 1).ranks());
+    move_rows<row_move::gather>(b, c.input(0), c.output(0), n,
+                                detail::device_rank_table(c, 1).ranks());
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
@@ -182,7 +183,7 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
   static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), dx = c.output(0);
     if (!dx) return;
-    const detail::placed_table table(c, 0);
+    const detail::device_rank_table table(c, 0);
     const int levels = levels_below(c, dx.domain, table.on_host.domain());
     if (levels == 0) return move_rows<row_move::scatter>(b, d, dx, d.rows, table.ranks());
     const row_order order = order_of_parts(host_rows(c), dx.domain, levels, [&](auto&& take) {
@@ -248,7 +249,7 @@ struct call_kernel<last_rnn_memory_gradient> {
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
     const operand d = c.input(1), array = c.output(0);
-    const detail::placed_table table(c, 0);
+    const detail::device_rank_table table(c, 0);
     detail::each_length(table.on_host, [&](int first, int end, int t) {
       if (!detail::array_of<Backend>(array).holds(t)) {
         const int rows = t == 0 ? table.on_host.count() : table.on_host.alive(t - 1);

@@ -77,7 +77,7 @@ class rnn_recorder {
     b_.current_block = outer_;
     return here;
   }
-  // The same; the variable `needed` must be visible there.
+  // Leaves the body as leave() does; the variable `needed` must be visible there.
   constexpr int leave(int needed, int line) {
     const int here = leave();
     lamina::detail::require_visible(b_, needed, line);

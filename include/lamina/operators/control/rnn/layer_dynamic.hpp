@@ -85,7 +85,7 @@ class rnn_step : public detail::rnn_recorder {
       return memory<T>(dims_list<D...>{});
     }
   }
-  /// The same with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
+  /// A memory with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {

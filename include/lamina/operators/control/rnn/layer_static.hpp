@@ -81,8 +81,8 @@ class static_rnn_step : public detail::rnn_recorder {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  /// The same with the rows of the rnn; all elements start as `value`.
-  /// Fluid: StaticRNN.memory(shape, batch_ref, init_value).
+  /// A memory with the rows of the rnn; all elements start as `value`. Fluid:
+  /// StaticRNN.memory(shape, batch_ref, init_value).
   template <element T = float, int... D>
   constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
     const int here = leave();
@@ -144,7 +144,7 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           const options<static_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
   static_assert(check<(sizeof...(D) > 0), gets_type<variable<T, R, D...>>>,
-                "lamina: static_rnn: the input has a dimension of steps behind its rows");
+                "lamina: static_rnn: the input has a dimension of steps after its rows");
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: static_rnn: the step takes its inputs, [&](auto& step) { ... }");
   if constexpr (takes) {

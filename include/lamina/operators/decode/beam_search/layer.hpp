@@ -70,7 +70,7 @@ constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pr
                                    attr);
 }
 
-/// The same where the candidates of each hypothesis are 0 to K - 1, a whole dictionary. Fluid:
+/// beam_search where the candidates of each hypothesis are 0 to K - 1, a whole dictionary. Fluid:
 /// layers.beam_search(ids=None).
 template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class V,
           class P, int... D>

@@ -43,7 +43,7 @@ constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
                         whole_shape<in>.rank > 0 &&
                         (which.rank == 1 || (which.rank == 2 && which.at[1] == 1));
   static_assert(check<fits, expects_type<variable<std::int64_t, S, 1>>, gets_type<numbers>>,
-                "lamina: gather: the index is one whole number a row");
+                "lamina: gather: the index is one whole number per row");
   require_one_program(x, index, line);
   constexpr extents shape = detail::gathered(whole_shape<in>, which);
   using out = handle_of<T, S, shape>;
@@ -69,9 +69,10 @@ constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
                         __is_same(T, U) && __is_same(S, Q) && whole_shape<in>.rank > 0 &&
                         (which.rank == 1 || (which.rank == 2 && which.at[1] == 1)) &&
                         whole_shape<given> == detail::gathered(whole_shape<in>, which);
-  static_assert(check<fits, gets_type<in>, gets_type<numbers>, gets_type<given>>,
-                "lamina: scatter: one whole number a row, and an update for each, of the shape of "
-                "an entry of the input");
+  static_assert(
+      check<fits, gets_type<in>, gets_type<numbers>, gets_type<given>>,
+      "lamina: scatter: one whole number per row, and an update for each, of the shape of "
+      "an entry of the input");
   require_one_program(x, ids, line);
   require_one_program(x, updates, line);
   program_builder& b = *x.builder;

@@ -153,7 +153,7 @@ struct updated_rows {
       float own[numbers + norms];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
-      // Zeros that are not there no clip changes.
+      // A clip does not change the rows of zeros that are not stored.
       constexpr float infinity = __builtin_huge_valf();
       if (at < 0) own[2] = -infinity, own[3] = infinity;
       f(some ? gradient.numbers[k] : k, at < 0 ? nullptr : gradient.values + at * gradient.stride,
@@ -276,7 +276,8 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The norms are not known yet; no kernel reads their elements before they are written.
+    // The arrays of norms have no values yet; no kernel reads their elements before they are
+    // written.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;

@@ -18,7 +18,7 @@ struct selected_rows_sum : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The same if only some of X are selected_rows: Out is dense. Fluid: sum.
+/// The sum if only some of X are selected_rows: Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
 }  // namespace lamina::inline LAMINA_ABI

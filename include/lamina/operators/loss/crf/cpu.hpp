@@ -15,8 +15,8 @@
 
 #include <lamina/core/extremes.hpp>
 #include <lamina/core/math.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/crf/definition.hpp>
 

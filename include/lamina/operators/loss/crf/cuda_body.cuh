@@ -82,7 +82,7 @@ LAMINA_INLINE LAMINA_FN float crf_largest(const Team& team, const float* x, int 
   for (int j = team.rank(); j < n; j += team.size()) most = x[j] > most ? x[j] : most;
   return largest_of(team, most);
 }
-/// The score of the labels of a sequence; minus infinity for a path that there is not.
+/// The score of the labels of a sequence; minus infinity for a path that does not exist.
 template <class Team>
 LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int end,
                                         const Team& team) {
@@ -130,7 +130,7 @@ LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, in
     });
     to[j] = ways + (a.emission.row(r)[j] - most);
   }
-  // A thread reads what it has written itself.
+  // No barrier is needed: each thread reads only the elements that it has written.
   const float sum = log_sum_over(team, n, [&](int j) { return to[j]; });
   LAMINA_CUDA_KEEP_LOOP
   for (int j = team.rank(); j < n; j += team.size()) to[j] = sum == crf_none ? sum : to[j] - sum;

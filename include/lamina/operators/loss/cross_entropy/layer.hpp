@@ -51,7 +51,7 @@ constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
   constexpr bool soft = detail::soft_labels<in, given>;
   constexpr bool fits = soft || detail::hard_labels<in, given>;
   static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
-                "lamina: cross_entropy: labels are one int64 a row, or soft labels in the shape "
+                "lamina: cross_entropy: labels are one int64 per row, or soft labels in the shape "
                 "and type of the input");
   require_one_program(x, label, line);
   program_builder& b = *x.builder;

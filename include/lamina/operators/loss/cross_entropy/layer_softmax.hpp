@@ -24,9 +24,10 @@ constexpr auto softmax_with_cross_entropy(
   using given = variable<L, S, E...>;
   constexpr bool soft = detail::soft_labels<in, given>;
   constexpr bool fits = soft || detail::hard_labels<in, given>;
-  static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
-                "lamina: softmax_with_cross_entropy: labels are one int64 a row, or soft labels in "
-                "the shape and type of the logits");
+  static_assert(
+      check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
+      "lamina: softmax_with_cross_entropy: labels are one int64 per row, or soft labels in "
+      "the shape and type of the logits");
   require_one_program(logits, label, line);
   program_builder& b = *logits.builder;
   layer_helper layer(b, "softmax_with_cross_entropy", attr.name);

@@ -13,8 +13,8 @@
 
 #include <lamina/core/math.hpp>
 #include <lamina/core/padding.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/memory/label.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/loss/ctc/common.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>

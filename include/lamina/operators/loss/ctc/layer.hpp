@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/layer.hpp - the cost of labels that are shorter than what is labelled.
+// lamina/operators/loss/ctc/layer.hpp - the cost of label sequences that are shorter than their
+// input.
 #pragma once
 
 #include <lamina/core/config.hpp>

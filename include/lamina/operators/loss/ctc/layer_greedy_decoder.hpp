@@ -32,7 +32,7 @@ constexpr auto ctc_align(variable<Index, R, D...> input,
                          const options<ctc_align_attr, Index>& attr = {}) {
   using in = variable<Index, R, D...>;
   static_assert(check<(is_tokens<R> && one_id_a_row<in>), gets_type<in>>,
-                "lamina: ctc_align: the input is sequences of one whole number a row");
+                "lamina: ctc_align: the input is sequences of one whole number per row");
   program_builder& b = *input.builder;
   layer_helper layer(b, "ctc_align", attr.name);
   const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();

@@ -20,7 +20,7 @@ constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,
   using given = variable<L, S, E...>;
   constexpr bool fits = detail::hard_labels<in, given>;
   static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
-                "lamina: bpr_loss: labels are one int64 a row");
+                "lamina: bpr_loss: labels are one int64 per row");
   require_one_program(x, label, line);
   layer_helper layer(*x.builder, "bpr_loss", attr.name);
   const auto y = layer.template output<detail::one_a_row<in>>();

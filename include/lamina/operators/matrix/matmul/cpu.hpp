@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/gemm/gemm_row_major.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/matrix/matmul/common.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>

@@ -66,7 +66,7 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
   using given = variable<L, S, E...>;
   constexpr bool fits = detail::hard_labels<in, given>;
   static_assert(check<fits, gets_type<in>, expects_type<detail::label_of<in>>, gets_type<given>>,
-                "lamina: accuracy: labels are one int64 a row");
+                "lamina: accuracy: labels are one int64 per row");
   require_one_program(x, label, line);
   program_builder& b = *x.builder;
   layer_helper layer(b, "accuracy", attr.name);

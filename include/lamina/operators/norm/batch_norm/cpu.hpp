@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/plan/image_operators.hpp>
 

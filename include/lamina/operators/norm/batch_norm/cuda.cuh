@@ -91,7 +91,8 @@ struct batch_norm_slope_terms : batch_norm_arguments {
     if (passes()) return;
     const float d = slope[row * slope_stride + column];
     to[0] += static_cast<double>(d);
-    // The difference may be large: the product without the inverse may be no float.
+    // The difference is multiplied by the inverse first, because its product with the slope alone
+    // may overflow.
     to[1] +=
         static_cast<double>(d * ((x[row * x_stride + column] - in[1][channel]) * in[2][channel]));
   }

@@ -20,7 +20,8 @@ template <class Real>
 struct cosine_numbers {
   Real x_norm, y_norm, cosine;
 };
-/// The same where lengths, or their product, overflow or underflow.
+/// The lengths of two vectors and their cosine where the lengths, or their product, overflow or
+/// underflow.
 template <class Real>
 LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const Real* b, int n) {
   using wide = wide_number<Real>;

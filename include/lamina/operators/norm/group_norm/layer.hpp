@@ -27,7 +27,8 @@ namespace detail {
 struct norm_parameters {
   int scale, bias;
 };
-/// Variables with one number per channel, or -1.
+/// Records the scale and the bias, with one number per channel each; -1 for one that is switched
+/// off.
 template <class T>
 constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
                                              const group_norm_attr& attr, int line) {
@@ -70,7 +71,7 @@ constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_at
   return layer.returns(in{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// The same with one group per channel. Source: Ulyanov et al. 2016. Fluid: layers.instance_norm.
+/// group_norm with one group per channel. Source: Ulyanov et al. 2016. Fluid: layers.instance_norm.
 template <class T, class R, int C, int... D>
 constexpr auto instance_norm(variable<T, R, C, D...> x,
                              const options<group_norm_attr, T>& attr = {},

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <lamina/core/extremes.hpp>
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 #include <lamina/engine/cpu/vector/lane_order.hpp>
 #include <lamina/engine/cpu/vector/row_math.hpp>
 #include <lamina/operators/pool/pool2d/common.hpp>

@@ -57,8 +57,8 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
                          Window.dilation == 1 && Window.groups == 1;
   static_assert(check<sound, expects<Size.height, Size.width>,
                       gets<Window.padding.height, Window.padding.width>>,
-                "lamina: pool2d: sizes and strides are positive, padding is below the size, there "
-                "is no dilation and there are no groups");
+                "lamina: pool2d: sizes and strides are positive, padding is below the size, "
+                "dilation and groups are 1");
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
   // With ceil_mode the last window may begin beyond the image.
   constexpr bool fits =

@@ -48,8 +48,8 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T
                          Window.groups == 1;
   static_assert(check<sound, expects<Size.depth, Size.height, Size.width>,
                       gets<padding.depth, padding.height, padding.width>>,
-                "lamina: pool3d: sizes and strides are positive, padding is below the size, there "
-                "is no dilation and there are no groups");
+                "lamina: pool3d: sizes and strides are positive, padding is below the size, "
+                "dilation and groups are 1");
   constexpr extent3 out = detail::windows_in<D, H, W>(Size, Window);
   constexpr bool fits =
       !sound || (out.least(1) && (out.depth - 1) * stride.depth < D + padding.depth &&

@@ -110,7 +110,7 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
   pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, of_candidate.panels);
 }
 
-/// The outputs for the gradient are ordered by steps.
+/// The outputs that the gradient reads are ordered by time step.
 template <>
 struct call_kernel<gru> {
   /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,

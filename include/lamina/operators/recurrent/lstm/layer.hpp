@@ -78,7 +78,7 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_a
   return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
 }
 
-/// The same, starting from given states: h_0 and c_0 hold one row [Size / 4] per sequence.
+/// dynamic_lstm that starts from given states: h_0 and c_0 hold one row [Size / 4] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
           int... CD>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

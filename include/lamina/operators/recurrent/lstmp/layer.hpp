@@ -91,8 +91,8 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x,
                           in>::record(x, -1, -1, attr, line);
 }
 
-/// The same, starting from given states: h_0 holds one row [Projected] and c_0 one row [Size / 4]
-/// per sequence.
+/// dynamic_lstmp that starts from given states: h_0 holds one row [Projected] and c_0 one row [Size
+/// / 4] per sequence.
 template <int Size, int Projected, class T, class R, int... D, class H, class HR, int... HD,
           class C, class CR, int... CD>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

@@ -55,7 +55,8 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
   });
 }
 
-/// The same for psroi_pool.
+/// Calls f(image, region, position in Out, position in X, weight) for all elements of images that
+/// contribute to an element of Out of psroi_pool.
 template <class F>
 void for_each_scored(const call_context& c, const operand& x, const operand& regions, F f) {
   const int channels = c.integer(0), height = c.integer(2), width = c.integer(3);

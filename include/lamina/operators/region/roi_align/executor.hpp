@@ -68,7 +68,8 @@ void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, 
       });
 }
 
-/// The same for psroi_pool.
+/// Calls f(position in Out, position in X, weight) for all elements of images that contribute to an
+/// element of Out of psroi_pool.
 template <class Real, class F>
 void for_each_scored(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int height = ctx.integer("pooled_height", 1), width = ctx.integer("pooled_width", 1);

@@ -17,7 +17,7 @@ namespace onnx {
 
 /// ONNX has the number of its image before the corners of each region.
 inline void lower_roi_pool(onnx_operator& op) {
-  if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX has not");
+  if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX does not have");
   const sequence_positions at = positions_in(op, "ROIs");
   const std::string image = column(op, op.cast(at.id, op.type_of("ROIs")));
   const std::string regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});

@@ -23,9 +23,10 @@ constexpr auto sequence_enumerate(variable<Index, R, D...> x,
                                   const options<sequence_enumerate_attr, Index>& attr = {}) {
   using in = variable<Index, R, D...>;
   constexpr bool fits = is_tokens<R> && one_id_a_row<in> && Window > 0;
-  static_assert(check<fits, gets_type<in>, gets<Window>>,
-                "lamina: sequence_enumerate: the input is sequences of one whole number a row, and "
-                "the window is positive");
+  static_assert(
+      check<fits, gets_type<in>, gets<Window>>,
+      "lamina: sequence_enumerate: the input is sequences of one whole number per row, and "
+      "the window is positive");
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_enumerate", attr.name);
   const auto y = layer.template output<variable<Index, R, Window>>();

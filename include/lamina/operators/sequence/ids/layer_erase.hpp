@@ -23,7 +23,7 @@ constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<
                               const options<sequence_erase_attr, Index>& attr = {}) {
   using in = variable<Index, R, D...>;
   static_assert(check<(is_tokens<R> && one_id_a_row<in>), gets_type<in>>,
-                "lamina: sequence_erase: the input is sequences of one whole number a row");
+                "lamina: sequence_erase: the input is sequences of one whole number per row");
   program_builder& b = *x.builder;
   layer_helper layer(b, "sequence_erase", attr.name);
   const auto y = layer.template output<variable<Index, tokens<Name, parent_rows<R>>, 1>>();

@@ -49,7 +49,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
   return std::tuple{layer.returns(y), lengths};
 }
 
-/// The same with a constant: `sequence_pad<20>(x, 0)`.
+/// sequence_pad that fills with a constant: `sequence_pad<20>(x, 0)`.
 template <int Length, class T, class R, int... D>
 constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
                             const options<sequence_pad_attr, T>& attr = {}) {

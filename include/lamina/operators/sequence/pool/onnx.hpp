@@ -24,7 +24,8 @@ inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank
 }
 
 inline void lower_sequence_pool(onnx_operator& op) {
-  if (op.wants("MaxIndex")) op.fail("expected that nothing reads MaxIndex, which ONNX has not");
+  if (op.wants("MaxIndex"))
+    op.fail("expected that nothing reads MaxIndex, which ONNX does not have");
   const std::string kind = op.string("pooltype", "AVERAGE"), x = op.in("X");
   const sequence_positions at = positions_in(op, "X");
   const dtype type = op.type_of("X");

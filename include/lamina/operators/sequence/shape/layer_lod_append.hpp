@@ -48,7 +48,7 @@ constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::append_lod<Name>(x, offsets.id, {0, 0, 0}, attr.name);
 }
 
-/// The same with constant offsets: for three rows `lod_append<"parts", 0, 2, 2, 3>(x)` gives the
+/// lod_append with constant offsets: for three rows `lod_append<"parts", 0, 2, 2, 3>(x)` gives the
 /// first row two parts, the second row none and the third row one.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_append(variable<T, R, D...> x, const options<lod_append_attr, T>& attr = {}) {

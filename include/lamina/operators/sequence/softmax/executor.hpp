@@ -18,7 +18,7 @@ void sequence_softmax_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
   const lod::level& begin = ctx.lod("X").last();
   if (x.size() != begin.back())
-    ctx.fail("expected one number a row, found the shape " + to_string(shape_of(x)));
+    ctx.fail("expected one number per row, found the shape " + to_string(shape_of(x)));
   auto out = zeros<Real>(shape_of(x));
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     if (begin[s] == begin[s + 1]) continue;

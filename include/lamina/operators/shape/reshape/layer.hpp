@@ -173,7 +173,7 @@ constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>&
   constexpr detail::new_shape r = detail::unsqueezed<Axes...>(whole_shape<in>);
   constexpr bool fits = r.fits;
   static_assert(check<fits, gets<Axes...>, gets_type<in>>,
-                "lamina: unsqueeze: the new dimensions lie behind the rows, each is named once");
+                "lamina: unsqueeze: the new dimensions follow the rows, each is named once");
   return detail::reordered<lamina::unsqueeze2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/real_numbers.hpp - memory that is measured in floats, as floats or as
+// lamina/engine/common/real_numbers.hpp - memory that is measured in floats, as floats or as
 // doubles.
 //
 // Sizes are in floats so that the memory plan, scratch memory and arguments are the same for all
@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The address as a pointer to real numbers.
 template <class Real>
@@ -28,4 +28,4 @@ constexpr std::ptrdiff_t in_floats(std::ptrdiff_t numbers) {
   return numbers * static_cast<std::ptrdiff_t>(sizeof(Real) / sizeof(float));
 }
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/memory/aligned_buffer.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 
 TEST_CASE("a buffer is aligned, zero and moved, and keeps its content where its size does") {
-  using lamina::engine::cpu::aligned_buffer;
+  using lamina::engine::aligned_buffer;
   for (const std::size_t floats : {std::size_t{1}, std::size_t{100}, std::size_t{2} << 20}) {
     aligned_buffer b(floats);
     REQUIRE(b.size() == floats);

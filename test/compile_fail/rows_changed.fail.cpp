@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was computed of the hypotheses before a step, with those that the step selected.
-// expect-error: static.assert.*rows: a variable has the rows from before an operator made them anew
+// expect-error: static.assert.*rows: a variable has the rows from before an operator changed them
 // expect-fact: named<'o', 'f', '.', 't', 'm', 'p', '_', '0'
 // expect-lines: 12
 #include <lamina/layers/sequence.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/variable_name.hpp - the name of a variable of a program as text.
+// lamina/program/variable_name.hpp - the name of a variable of a program as text.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,11 +11,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The name of a variable as text.
-inline std::string name_of(const program_view& program, int variable) {
-  std::string text(static_cast<std::size_t>(name_length(program, variable)), ' ');
+/// The name of a variable of a program.
+inline std::string variable_name(const program_view& p, int variable) {
+  std::string text(static_cast<std::size_t>(name_length(p, variable)), ' ');
   name_writer w{text.data()};
-  write_name(program, variable, w);
+  write_name(p, variable, w);
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/domain_rows.hpp - the numbers of rows of a run, and the offsets of its
+// lamina/engine/common/domain_rows.hpp - the numbers of rows of a run, and the offsets of its
 // sequences.
 #pragma once
 
@@ -11,11 +11,7 @@
 #include <lamina/engine/common/row_allocator.hpp>
 #include <lamina/engine/common/sequence_rows.hpp>
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
-
-using engine::minibatch_source;
-using engine::row_allocator;
-using engine::sequence_rows;
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// The rows of one run, by row domain of the program. Sequence i of a domain is its rows
 /// offsets[i] - offsets[0] to offsets[i + 1] - offsets[0], one sequence for each row of the
@@ -34,4 +30,4 @@ struct domain_rows {
   }
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine

@@ -2,10 +2,10 @@
 // Sizes in floats of arrays of floats and of doubles.
 #include <catch2/catch.hpp>
 
-#include <lamina/engine/cpu/memory/real_numbers.hpp>
+#include <lamina/engine/common/real_numbers.hpp>
 
 TEST_CASE("an array of doubles takes twice the floats") {
-  using namespace lamina::engine::cpu;
+  using namespace lamina::engine;
   STATIC_REQUIRE(in_floats<float>(7) == 7);
   STATIC_REQUIRE(in_floats<double>(7) == 14);
   alignas(8) float memory[4] = {};

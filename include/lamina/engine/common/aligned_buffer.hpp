@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed,
+// lamina/engine/common/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed,
 // and in huge pages if it is large and the system has them.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace lamina::inline LAMINA_ABI::engine::cpu {
+namespace lamina::inline LAMINA_ABI::engine {
 
 /// An array of floats that begins at a multiple of 64 bytes. Padding must hold finite numbers, so
 /// new memory is zeroed.
@@ -70,4 +70,4 @@ class aligned_buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace lamina::inline LAMINA_ABI::engine::cpu
+}  // namespace lamina::inline LAMINA_ABI::engine

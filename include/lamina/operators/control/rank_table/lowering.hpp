@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/control/rank_table/lowering.hpp - the gradient of shrink_rnn_memory shares the
+// memory of its operand where that is enough.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/control/array/definition.hpp>
+#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/plan/lowering/lowering_state.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+/// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. If it is
+/// only added to an array, whose slots count as zeros beyond their rows, no zeros are needed: it
+/// is the gradient of the result itself, and operator k needs no instruction.
+constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int k) {
+  const program_desc& p = s.program;
+  if (s.block == 0 || !is<gradient_of<shrink_rnn_memory>>(op) || k + 1 >= p.count.operators)
+    return false;
+  const operator_desc& next = p.operators[k + 1];
+  const int d = argument(s, op.inputs + 1), dx = argument(s, op.outputs);
+  if (dx < 0 || !is<read_from_array_gradient>(next) || next.block != op.block ||
+      argument(s, next.inputs + 1) != dx || changes(s, dx) || s.variables.items[root(s, d)].panel ||
+      p.domains[domain_of_rows(s.variables.items[dx].rows)].kind != domain_kind::step)
+    return false;
+  s.variables.items[dx].root = root(s, d);
+  return true;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

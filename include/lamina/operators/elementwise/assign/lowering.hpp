@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/elementwise/assign/lowering.hpp - assignments that give the variables of a loop
+// their values for the next iteration.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/assign/definition.hpp>
+#include <lamina/plan/lowering/emit.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+/// At the end of an iteration a counter or a condition gets its next value. No copy is needed if
+/// that value can be computed in place of the previous one, because no operator reads the
+/// previous one any more.
+constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
+  const int from = argument(s, op.inputs), to = argument(s, op.outputs);
+  const plan_variable& f = s.variables.items[from];
+  const plan_variable& t = s.variables.items[to];
+  if (from >= s.program.count.variables || is_real(f.type) || f.type != t.type ||
+      f.rows != t.rows || f.columns != t.columns || f.block != s.block || t.block == s.block ||
+      f.root != from || changes(s, from) || s.uses.escapes[from])
+    return false;
+  for (int i = s.instructions.count; i-- > 0;) {
+    const instruction& before = s.instructions.items[i];
+    for (int r = before.outputs; r < before.outputs + before.output_count; ++r)
+      if (s.results.items[r] == from) {
+        if (before.block != s.block || before.schema->kind != operator_kind::pointwise)
+          return false;
+        s.variables.items[from].root = root(s, to);
+        return true;
+      }
+    for (int a = before.inputs; a < before.inputs + before.input_count; ++a)
+      if (const int v = s.operands.items[a].id; v >= 0 && root(s, v) == root(s, to)) return false;
+  }
+  return false;
+}
+
+/// If the end of an iteration gives a variable other rows, a call hands these rows to its domain.
+constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int k) {
+  const int from = argument(s, op.inputs), to = argument(s, op.outputs);
+  if (s.variables.items[from].rows == s.variables.items[to].rows) return false;
+  emit_call(s, schema_of<rows_hand_over>(), {from}, {to}, k);
+  return true;
+}
+
+/// Lowers operator k if it is an assignment that needs no copy, or that sets rows.
+constexpr bool lower_assign(lowering_state& s, const operator_desc& op, int k) {
+  return s.has_blocks && is<assign>(op) && (assign_in_place(s, op) || assign_with_rows(s, op, k));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/matrix/mul/lowering.hpp - lowers products with a weight to products of two
+// matrices in their memory layout.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/plan/lowering/collected_products.hpp>
+#include <lamina/plan/lowering/layout_copies.hpp>
+#include <lamina/plan/lowering/row_parts.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+/// The number of parts of several vectors each into which a row of X is cut for a product over the
+/// last of several dimensions, or 0.
+constexpr int several_parts(const lowering_state& s, const operator_desc& op,
+                            const plan_variable& x, const plan_variable& y) {
+  return op.attributes >= 0 && attribute(s, op, 0) > 1 && attribute(s, op, 1) == 1 && x.rows < 0 &&
+                 y.rows > 0 && x.columns > y.rows && x.columns % y.rows == 0 &&
+                 padded(y.rows) == y.rows && padded(y.columns) == y.columns && x.type == s.real &&
+                 y.type == s.real
+             ? x.columns / y.rows
+             : 0;
+}
+/// Whether X (rows by K) times Y (K by N) is one product of two matrices in their memory layout:
+/// the number of rows into which each row of X is cut for it, or 0. A row that is as wide as Y is
+/// long is one row of the product, both for [K] and for [1, K].
+constexpr int parts_of_product(const lowering_state& s, const operator_desc& op,
+                               const plan_variable& x, const plan_variable& y) {
+  return y.rows == x.columns && x.type == s.real && y.type == s.real && y.rows > 0 &&
+                 (op.attributes < 0 || attribute(s, op, 1) == 1)
+             ? 1
+             : several_parts(s, op, x, y);
+}
+
+/// False if the product needs a kernel of its own.
+constexpr bool lower_mul(lowering_state& s, const operator_desc& op, int k) {
+  const int x = argument(s, op.inputs), y = argument(s, op.inputs + 1);
+  const int out = argument(s, op.outputs);
+  const plan_variable of_y = s.variables.items[y];
+  const int parts = parts_of_product(s, op, s.variables.items[x], of_y);
+  if (parts == 0) return false;
+  const int a = in_rows(s, x, k), w = of_y.panel ? y : in_panels(s, y, k);
+  instruction i = begin(s, group_head::gemm, *op.schema, 0, k);
+  use(s, a, access::load);
+  use(s, w, access::load);
+  result(s, out);
+  if (parts > 1) cut(s, out, parts);
+  i.rows = rows_in_parts(s.variables.items[out].rows, parts);
+  i.columns = of_y.columns;
+  i.depth = of_y.rows;
+  end(s, i);
+  return true;
+}
+
+/// dX before dW: an update may overwrite the weight in dW's epilogue.
+constexpr bool lower_mul_grad(lowering_state& s, const operator_desc& op, int k) {
+  const int x = argument(s, op.inputs), y = argument(s, op.inputs + 1);
+  const int dout = argument(s, op.inputs + 2);
+  const int dx = argument(s, op.outputs), dy = argument(s, op.outputs + 1);
+  const plan_variable of_x = s.variables.items[x], of_y = s.variables.items[y];
+  const int parts = parts_of_product(s, op, of_x, of_y);
+  if (parts == 0) return false;
+  const int d = padded_rows(s, dout, k);
+  if (dx >= 0) {
+    const bool transposes = s.block > 0 && parts == 1 && is_of_outer_block(s, y);
+    const int w = transposes ? transposed_panels_of(s, y, k) : of_y.panel ? y : in_panels(s, y, k);
+    instruction i = begin(s, transposes ? group_head::gemm : group_head::gemm_dx, *op.schema, 0, k);
+    use(s, d, access::load);
+    use(s, w, access::load);
+    result(s, dx);
+    if (parts > 1) cut(s, dx, parts);
+    i.rows = rows_in_parts(s.variables.items[dx].rows, parts);
+    i.columns = of_y.rows;
+    i.depth = of_y.columns;
+    end(s, i);
+  }
+  if (dy >= 0) {
+    const int a = in_rows(s, x, k);
+    if (s.block > 0 && parts == 1 && collect(s, a, d, dy, k)) return true;
+    instruction i = begin(s, group_head::gemm_dw, *op.schema, 1, k);
+    use(s, a, access::load);
+    use(s, d, access::load);
+    s.variables.items[dy].panel = true;
+    result(s, dy);
+    i.rows = of_y.rows;
+    i.columns = of_y.columns;
+    i.depth = rows_in_parts(of_x.rows, parts);
+    i.panel = true;
+    end(s, i);
+  }
+  return true;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/images.hpp - statements over images, and operands with one number per
+// channel.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/plan/image_operators.hpp>
+#include <lamina/plan/lowering/layout_copies.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+constexpr bool is_images(const lowering_state& s, int v) {
+  return v >= 0 && s.variables.items[v].rows < 0 && s.variables.items[v].type == s.real &&
+         s.program.variables[v].rank > 1;
+}
+
+/// Whether v has one number per channel of the images of `space` if an elementwise operator has
+/// the axis `axis`.
+constexpr bool is_of_channels(const lowering_state& s, int v, const plan_variable& space,
+                              int axis) {
+  const program_desc& p = s.program;
+  return axis == 1 && space.rows < 0 && space.variable >= 0 && s.variables.items[v].rows == 1 &&
+         p.variables[v].rank == 1 && p.variables[space.variable].rank > 2 &&
+         p.dims[p.variables[space.variable].dims + 1] == s.variables.items[v].columns;
+}
+/// How a row of `columns` elements reads `channels` numbers, one per channel.
+constexpr access of_channels(int channels, int columns) {
+  return channels == columns ? access::row : access::channel;
+}
+
+/// Statements over images of one shape, that of variable `like`.
+constexpr instruction begin_images(const lowering_state& s, group_head head,
+                                   const operator_schema& schema, int like, int k) {
+  instruction i = begin(s, head, schema, 0, k);
+  i.rows = s.variables.items[like].rows;
+  i.columns = s.variables.items[like].columns;
+  i.depth = s.program.variables[like].dims;
+  return i;
+}
+/// A variable of the plan in the shape of variable v.
+constexpr int image_like(lowering_state& s, int v) {
+  return temporary(s, s.variables.items[v].rows, s.variables.items[v].columns, false, -1);
+}
+/// x + y, which is `out` or a part of it.
+constexpr int add_images(lowering_state& s, int x, int y, access how, int out, bool is_last,
+                         int k) {
+  const int made = is_last ? out : image_like(s, out);
+  instruction i = begin_images(s, group_head::pointwise, schema_of<elementwise_add>(), out, k);
+  use(s, x, access::load);
+  use(s, y, how);
+  result(s, made);
+  end(s, i);
+  return made;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/layout_copies.hpp - copies a variable into the layout that an instruction
+// reads: rows padded to whole vectors, or panels.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/plan/lowering/emit.hpp>
+#include <lamina/plan/plan_operators.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+/// One copy of a variable in another layout, made when first needed; in the variable's own block
+/// unless it changes there, so that a loop does not make it in each iteration.
+constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool panel, int op) {
+  if (v < s.program.count.variables && s.copy_of[v] >= 0 && is_known(s, s.copy_of[v], v))
+    return s.copy_of[v];
+  const plan_variable d = s.variables.items[v];
+  const int here = s.block;
+  if (!changes(s, v)) s.block = s.variables.items[d.root].block;
+  const int made = temporary(s, d.rows, d.columns, panel, -1);
+  s.variables.items[made].type = d.type;
+  instruction i = begin(s, group_head::call, how, 0, op);
+  use(s, v, access::load);
+  result(s, made);
+  end(s, i);
+  s.block = here;
+  if (v < s.program.count.variables) s.copy_of[v] = made;
+  return made;
+}
+
+/// The variable row by row. A feed's rows may be unpadded.
+constexpr int in_rows(lowering_state& s, int v, int op) {
+  if (s.variables.items[v].panel) return copied(s, schema_of<unpack_panels>(), v, false, op);
+  return v;
+}
+/// The variable with padded rows: kernels that read whole vectors cannot use a feed in place.
+constexpr int padded_rows(lowering_state& s, int v, int op) {
+  return is_feed(s, root(s, v)) ? copied(s, schema_of<stage_feed>(), v, false, op)
+                                : in_rows(s, v, op);
+}
+constexpr int in_panels(lowering_state& s, int v, int op) {
+  return s.variables.items[v].panel ? v : copied(s, schema_of<pack_panels>(), v, true, op);
+}
+constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
+  return panel ? in_panels(s, v, op) : in_rows(s, v, op);
+}
+
+/// Whether variable v is a weight of an outer block, which is the same in all iterations.
+constexpr bool is_of_outer_block(const lowering_state& s, int v) {
+  return v < s.program.count.variables && is_weight(s.program.variables[v]) && !changes(s, v) &&
+         s.variables.items[v].block != s.block;
+}
+/// The transpose of such a weight in panels, made once.
+constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
+  if (s.transposed[v] >= 0) return s.transposed[v];
+  const int here = s.block;
+  s.block = s.variables.items[v].block;
+  const int made = temporary(s, s.variables.items[v].columns, s.variables.items[v].rows, true, -1);
+  instruction i = begin(s, group_head::call, schema_of<transposed_panels>(), 0, op);
+  use(s, v, access::load);
+  result(s, made);
+  end(s, i);
+  s.block = here;
+  return s.transposed[v] = made;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

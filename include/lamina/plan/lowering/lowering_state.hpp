@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/lowering_state.hpp - all that lowering knows while it goes through a
+// program. The functions of namespace lowering read it and add to it.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/core/fixed_buffer.hpp>
+#include <lamina/plan/instruction.hpp>
+#include <lamina/plan/lowering/variable_uses.hpp>
+#include <lamina/plan/real_type.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The windows that one sequence_conv multiplies; another one can read them too
+/// (operators/sequence/conv/lowering.hpp).
+struct sequence_window {
+  int x, padding, length, start;
+  int made;  // the variable of the windows
+};
+
+/// The factors of a batch_norm that are computed before the operator's turn
+/// (operators/norm/batch_norm/lowering.hpp).
+struct early_factor {
+  int op, factor;
+};
+
+/// A convolution whose result is pooled before the bias and the activation
+/// (operators/pool/pool2d/lowering.hpp): its operators, -1 for missing ones, and its variables.
+struct pooled_chain {
+  int add, act, pool, pool_grad, act_grad;
+  int image, bias;    // the result of the convolution; the bias
+  int largest;        // the largest element of each window
+  int slope, spread;  // the gradients of `largest` and of `image`
+};
+
+/// The gradient of a weight that is a sum over the iterations of a loop: the sum, and the arrays
+/// that store rows of both operands (plan/lowering/collected_products.hpp).
+struct collected_sum {
+  int sum, xs, ds;
+};
+
+/// The numbers of an update that operators compute (operators/update/lowering.hpp).
+struct made_numbers {
+  int update, made;
+};
+
+/// The state of the lowering of one program.
+struct lowering_state {
+  const program_desc& program;
+  fixed_buffer<plan_variable, lowered_limits.variables> variables;
+  fixed_buffer<instruction, lowered_limits.instructions> instructions;
+  fixed_buffer<operand, lowered_limits.operands> operands;
+  fixed_buffer<int, lowered_limits.results> results;
+  fixed_buffer<double, lowered_limits.constants> constants;
+  int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
+  const bool has_blocks;
+  const dtype real;        // the type that the program computes in
+  int block = 0;           // of the operator that is lowered
+  bool has_parts = false;  // whether a product cuts its rows into parts
+  int held_cost = -1;      // the operator that is lowered last, or -1
+
+  variable_uses uses;
+  int copy_of[program_limits.variables];     // by variable: its copy in another layout, or -1
+  int transposed[program_limits.variables];  // by weight: its transpose in panels, or -1
+
+  constexpr_vector<sequence_window> windows;
+  early_factor early{-1, -1};
+  constexpr_vector<pooled_chain> chains;
+  constexpr_vector<collected_sum> collected_sums;
+  constexpr_vector<made_numbers> numbers;
+  const operator_schema* with_defaults = nullptr;  // the last update with its schema's defaults ...
+  int defaults = 0;                                // ... and their index among the constants
+
+  /// Appends to `to`, which is the result of shapes_of() for the program: a separate evaluation,
+  /// because clang counts the steps of each one.
+  constexpr lowering_state(const program_desc& p, lowered_program& to)
+      : program(p),
+        variables(to.variables, to.count.variables),
+        instructions(to.instructions, to.count.instructions),
+        operands(to.operands, to.count.operands),
+        results(to.results, to.count.results),
+        constants(to.constants, to.count.constants),
+        gradient(to.gradients),
+        has_blocks(p.count.blocks > 1),
+        real(real_type(p)) {
+    for (int d = batch::domain; d < p.count.domains; ++d) constants.push(0.0);
+    const int count = p.count.variables;
+    for (int v = 0; v < count; ++v) copy_of[v] = -1;
+    if (!has_blocks) return;
+    for (int v = 0; v < count; ++v) transposed[v] = -1;
+    lowering::find_uses(p, uses);
+  }
+  lowering_state(const lowering_state&) = delete;
+};
+
+namespace lowering {
+
+constexpr int argument(const lowering_state& s, int at) { return s.program.arguments[at]; }
+constexpr double attribute(const lowering_state& s, const operator_desc& op, int i) {
+  return op.attributes >= 0 ? s.program.attributes[op.attributes + i].number
+                            : op.schema->attributes[i].number;
+}
+/// The variable whose memory variable v is.
+constexpr int root(const lowering_state& s, int v) { return s.variables.items[v].root; }
+constexpr bool is_feed(const lowering_state& s, int v) {
+  return v < s.program.count.variables && s.program.variables[v].kind == variable_kind::data;
+}
+/// Whether variable v has more than one value in a run.
+constexpr bool changes(const lowering_state& s, int v) {
+  return s.has_blocks && v < s.program.count.variables && s.uses.changed[v];
+}
+/// Whether a value made in block `from` may be read here; `v` is the variable of the program from
+/// which it was made.
+constexpr bool is_known(const lowering_state& s, int made, int v) {
+  const int from = s.variables.items[made].block;
+  return from == s.block || (is_inside(s.program, s.block, from) && !changes(s, v));
+}
+
+}  // namespace lowering
+
+}  // namespace lamina::inline LAMINA_ABI

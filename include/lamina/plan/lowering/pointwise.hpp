@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/pointwise.hpp - lowers a pointwise operator: the access of each operand, and
+// a sum over rows for the gradient of an operand that was repeated.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/binary/lowering.hpp>
+#include <lamina/operators/elementwise/sum/lowering.hpp>
+#include <lamina/operators/loss/pointwise/lowering.hpp>
+#include <lamina/operators/pool/pool2d/lowering.hpp>
+#include <lamina/plan/lowering/images.hpp>
+#include <lamina/plan/lowering/layout_copies.hpp>
+#include <lamina/plan/lowering/row_parts.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+/// How one output of a pointwise operator is computed: its space, and the access of each input.
+struct pointwise_form {
+  int space;
+  int rows, columns;  // of the space
+  bool reduced;       // the output is the sum over the rows of the space
+  bool panel;
+  int parts;  // number of rows that each row of the space is computed in
+  access how[8];
+};
+
+/// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
+constexpr bool find_access(const lowering_state& s, int v, const plan_variable& space, int parts,
+                           int axis, access& how) {
+  const plan_variable d = s.variables.items[v];
+  const int rows = space.rows, columns = space.columns / parts;
+  if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
+  if (d.rows == rows && d.columns == 1 && parts == 1) {
+    // Y has one number per row, unless the axis asks for another repetition.
+    return how = access::column, axis <= 0;
+  }
+  if (axis == 1 && is_of_channels(s, v, space, axis))
+    return how = of_channels(d.columns, columns), true;
+  if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
+    // Y ends where X ends.
+    const int rank = s.program.variables[v].rank;
+    return how = access::row, axis < 0 || axis + rank == s.program.variables[space.variable].rank;
+  }
+  return false;
+}
+
+/// The `n` inputs are the arguments from index `in` on. False when the output needs a kernel of its
+/// own.
+constexpr bool find_form(const lowering_state& s, int in, int n, int out, int axis,
+                         pointwise_form& f) {
+  const program_desc& p = s.program;
+  const plan_variable made = s.variables.items[out];
+  if (made.type != s.real) return false;
+  // The space is that of the largest operand, which is the forward operator's X or Out.
+  int best = out;
+  plan_variable space = made;
+  bool equal = true;  // all of them have one shape
+  bool panel = false;
+  for (int a = 0; a < n; ++a) {
+    const int taken = p.arguments[in + a];
+    if (taken < 0) return false;
+    const plan_variable v = s.variables.items[taken];
+    if (v.type != s.real) return false;
+    f.how[a] = access::load;
+    panel = panel || v.panel;
+    if (v.rows == space.rows && v.columns == space.columns) continue;
+    equal = false;
+    if (v.rows == space.rows ? v.columns > space.columns
+                             : v.rows < 0 || (space.rows > 0 && v.rows > space.rows))
+      best = taken, space = v;
+  }
+  f.space = best;
+  f.rows = space.rows;
+  f.columns = space.columns;
+  f.panel = equal && panel;
+  f.parts = s.has_parts ? parts_of(s, in, n, best) : 1;
+  for (int a = 0; !equal && a < n; ++a) {
+    const int taken = p.arguments[in + a];
+    const plan_variable v = s.variables.items[taken];
+    if (v.rows == space.rows && v.columns == space.columns)
+      f.how[a] = access::load, f.panel = f.panel || v.panel;
+    else if (!find_access(s, taken, space, f.parts, axis, f.how[a]))
+      return false;
+  }
+  f.reduced = made.rows != space.rows || made.columns != space.columns;
+  if (changes(s, out)) f.panel = made.panel;
+  // A gradient that is summed over the rows it was repeated for.
+  return !f.reduced || (made.rows == 1 && made.columns * f.parts == space.columns &&
+                        p.variables[out].kind == variable_kind::gradient);
+}
+
+/// Lets `to` share the memory of `from` when the program cannot distinguish them.
+constexpr bool alias(lowering_state& s, int from, int to) {
+  const program_desc& p = s.program;
+  const int r = root(s, from);
+  if (r >= p.count.variables || changes(s, r) || changes(s, to)) return false;
+  const variable_desc d = p.variables[r];
+  if (d.persistable || d.kind == variable_kind::data ||
+      s.variables.items[to].rows != s.variables.items[r].rows ||
+      s.variables.items[to].columns != s.variables.items[r].columns ||
+      p.variables[to].kind != variable_kind::gradient)
+    return false;
+  s.variables.items[to].root = r;
+  s.variables.items[to].panel = s.variables.items[r].panel;
+  s.variables.items[to].feeds = s.variables.items[from].feeds;
+  return true;
+}
+
+/// Output `o` of operator k, which is variable `out`.
+constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k, int in, int n,
+                              int out, int o, const pointwise_form& f) {
+  const program_desc& p = s.program;
+  const bool reduced = f.reduced, passes = passes_gradient(op, o);
+  if (passes && !reduced && alias(s, p.arguments[in], out)) return;
+  int source = -1;
+  if (passes && reduced) {
+    source = padded_rows(s, p.arguments[in], k);
+  } else {
+    int made = out;
+    if (reduced) made = source = temporary(s, f.rows, f.columns, f.panel, -1);
+    int taken[8];
+    for (int a = 0; a < n; ++a) {
+      int v = p.arguments[in + a];
+      if (const bool panel = f.panel && f.how[a] == access::load;
+          panel != s.variables.items[v].panel)
+        v = in_layout(s, v, panel, k);
+      if (f.how[a] != access::scalar && is_feed(s, s.variables.items[v].root))
+        v = padded_rows(s, v, k);
+      taken[a] = v;
+    }
+    instruction i = begin(s, group_head::pointwise, *op.schema, o, k);
+    for (int a = 0; a < n; ++a) use(s, taken[a], f.how[a]);
+    for (int a = 0; a < op.schema->scalars; ++a)
+      use(s, constant(s, attribute(s, op, a)), access::scalar);
+    result(s, made);
+    s.variables.items[made].panel = f.panel;
+    if (f.parts > 1) cut(s, made, f.parts);
+    i.rows = f.parts == 1 ? f.rows : rows_in_parts(f.rows, f.parts);
+    i.columns = f.columns / f.parts;
+    i.panel = f.panel;
+    end(s, i);
+  }
+  if (!reduced) return;
+  if (s.variables.items[source].panel) source = in_rows(s, source, k);
+  instruction i = begin(s, group_head::reduce_rows, *op.schema, o, k);
+  use(s, source, access::load);
+  result(s, out);
+  i.rows = 1;
+  i.columns = f.columns / f.parts;
+  i.depth = f.parts == 1 ? f.rows : rows_in_parts(f.rows, f.parts);
+  end(s, i);
+}
+
+/// False if the operator needs a kernel of its own.
+constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k) {
+  const operator_schema schema = *op.schema;
+  if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(s, op, k);
+  const int n = schema.input_count, in = op.inputs, outputs = op.end - op.outputs;
+  if (n > 8 || outputs > 4) return false;
+  if (op.attributes >= 0 && n >= 2 && is_divided_by_labels(s, op)) return false;
+  if (n == 1 && schema.attribute_count == 3 && is_identity(s, op) &&
+      alias(s, argument(s, in), argument(s, op.outputs)))
+    return true;
+  const bool broadcast = schema.attribute_count == 1 && schema.scalars == 0;
+  const int axis = broadcast ? static_cast<int>(attribute(s, op, 0)) : -1;
+  if (axis == 1 && is_channel_sum(s, op) &&
+      (argument(s, op.outputs) < 0 || alias(s, argument(s, in), argument(s, op.outputs)))) {
+    emit_channel_sums(s, same_channel_sums(s, argument(s, in)), argument(s, op.outputs + 1), k);
+    return true;
+  }
+  // Every output must be possible before the first is emitted.
+  pointwise_form forms[4];
+  int out[4];
+  for (int o = 0; o < outputs; ++o)
+    if (out[o] = argument(s, op.outputs + o);
+        out[o] >= 0 && !find_form(s, in, n, out[o], axis, forms[o]))
+      return false;
+  for (int o = 0; o < outputs; ++o)
+    if (out[o] >= 0) emit_pointwise(s, op, k, in, n, out[o], o, forms[o]);
+  return true;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

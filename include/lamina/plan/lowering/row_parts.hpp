@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/row_parts.hpp - rows that hold several rows of a product: a product over the
+// last of several dimensions cuts them into parts, and so do the operators on its result.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/plan/lowering/lowering_state.hpp>
+
+namespace lamina::inline LAMINA_ABI::lowering {
+
+constexpr void cut(lowering_state& s, int v, int parts) {
+  s.variables.items[v].parts = parts;
+  s.has_parts = true;
+}
+
+/// The number of parts that variable v is computed in. A gradient is cut in the same way as its
+/// variable.
+constexpr int parts_of(const lowering_state& s, int v) {
+  const program_desc& p = s.program;
+  if (s.variables.items[v].parts > 1 || v >= p.count.variables ||
+      p.variables[v].kind != variable_kind::gradient)
+    return s.variables.items[v].parts;
+  return s.variables.items[p.variables[v].of].parts;
+}
+/// The number of parts into which each row of `space`, and of operands that fill it, is cut. The
+/// operands are `n` arguments from index `in` on.
+constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
+  if (!s.has_parts) return 1;
+  int parts = parts_of(s, space);
+  for (int a = 0; parts == 1 && a < n; ++a) {
+    const int v = s.program.arguments[in + a];
+    if (s.variables.items[v].rows == s.variables.items[space].rows &&
+        s.variables.items[v].columns == s.variables.items[space].columns)
+      parts = parts_of(s, v);
+  }
+  return parts;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::lowering

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/lowering/variable_uses.hpp - how the operators of a program with blocks write and
+// read its variables.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/same_address.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// By variable of a program with blocks. The arrays have no values where a program has one block.
+struct variable_uses {
+  static constexpr int capacity = program_limits.variables;
+  bool changed[capacity];  // several operators write it
+  bool escapes[capacity];  // operators outside of its block name it
+  int summed[capacity];    // the variable that an operator adds it to, as its only use; below zero:
+                           // -1 no use yet, -2 another use, or `collected`
+
+  /// In `summed`: products over many iterations replace the addends of the sum.
+  static constexpr int collected = -3;
+};
+
+namespace lowering {
+
+/// Sum = Sum + the gradients of one iteration. A variable that any other operator reads is not an
+/// addend.
+constexpr void find_summed(const program_desc& p, const operator_desc& op, variable_uses& uses) {
+  const int sum = p.arguments[op.outputs], count = p.count.variables;
+  const bool adds = p.arguments[op.inputs + 1] == sum;
+  for (int at = adds ? op.inputs + 2 : op.inputs; at < op.outputs; ++at)
+    if (const int v = p.arguments[at]; v >= 0 && v < count)
+      uses.summed[v] = adds && uses.summed[v] == -1 ? sum : -2;
+}
+
+/// Marks the variables that a loop carries and the sums over its iterations; one operator writes
+/// every other variable of a program. A count among the arguments may look like a variable, which
+/// is then marked as escaping although it does not escape: this only loses an optimisation.
+constexpr void find_uses(const program_desc& p, variable_uses& uses) {
+  bool written[variable_uses::capacity];
+  const int count = p.count.variables, operators = p.count.operators;
+  const operator_schema* const sums = &schema_of<sum>();
+  for (int v = 0; v < count; ++v)
+    written[v] = uses.changed[v] = uses.escapes[v] = false, uses.summed[v] = -1;
+  for (int k = 0; k < operators; ++k) {
+    const operator_desc op = p.operators[k];
+    const bool adds = same_address(op.schema, sums), inner = op.block > 0;
+    if (adds && inner) find_summed(p, op, uses);
+    for (int at = op.inputs; at < op.end; ++at) {
+      const int v = p.arguments[at];
+      if (v < 0 || v >= count) continue;
+      if (inner && !adds && at < op.outputs) uses.summed[v] = -2;
+      if (const int of = p.variables[v].block;
+          of != op.block && of != 0 && !uses.escapes[v] && !is_inside(p, op.block, of))
+        uses.escapes[v] = true;
+    }
+    if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
+    // A parameter that a loop trains has another value in each iteration.
+    const bool trains = inner && op.role == op_role::optimize;
+    if (op.end == op.outputs + 1) {
+      if (const int v = p.arguments[op.outputs]; v >= 0)
+        uses.changed[v] = trains || written[v], written[v] = true;
+      continue;
+    }
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s)
+      for (int n = op.schema->outputs[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
+        if (const int v = p.arguments[at]; v >= 0)
+          uses.changed[v] = trains || written[v], written[v] = true;
+  }
+}
+
+}  // namespace lowering
+
+}  // namespace lamina::inline LAMINA_ABI
