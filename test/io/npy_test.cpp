@@ -12,7 +12,6 @@
 #include <lamina/model/model.hpp>
 
 using Catch::Contains;
-using lamina::named_tensors;
 using lamina::tensor;
 
 namespace {
@@ -21,12 +20,6 @@ bool same(const tensor& a, const tensor& b) {
   const std::size_t element = static_cast<std::size_t>(size_of(a.type()));
   return a.type() == b.type() && a.shape() == b.shape() &&
          (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * element) == 0);
-}
-
-bool same(const named_tensors& a, const named_tensors& b) {
-  bool all = a.size() == b.size();
-  for (const auto& [name, value] : a) all = all && b.count(name) == 1 && same(value, b.at(name));
-  return all;
 }
 
 std::string changed(std::string bytes, std::size_t at, const std::string& to) {

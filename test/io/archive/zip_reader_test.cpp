@@ -21,7 +21,7 @@ bool is_read(const std::string& path, const std::string& bytes) {
   try {
     lamina::binary_reader from(path);
     lamina::zip_reader zip(from);
-    for (const lamina::zip_member& m : zip.members()) zip.check(m);
+    for (const lamina::zip_member& m : zip.members()) zip.check_member(m);
     return true;
   } catch (const lamina::format_error&) {
     return false;
