@@ -9,7 +9,7 @@
 
 #include <lamina/core/error.hpp>
 
-namespace lamina {
+namespace lamina::inline LAMINA_ABI {
 struct program_message;
 }
 
