@@ -42,7 +42,7 @@ def faults_of(compiler):
             errors = [line for line in text.splitlines() if "error: " in line]
             if (message is None) == bool(text) or message and (
                     not errors or message not in errors[0] or
-                    len(text.splitlines()) > MOST_LINES):
+                    len(text.splitlines()) > MOST_LINES + (message == EXCEPTIONS)):
                 yield (f"{compiler} {' '.join(flags)} {header}: expected"
                        f" '{message or 'nothing'}' first, found\n{text[:2000]}")
 

@@ -15,12 +15,6 @@
 #define constexpr
 #endif
 
-// Files, feeds and shapes that do not fit are reported by exceptions.
-#if defined(__GNUC__) && !defined(__cpp_exceptions)
-#error "lamina: the compiler: expected exceptions, found -fno-exceptions"
-#include "lamina needs exceptions"
-#endif
-
 // lamina's results for infinity and NaN follow IEEE 754, and orders of sums are chosen. With
 // -ffast-math (-Ofast, -ffinite-math-only, -fassociative-math, -freciprocal-math) neither holds,
 // and sigmoid(-1000) is NaN. It would gain nothing, because kernels use vector instructions.

@@ -4,6 +4,13 @@
 
 #include <lamina/core/config.hpp>
 
+// Files, feeds and shapes that do not fit are reported by exceptions. Static evaluators need none,
+// and do not include this header.
+#if defined(__GNUC__) && !defined(__cpp_exceptions)
+#error "lamina: the compiler: expected exceptions, found -fno-exceptions"
+#include "lamina needs exceptions"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
