@@ -66,7 +66,7 @@ TEST_CASE("options changed while training: what cannot change is an error", "[th
   CHECK_THROWS_WITH(
       trained(sgd, options, [&](const lamina::event&) { sgd.clip = lamina::clip_by_norm(1); }),
       "lamina: train: expected a clip by norm to be there when training begins, "
-      "found one that was set later");
+      "found one that was set later (mini-batch 1 of pass 0)");
   optimizer::sgd other{.learning_rate = 1.f};
   // A rate that a handler computes wrongly, as 0 / 0, would make every parameter NaN.
   for (const float rate : {std::numeric_limits<float>::quiet_NaN(), -1.f}) {

@@ -19,12 +19,13 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 
 }  // namespace
 
-TEST_CASE("mini-batches without samples are skipped; a reader without any trains nothing") {
+TEST_CASE("mini-batches without samples are skipped; a reader without any is an error") {
   lamina::model m{net};
   const auto before = test::bytes_of(m);
   using batches = std::vector<std::vector<test::sample>>;
-  CHECK(lamina::train(m, batches{}, {.passes = 3}).steps == 0);
-  CHECK(lamina::train(m, batches{{}, {}}, {.passes = 3}).steps == 0);
+  const auto told = Catch::Contains("lamina: train: expected at least one mini-batch in pass");
+  CHECK_THROWS_WITH(lamina::train(m, batches{}, {.passes = 3}), told);
+  CHECK_THROWS_WITH(lamina::train(m, batches{{}, {}}, {.passes = 3}), told);
   CHECK(test::bytes_of(m) == before);
   CHECK(lamina::train(m, batches{{}, test::samples(3), {}}).steps == 1);
 }
