@@ -5,7 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
-#include <lamina/plan/lowering/emit.hpp>
+#include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {

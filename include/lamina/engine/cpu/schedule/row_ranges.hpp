@@ -87,7 +87,7 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s,
   // Narrow activations stay in the second-level cache if a range has few rows.
   r.count = threads;
   if (rows_of_tile(width) >= least_tiled_rows)
-    r.count = std::max(threads, rows / rows_of_tile(width));
+    r.count = (std::max)(threads, rows / rows_of_tile(width));
   if (std::int64_t{r.longest()} * threads * width > most_range_floats) return {rows, 1};
   std::int64_t elements = 0;
   for (int g = begin; g < s.groups[begin].end; ++g) {
@@ -97,8 +97,8 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s,
     std::int64_t most = 0;
     for (int a = 0; a < e.group.arguments; ++a)
       if (info[a].rows < 0)
-        most = std::max(most,
-                        std::int64_t{rows} * lamina::parts_of_rows(info[a].rows) * info[a].columns);
+        most = (std::max)(
+            most, std::int64_t{rows} * lamina::parts_of_rows(info[a].rows) * info[a].columns);
     elements += most;
     if (!s.groups[g].product) continue;
     const group_desc& d = s.described[g];

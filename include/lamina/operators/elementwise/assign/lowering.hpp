@@ -6,7 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/elementwise/assign/definition.hpp>
-#include <lamina/plan/lowering/emit.hpp>
+#include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {

@@ -7,7 +7,7 @@
 
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
-#include <lamina/plan/lowering/emit.hpp>
+#include <lamina/plan/lowering/append.hpp>
 #include <lamina/plan/plan_operators.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/emit.hpp - appends instructions, and the variables that the plan itself
+// lamina/plan/lowering/append.hpp - appends instructions, and the variables that the plan itself
 // makes.
 #pragma once
 
