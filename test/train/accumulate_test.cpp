@@ -110,8 +110,9 @@ TEST_CASE("accumulated gradients: those of several gradient machines make one up
   const auto samples = test::samples(12);
   const std::vector<test::sample> few(samples.begin(), samples.begin() + 4),
       more(samples.begin() + 4, samples.end());
-  const test::optimizer::adam adam{.learning_rate = 0.01f,
-                                   .clip = lamina::clip_by_global_norm(0.05f)};
+  // Not adam: a bias before batch_norm has no gradient but rounding, which adam would make steps of.
+  const test::optimizer::momentum momentum{.learning_rate = 0.1f,
+                                           .clip = lamina::clip_by_global_norm(0.05f)};
   constexpr auto plain = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 6>(main);
     auto label = layer::data<"label", std::int64_t>(main);
@@ -119,7 +120,7 @@ TEST_CASE("accumulated gradients: those of several gradient machines make one up
     return layer::mean(layer::softmax_with_cross_entropy(layer::fc<3>(h), label));
   });
   lamina::model together{plain, 3}, by_machines{plain, 3};
-  lamina::trainer t{together, adam}, optimizer{by_machines, adam};
+  lamina::trainer t{together, momentum}, optimizer{by_machines, momentum};
   lamina::gradient_machine a{by_machines}, b{by_machines};
   for (int step = 0; step < 3; ++step) {
     t.backward(few);
