@@ -110,7 +110,7 @@ TEST_CASE("accumulated gradients: those of several gradient machines make one up
   const auto samples = test::samples(12);
   const std::vector<test::sample> few(samples.begin(), samples.begin() + 4),
       more(samples.begin() + 4, samples.end());
-  // Not adam: a bias before batch_norm has no gradient but rounding, which adam would make steps of.
+  // Not adam, which would make steps of rounding: a bias before batch_norm has no gradient.
   const test::optimizer::momentum momentum{.learning_rate = 0.1f,
                                            .clip = lamina::clip_by_global_norm(0.05f)};
   constexpr auto plain = lamina::program([](lamina::block& main) {
