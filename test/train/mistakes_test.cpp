@@ -137,7 +137,7 @@ TEST_CASE("check_nan stops at the first NaN, and names it") {
   const lamina::optimizer::sgd sgd{.learning_rate = 1e-3f};
   for (const int threads : {1, 2}) {
     CAPTURE(threads);
-    const auto train = [threads](auto& m, const samples& data, auto with) {
+    const auto train = [&threads](auto& m, const samples& data, auto with) {
       lamina::train_options options{.threads = threads};
       with(options);
       return thrown([&] {
