@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops: values, handles as C++ variables, errors; loops inside of loops on the engine.
 
-#include "executor/shared_executor.hpp"
+#include "executor/whole_numbers.hpp"
 #include "laws/recorded_pieces.hpp"
 #include <catch2/catch.hpp>
 
@@ -17,39 +17,9 @@ using Catch::Contains;
 using lamina::block;
 using lamina::lod_tensor;
 
-using integer = std::int64_t;
-
-using number = lamina::variable<integer, lamina::once, 1>;
-
-using numbers = std::vector<integer>;
+using namespace whole_numbers;
 
 namespace {
-
-template <class P>
-std::vector<lod_tensor> run(P, const lamina::feed_map& feed = {},
-                            const lamina::run_options& options = {}) {
-  lamina::basic_executor<double> executor;
-  lamina::scope scope;
-  executor.run_startup(P::view(), scope);
-  return executor.run(P::view(), scope, feed, options);
-}
-
-numbers values_of(const lamina::tensor& t) {
-  const auto a = t.cast<integer>();
-  return {a.begin(), a.end()};
-}
-
-template <class P>
-numbers all_values(P program, const lamina::feed_map& feed = {}) {
-  numbers all;
-  for (const lod_tensor& t : run(program, feed))
-    for (const integer x : values_of(t)) all.push_back(x);
-  return all;
-}
-
-constexpr number constant(block& main, integer value) {
-  return layer::fill_constant<integer>(main, static_cast<double>(value));
-}
 
 template <integer Start>
 constexpr auto collatz = lamina::program([](block& main) {
