@@ -86,7 +86,7 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
 }
 
 /// Takes ranges of rows through the groups from `begin` on, until there is none left.
-LAMINA_NOINLINE inline void walk_ranges(const schedule_view& s, int begin, int sequence,
+LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int sequence,
                                         const ranges_of_rows& ranges, meeting& meet,
                                         unsigned long long given, float* const* arguments,
                                         const run_context& whole, run_context part, int* rows,
@@ -95,7 +95,7 @@ LAMINA_NOINLINE inline void walk_ranges(const schedule_view& s, int begin, int s
   if (ranges.longest() > memory.rows) {
     memory.rows = 0;
     memory.arena.resize(static_cast<std::size_t>(ranges.longest()) *
-                        static_cast<std::size_t>(s.ranges->width));
+                        static_cast<std::size_t>(s.width));
     memory.rows = ranges.longest();
   }
   if (whole.filters != nullptr) part.filters = &memory.filters;
@@ -103,25 +103,9 @@ LAMINA_NOINLINE inline void walk_ranges(const schedule_view& s, int begin, int s
     const int first = ranges.first(r);
     rows[batch::domain] = ranges.size(r);
     first_rows[batch::domain] = whole.first_row[batch::domain] + first;
-    for (int g = begin; g < s.ranges->groups[begin].end; ++g) {
-      const schedule_entry& e = s.entries[g];
-      if ((e.feeds & ~given) != 0 || s.ranges->groups[g].before) continue;
-      for (int a = 0; a < e.group.arguments; ++a) {
-        const int argument = e.first_argument + a;
-        const argument_info& info = s.info[argument];
-        own[a] = arguments[argument];
-        if (own[a] == nullptr || info.rows >= 0) continue;
-        if (s.ranges->is_local[argument]) {
-          own[a] = memory.arena.data() +
-                   static_cast<std::ptrdiff_t>(s.ranges->slot_of[argument].offset) * memory.rows;
-          continue;
-        }
-        const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(lamina::parts_of_rows(info.rows)) *
-                                   info.stride * size_of(info.type);
-        own[a] = reinterpret_cast<float*>(reinterpret_cast<char*>(own[a]) + first * row);
-      }
-      e.run(*s.program, own, s.info + e.first_argument, e.group, part);
-    }
+    for (int g = begin; g < s.groups[begin].end; ++g)
+      if ((s.entries[g].feeds & ~given) == 0 && !s.groups[g].before)
+        run_on_rows(s, g, first, memory.arena.data(), memory.rows, arguments, own, part);
   }
 }
 
@@ -143,7 +127,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   for (int n = 0; n < s.groups; ++n) {
     if (s.ranges->groups[n].end > 0) {
       const ranges_of_rows ranges =
-          ranges_of(*s.ranges, s.entries, s.info, n, given, batch_rows, threads);
+          ranges_of(*s.ranges, n, given, batch_rows, threads);
       if (ranges.count > 1) {
         const int end = s.ranges->groups[n].end;
         bool prepares = false;
@@ -158,7 +142,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
         }
         if ((has_run || prepares) && !meet.wait()) return;
         if (t == 0) meet.reset_ranges(sequence);
-        walk_ranges(s, n, sequence++, ranges, meet, given, arguments, c, part, rows, first_rows,
+        walk_ranges(*s.ranges, n, sequence++, ranges, meet, given, arguments, c, part, rows, first_rows,
                     own, memory);
         std::copy_n(c.rows, domains, rows);
         std::copy_n(c.first_row, domains, first_rows);

@@ -29,10 +29,8 @@ struct ranged_group {
 };
 
 /// A schedule with such sequences, as plain data for code that is compiled once for all programs.
-struct ranged_schedule {
+struct ranged_schedule : schedule_of_rows {
   const ranged_group* groups;
-  const bool* is_local;  // by argument: only groups of its sequence use it
-  const memory_slot* slot_of;
   const group_desc* described;
   int width;  // floats per row of all activations
 };
@@ -77,9 +75,7 @@ struct ranges_of_rows {
   constexpr int size(int r) const { return first(r + 1) - first(r); }
   constexpr int longest() const { return (rows + count - 1) / count; }
 };
-LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s,
-                                                const schedule_entry* entries,
-                                                const argument_info* infos, int begin,
+LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int begin,
                                                 unsigned long long given, int rows, int threads) {
   const int width = s.width > 0 ? s.width : 1;
   ranges_of_rows r{rows, 1};
@@ -91,9 +87,9 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s,
   if (std::int64_t{r.longest()} * threads * width > most_range_floats) return {rows, 1};
   std::int64_t elements = 0;
   for (int g = begin; g < s.groups[begin].end; ++g) {
-    const schedule_entry& e = entries[g];
+    const schedule_entry& e = s.entries[g];
     if ((e.feeds & ~given) != 0) continue;
-    const argument_info* const info = infos + e.first_argument;
+    const argument_info* const info = s.info + e.first_argument;
     std::int64_t most = 0;
     for (int a = 0; a < e.group.arguments; ++a)
       if (info[a].rows < 0)
@@ -176,7 +172,10 @@ struct ranged_groups {
   }
   static constexpr table_type table = make();
   static constexpr detail::ranged_schedule view = {
-      table.groups, table.is_local, schedule::table.slot_of, plan_type::grouped.groups,
+      {&schedule::program, schedule::table.entries, schedule::table.info, schedule::table.slot_of,
+       table.is_local},
+      table.groups,
+      plan_type::grouped.groups,
       plan_type::memory.arena_width[batch::domain]};
 };
 

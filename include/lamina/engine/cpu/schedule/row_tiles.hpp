@@ -72,14 +72,19 @@ struct tiled_group {
   int end;   // end of the run that begins with this group; 0: no run does
 };
 
-/// A schedule with such runs, as plain data for code that is compiled once for all programs.
-struct tiled_schedule {
+/// A schedule with runs of groups over some of the rows, as plain data for code that is compiled
+/// once for all programs.
+struct schedule_of_rows {
   const program_view* program;
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
-  const tiled_group* tiled;
   const bool* is_local;  // by argument: only groups of its run use it
+};
+
+/// A schedule with runs over tiles.
+struct tiled_schedule : schedule_of_rows {
+  const tiled_group* tiled;
   int groups;
   int width;  // floats per row of all activations
 };
@@ -104,8 +109,9 @@ struct rows_of_run {
   }
 };
 
-/// Runs group g of a run on the tile of rows that begins with row `first`.
-LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_memory& memory,
+/// Runs group g of a schedule on the rows from `first` on, as many as `part` says. Of its arguments
+/// the local ones lie in an arena of `arena_rows` rows, the others in the arrays of the batch.
+LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena, int arena_rows,
                                float* const* arguments, float** own, const run_context& part) {
   const schedule_entry& e = s.entries[g];
   for (int a = 0; a < e.group.arguments; ++a) {
@@ -114,8 +120,7 @@ LAMINA_INLINE void run_on_tile(const tiled_schedule& s, int g, int first, tile_m
     own[a] = arguments[argument];
     if (own[a] == nullptr || info.rows >= 0) continue;
     if (s.is_local[argument]) {
-      own[a] = memory.arena.data() +
-               static_cast<std::ptrdiff_t>(s.slot_of[argument].offset) * memory.rows;
+      own[a] = arena + static_cast<std::ptrdiff_t>(s.slot_of[argument].offset) * arena_rows;
       continue;
     }
     const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(lamina::parts_of_rows(info.rows)) *
@@ -157,7 +162,7 @@ LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memo
         part.context.sums_of_rows = {};
         if (how.how == tiling::sums)
           part.context.sums_of_rows = {memory.sums.data() + how.sums, t > 0, t + 1 == tiles.count};
-        run_on_tile(s, g, first, memory, arguments, own, part.context);
+        run_on_rows(s, g, first, memory.arena.data(), memory.rows, arguments, own, part.context);
       }
     }
   }
@@ -317,14 +322,12 @@ struct tiled_groups {
   }
 
   static constexpr table_type table = make();
-  static constexpr detail::tiled_schedule view = {&schedule::program,
-                                                  schedule::table.entries,
-                                                  schedule::table.info,
-                                                  schedule::table.slot_of,
-                                                  table.tiled,
-                                                  table.is_local,
-                                                  groups,
-                                                  width};
+  static constexpr detail::tiled_schedule view = {
+      {&schedule::program, schedule::table.entries, schedule::table.info, schedule::table.slot_of,
+       table.is_local},
+      table.tiled,
+      groups,
+      width};
 };
 
 /// Runs the schedule of program P on tiles if a batch is large enough.
