@@ -126,8 +126,7 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {
     if (s.ranges->groups[n].end > 0) {
-      const ranges_of_rows ranges =
-          ranges_of(*s.ranges, n, given, batch_rows, threads);
+      const ranges_of_rows ranges = ranges_of(*s.ranges, n, given, batch_rows, threads);
       if (ranges.count > 1) {
         const int end = s.ranges->groups[n].end;
         bool prepares = false;
@@ -142,8 +141,8 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
         }
         if ((has_run || prepares) && !meet.wait()) return;
         if (t == 0) meet.reset_ranges(sequence);
-        walk_ranges(*s.ranges, n, sequence++, ranges, meet, given, arguments, c, part, rows, first_rows,
-                    own, memory);
+        walk_ranges(*s.ranges, n, sequence++, ranges, meet, given, arguments, c, part, rows,
+                    first_rows, own, memory);
         std::copy_n(c.rows, domains, rows);
         std::copy_n(c.first_row, domains, first_rows);
         was_sliced = has_run = true;

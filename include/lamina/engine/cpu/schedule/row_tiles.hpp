@@ -111,8 +111,9 @@ struct rows_of_run {
 
 /// Runs group g of a schedule on the rows from `first` on, as many as `part` says. Of its arguments
 /// the local ones lie in an arena of `arena_rows` rows, the others in the arrays of the batch.
-LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena, int arena_rows,
-                               float* const* arguments, float** own, const run_context& part) {
+LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena,
+                               int arena_rows, float* const* arguments, float** own,
+                               const run_context& part) {
   const schedule_entry& e = s.entries[g];
   for (int a = 0; a < e.group.arguments; ++a) {
     const int argument = e.first_argument + a;
