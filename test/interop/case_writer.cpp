@@ -245,8 +245,9 @@ void case_writer::write_view(const std::string& name, const lamina::program_view
   const std::vector<lod_tensor> found = run(in_double, p, scope, feed, fetches);
   for (std::size_t i = 0; i < fetches.size(); ++i)
     require_same(to + ": '" + fetches[i] + "'", found[i], read[i]);
-  const lamina::feed_map edges =
-      has_edges(options) && what.outputs ? edge_feed_of(p, options, edges_) : lamina::feed_map{};
+  const lamina::feed_map edges = has_edges(options) && what.outputs
+                                     ? edge_feed_of(p, options, options.edges)
+                                     : lamina::feed_map{};
   if (!edges.empty())
     save_values(to + "/edges", edges, fetches, run_as_read(to, in_double, edges, fetches));
   ++count_;
@@ -295,7 +296,7 @@ void case_writer::write_onnx(const std::string& to, const lamina::program_view& 
   if (options.any_rows) batches = {1, 7, 64};
   for (const std::size_t rows : batches)
     write_batch(std::to_string(rows), feed_of(p, options, rows));
-  if (has_edges(options)) write_batch("edges", edge_feed_of(p, options, edges_));
+  if (has_edges(options)) write_batch("edges", edge_feed_of(p, options, options.edges));
 }
 
 }  // namespace interop

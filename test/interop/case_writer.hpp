@@ -37,6 +37,7 @@ using integer = std::int64_t;
 
 using case_options = laws::row_options;
 using laws::cost_of;
+using laws::edge_kind;
 using laws::program_of;
 using laws::squared;
 
@@ -55,8 +56,8 @@ class case_writer {
       constexpr auto backward = decltype(lamina::transform::append_backward_to_data(recorded)){};
       write_view(name + "_grad", backward.view(), {}, options, {.gradients = true});
     } else {
-      write(name, program_of<float, F>(), options);
-      write_in_double(name + "_in_double", program_of<double, F>(), options);
+      write(name, program_of<float>(recorded), options);
+      write_in_double(name + "_in_double", program_of<double>(recorded), options);
     }
   }
   /// Writes a step of training as the case NAME: the program in Fluid's form, and what parameters
@@ -66,9 +67,8 @@ class case_writer {
                   const case_options& options = {}) {
     write_step(name, P::view(), lamina::training_messages_of(program, optimizer), options);
   }
-  /// Says whether cases that follow have edge values, and which: a list for every element, or rows
-  /// of all kinds.
-  void use_edges(edge_kind kind) { edges_ = kind; }
+  /// Cases that follow have no edge values.
+  void without_edges() { edges_ = false; }
   int count() const { return count_; }
 
  private:
@@ -97,7 +97,7 @@ class case_writer {
                   lamina::scope& scope);
 
   bool has_edges(const case_options& options) const {
-    return edges_ != edge_kind::none && options.edges && options.any_rows;
+    return edges_ && options.edges != edge_kind::none && options.any_rows;
   }
   template <class Program>
   std::vector<lod_tensor> run(bool in_double, const Program& p, lamina::scope& variables,
@@ -107,7 +107,7 @@ class case_writer {
   std::string folder_;
   lamina::executor executor_;
   lamina::basic_executor<double> in_double_;
-  edge_kind edges_ = edge_kind::none;
+  bool edges_ = true;
   int count_ = 0;
 };
 

@@ -10,10 +10,6 @@
 
 namespace interop {
 
-/// What inputs at the edges of a family of cases are: none, all numbers of a list or, of two
-/// inputs, all pairs; or rows of which each is another kind of edge.
-enum class edge_kind { none, values, rows };
-
 /// The numbers of one input. Their count shares no factor with the 12 labels that are repeated
 /// beside them, so that each meets each.
 inline std::vector<double> edge_numbers(bool in_double) {

@@ -3,6 +3,7 @@
 // random feeds and parameters, for the laws of both.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -27,6 +28,9 @@ struct engine_law_options {
   double tolerance = 2e-5;     // of the largest number of a variable, or of 1; 1e-12 in double
   bool rows_are_alone = true;  // a row of an output depends on the same row of the feeds alone
   std::vector<int> batches = {1, 3, 17};
+  feed_map feed{};  // feeds that are given where a mini-batch has `given_rows` rows; else random
+  int given_rows = 0;
+  bool edges = true;  // also with edge values
 };
 
 /// Elements of a feed, one after the other as a user has them.
@@ -86,8 +90,21 @@ class engine_run {
   /// New feeds of this many rows.
   void draw(int rows) {
     rows_ = engine::domain_rows<domains>(rows);
+    given_ = rows == options_.given_rows;
+    for (int i = 0; i < desc.count.data; ++i)
+      if (const lod_tensor* const given = given_value(desc.data[i])) {
+        int d = desc.variables[desc.data[i]].rows;
+        const lod& levels = given->lod();
+        for (std::size_t level = levels.levels(); level > 0; d = desc.domains[d].parent, --level)
+          offsets_[d].assign(levels.offsets(level - 1).begin(), levels.offsets(level - 1).end());
+      }
     for (int d = batch::domain + 1; d < domains; ++d) {
       if (!plan<program>::fed.of[d]) continue;
+      if (has_given_offsets(d)) {
+        rows_.count[d] = offsets_[d].back();
+        rows_.offsets[d] = offsets_[d].data();
+        continue;
+      }
       // Lengths that differ, 0 among them.
       static constexpr int lengths[] = {2, 0, 3, 1, 4};
       std::vector<int>& offsets = offsets_[d];
@@ -203,12 +220,34 @@ class engine_run {
   float number() {
     return std::uniform_real_distribution<float>(options_.low, options_.high)(random_);
   }
+  /// The value of a feed that is given to this mini-batch; null where it is random.
+  const lod_tensor* given_value(int variable) const {
+    if (!given_) return nullptr;
+    const auto found = options_.feed.find(variable_name(program::view(), variable));
+    return found == options_.feed.end() ? nullptr : &found->second;
+  }
+  /// Whether a feed that is given has sequences in a domain.
+  bool has_given_offsets(int domain) const {
+    for (int i = 0; i < desc.count.data; ++i)
+      if (given_value(desc.data[i]) != nullptr)
+        for (int d = desc.variables[desc.data[i]].rows; d > batch::domain;
+             d = desc.domains[d].parent)
+          if (d == domain) return true;
+    return false;
+  }
   fed_values drawn(int variable) {
     const tensor_shape shape = shape_of(variable, rows_of(variable));
     fed_values f;
     engine::cpu::with_type(desc.variables[variable].type, [&]<class T>(T) {
       f.bytes.resize(size_of(shape) * sizeof(T));
       T* to = reinterpret_cast<T*>(f.bytes.data());
+      if (const lod_tensor* const given = given_value(variable)) {
+        REQUIRE(given->size() == size_of(shape));
+        const tensor same = given->cast(dtype_of<T>);
+        std::copy_n(same.template as<T>().data(), size_of(shape), to);
+        f.value = tensor(shape, to);
+        return;
+      }
       for (std::size_t i = 0; i < size_of(shape); ++i)
         if constexpr (std::is_floating_point_v<T>)
           to[i] = static_cast<T>(number());
@@ -240,6 +279,7 @@ class engine_run {
   }
 
   engine_law_options options_;
+  bool given_ = false;
   std::mt19937 random_;
   scope scope_;
   std::vector<engine::aligned_buffer> memory_;

@@ -30,6 +30,7 @@ struct gradient_options {
   // Of the sequences of feeds that are not given: one level takes the last lengths, two take both.
   std::vector<lamina::lod::level> lengths{{2, 0, 1}, {2, 0, 3}};
   std::vector<std::string> constant{};  // feeds without a gradient, such as soft labels
+  int integers = 0;  // integer feeds are drawn from 0 to integers - 1; where it is 0 they are given
 };
 
 /// A value of a variable's recorded shape, filled with random numbers.
@@ -50,6 +51,16 @@ inline lamina::lod_tensor random_value(const lamina::program_view& p, int variab
   return lamina::lod_tensor(lamina::tensor(shape, values), sequences);
 }
 
+/// The same of an integer feed.
+inline lamina::lod_tensor random_integers(const lamina::program_view& p, int variable,
+                                          gradient_options options) {
+  options.low = 0;
+  options.high = static_cast<float>(options.integers);
+  const lamina::lod_tensor value = random_value(p, variable, options);
+  const lamina::tensor whole = value.cast(lamina::dtype::int64);
+  return lamina::lod_tensor(whole.cast(p.variables[variable].type), value.lod());
+}
+
 /// One element of a gradient, computed twice.
 struct compared_element {
   const std::string& name;  // of the parameter or feed
@@ -65,7 +76,8 @@ struct compared_element {
 
 /// Calls `compare` with each element of the gradients of parameters and floating feeds, beside
 /// central differences of output 0 of `forward`, which must be a scalar. `backward` computes the
-/// gradients. Feeds that `feed` does not hold are random; integer feeds must be in it.
+/// gradients. Feeds that `feed` does not hold are random; integer feeds must be in it, or
+/// options.integers says what they are drawn from.
 template <class F>
 void for_each_gradient(const lamina::program_view& forward, const lamina::program_view& backward,
                        lamina::feed_map feed, const gradient_options& options, F compare) {
@@ -83,7 +95,11 @@ void for_each_gradient(const lamina::program_view& forward, const lamina::progra
   for (int i = 0; i < forward.count.data; ++i) {
     const int v = forward.data[i];
     const std::string name = lamina::variable_name(forward, v);
-    if (!lamina::is_floating(forward.variables[v].type)) continue;
+    if (!lamina::is_floating(forward.variables[v].type)) {
+      if (options.integers > 0 && feed.find(name) == feed.end())
+        feed[name] = random_integers(forward, v, options);
+      continue;
+    }
     if (feed.find(name) == feed.end()) feed[name] = random_value(forward, v, options);
     if (std::find(options.constant.begin(), options.constant.end(), name) == options.constant.end())
       varied.push_back(name);

@@ -2,7 +2,7 @@
 // test/laws/operator_laws.hpp - the laws of all operators for one row of a table: recorded shapes,
 // the compiled engine against the executor, each row of a batch alone, edge values, and gradients
 // against difference quotients. Cases of the same rows go to other libraries, through files
-// (test/interop).
+// (test/interop), and to the bodies of CUDA kernels (laws/cuda_laws.hpp).
 #pragma once
 
 #include <string>
@@ -16,21 +16,30 @@ namespace laws {
 
 class operator_laws {
  public:
-  /// Checks the laws for a row. One whose number of rows is given has the laws of gradients alone.
+  /// Checks the laws for a row.
   template <class F>
-  void write(const std::string& name, F, const row_options& options = {}) const {
+  void write(const std::string& name, F recorded, const row_options& options = {}) const {
     INFO("row " << name);
-    constexpr auto program = program_of<float, F>();
-    if (options.any_rows)
-      lamina::law::check_engine(program, {.low = options.low,
-                                          .high = options.high,
-                                          .limit = options.integers,
-                                          .tolerance = 1e-4,
-                                          .batches = {1, 3}});
+    constexpr auto program = program_of<float>(recorded);
+    const int rows = static_cast<int>(options.rows);
+    const bool given = !options.feed.empty() || !options.any_rows;
+    lamina::law::check_engine(program,
+                              {.low = options.low,
+                               .high = options.high,
+                               .limit = options.integers,
+                               .tolerance = 1e-4,
+                               .rows_are_alone = options.row_alone && options.any_rows,
+                               .batches = given ? std::vector<int>{rows} : std::vector<int>{1, 3},
+                               .feed = options.feed,
+                               .given_rows = given ? rows : 0,
+                               .edges = options.any_rows && options.edges != edge_kind::none});
     if (options.gradients)
-      check_gradients(
-          program, options.feed,
-          {.rows = options.any_rows ? 1 : options.rows, .low = options.low, .high = options.high});
+      check_gradients(program, options.feed,
+                      {.rows = options.any_rows && options.feed.empty() ? 1 : options.rows,
+                       .low = options.low,
+                       .high = options.high,
+                       .constant = options.constant,
+                       .integers = options.integers});
   }
 };
 

@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // test/laws/operator_row.hpp - how a table of operators names, records and feeds each of them. A
 // row is a call `to.write(name, record, options)`, where record(block) makes a program for any real
-// type. The laws read the rows (operator_laws.hpp), and so does what writes cases for other
-// libraries (interop/case_writer.hpp).
+// type, or is a program. Whoever reads the rows decides what to do with each: the laws check it on
+// the executor and the CPU engine (operator_laws.hpp) and on the bodies of the CUDA kernels
+// (cuda_laws.hpp), and interop/case_writer.hpp writes it as a case for other libraries.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include <lamina/core/random.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/program/program.hpp>
 
 namespace laws {
 
+/// The edge values among the inputs of a case for other libraries: none; all numbers of a list or,
+/// of two inputs, all pairs; or rows of which each is another kind of edge.
+enum class edge_kind { none, values, rows };
+
 /// How the inputs of a row are made.
 struct row_options {
-  float low = -1, high = 1;  // of floating inputs and parameters
-  int integers = 4;          // integer inputs are 0 ... integers - 1
-  lamina::feed_map feed{};   // inputs that are given
-  bool gradients = true;
+  float low = -1, high = 1;             // of floating inputs and parameters
+  int integers = 4;                     // integer inputs are 0 ... integers - 1
+  lamina::feed_map feed{};              // inputs that are given
+  bool gradients = true;                // the first result is a cost
+  std::vector<std::string> constant{};  // inputs without a gradient, such as soft labels
   std::size_t rows = 3;
-  bool any_rows = true;          // not only as many as `rows`, or as there are in `feed`
-  bool edges = true;             // also with edge values, where the family has them
-  lamina::feed_map edge_feed{};  // edge values that are given
-  bool late = false;             // after so many steps of training that powers of beta are 0
-  std::int64_t step = 0;         // of training, where a learning rate depends on it
+  bool any_rows = true;   // not only as many as `rows`, or as there are in `feed`
+  bool row_alone = true;  // a row of a result depends on the same row of the inputs alone
+  edge_kind edges = edge_kind::rows;
+  bool late = false;      // after so many steps of training that powers of beta are 0
+  std::int64_t step = 0;  // of training, where a learning rate depends on it
 };
 
-/// What record function F makes for real numbers T.
+/// What record function F makes for real numbers T; a program is what it is.
 template <class T, class F>
-constexpr auto program_of() {
-  return lamina::program([](lamina::block& main) { return F{}.template operator()<T>(main); });
+constexpr auto program_of(F recorded) {
+  if constexpr (lamina::program_type<F>)
+    return recorded;
+  else
+    return lamina::program([](lamina::block& main) { return F{}.template operator()<T>(main); });
 }
 
 /// The mean of w (y + 1/2)^2 with a parameter w, random like all of them: its gradient is another
@@ -65,14 +79,120 @@ constexpr auto squared(std::tuple<V...> y) {
       y);
 }
 
-/// A row whose operator takes images [4, 5, 6].
+}  // namespace laws
+
+/// The tables, a function for each group of operators, and the forms of row that they share.
+namespace rows {
+
+namespace layer = lamina::layer;
+using integer = std::int64_t;
+using lamina::block;
+using lamina::extent2;
+using lamina::lod_tensor;
+using lamina::pooling_type;
+using lamina::tensor;
+using lamina::window;
+using laws::cost_of;
+using laws::edge_kind;
+using laws::row_options;
+using laws::squared;
+
+inline const row_options positive{.low = 0.2f, .high = 2};
+inline const row_options wide{.low = -4, .high = 4};
+
+/// A pointwise operator of x [4].
 template <class To, class F>
-void of_images(To& to, const char* name, F, float low = 0.1f) {
-  to.write(name,
-           []<class T>(lamina::block& main) {
-             return squared(F{}(lamina::layer::data<"x", T, 4, 5, 6>(main)));
-           },
-           {.low = low, .high = 1});
+void unary(To& to, const char* name, F, row_options options = {}) {
+  options.edges = edge_kind::values;
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4>(main))); },
+      options);
+}
+/// A pointwise operator of x [4] and y [4].
+template <class To, class F>
+void binary(To& to, const char* name, F, row_options options = {}) {
+  options.edges = edge_kind::values;
+  to.write(
+      name,
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 4>(main);
+        return squared(F{}(x, layer::data<"y", T, 4>(main)));
+      },
+      options);
+}
+/// A pointwise operator of whole numbers x [4] and y [4] whose result has no gradient.
+template <class To, class F>
+void choice(To& to, const char* name, F) {
+  to.write(
+      name,
+      []<class T>(block& main) {
+        auto x = layer::floor(layer::data<"x", T, 4>(main));
+        return F{}(x, layer::floor(layer::data<"y", T, 4>(main)));
+      },
+      row_options{.low = 0, .high = 3, .gradients = false, .edges = edge_kind::values});
+}
+/// An operator of x [4].
+template <class To, class F>
+void of_rows(To& to, const char* name, F, const row_options& options = {}) {
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4>(main))); },
+      options);
+}
+/// An operator of x [2, 4].
+template <class To, class F>
+void of_matrices(To& to, const char* name, F, const row_options& options = {}) {
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 2, 4>(main))); },
+      options);
+}
+/// An operator of images [2, 5, 6].
+template <class To, class F>
+void of_two_images(To& to, const char* name, F, const row_options& options = {}) {
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 2, 5, 6>(main))); },
+      options);
+}
+/// An operator of images [4, 5, 6] of positive numbers.
+template <class To, class F>
+void of_images(To& to, const char* name, F, const row_options& options = {.low = 0.1f, .high = 1}) {
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::data<"x", T, 4, 5, 6>(main))); },
+      options);
+}
+/// An operator of sequences of [4].
+template <class To, class F>
+void of_sequences(To& to, const char* name, F, const row_options& options = {}) {
+  to.write(
+      name, []<class T>(block& main) { return squared(F{}(layer::sequence<"x", T, 4>(main))); },
+      options);
+}
+/// An operator of x [4] and labels below 4.
+template <class To, class F>
+void labelled(To& to, const char* name, F, const row_options& options = {}) {
+  to.write(
+      name,
+      []<class T>(block& main) {
+        auto x = layer::data<"x", T, 4>(main);
+        return squared(F{}(x, layer::data<"label", integer>(main)));
+      },
+      options);
 }
 
-}  // namespace laws
+/// A column of numbers.
+inline tensor column(const std::vector<float>& values) {
+  return tensor({values.size(), 1}, values);
+}
+/// Sequences of whole numbers.
+inline lod_tensor ids_of(const std::vector<integer>& ids, const lamina::lod::level& lengths,
+                         lamina::dtype type = lamina::dtype::int64) {
+  return lod_tensor(tensor({ids.size(), 1}, ids).cast(type), lamina::lod::from_lengths({lengths}));
+}
+/// Sequences of random numbers from -1 to 1, always the same.
+inline lod_tensor noise(const lamina::tensor_shape& shape, const lamina::lod::level& lengths) {
+  std::vector<float> values;
+  for (std::size_t i = 0; i < lamina::size_of(shape); ++i)
+    values.push_back(lamina::random_uniform_at(7, 99, i, -1.f, 1.f));
+  return lod_tensor(tensor(shape, values), lamina::lod::from_lengths({lengths}));
+}
+
+}  // namespace rows

@@ -4,8 +4,6 @@
 
 #include "executor/run_program.hpp"
 #include "laws/engine_law.hpp"
-#include "laws/operator_laws.hpp"
-#include "operators/resize_rows.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/layers/layers.hpp>
@@ -59,9 +57,4 @@ constexpr auto resized = program([](block& main) {
 TEST_CASE("interpolation down to few elements, and of long rows, on the engine") {
   lamina::law::check_engine(resized<9, 20, extent2{4, 7}>);
   lamina::law::check_engine(resized<3, 3, extent2{1, 3}>);
-}
-
-TEST_CASE("resize and pad2d obey the laws of all operators") {
-  const laws::operator_laws laws;
-  rows::resize(laws);
 }

@@ -38,11 +38,11 @@ constexpr bool is_number(int v) {
 }
 
 /// Outputs, the layers that the user named, the parts of a cost or metric that is a quotient of
-/// sums, and, where no update consumes them, the gradients of parameters.
+/// sums, and, where no update consumes them, the gradients of parameters and of data.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
-  constexpr int most =
-      P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters + 5;
+  constexpr int most = P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters +
+                       P::desc.count.data + 5;
   pinned_list<most> r{};
   for (int i = 0; i < P::desc.count.outputs; ++i) r.ids[r.count++] = P::desc.outputs[i];
   for (int i = 0; i < P::desc.count.names; ++i)
@@ -59,9 +59,15 @@ constexpr auto find_pinned() {
   for (int i = 0; i < P::desc.count.names; ++i)
     if (P::desc.names[i].key == nullptr && P::desc.names[i].output != P::desc.cost)
       pin_sums(P::desc.names[i].output);
-  if (!Updates)
-    for (int i = 0; i < P::desc.count.parameters; ++i)
-      if (L.gradients[i] >= 0) r.ids[r.count++] = L.gradients[i];
+  if (Updates) return r;
+  for (int i = 0; i < P::desc.count.parameters; ++i)
+    if (L.gradients[i] >= 0) r.ids[r.count++] = L.gradients[i];
+  for (int v = 0; v < P::desc.count.variables; ++v) {
+    const variable_desc& d = P::desc.variables[v];
+    if (d.kind == variable_kind::gradient && d.number < 0 && d.block == 0 &&
+        P::desc.variables[d.of].kind == variable_kind::data)
+      r.ids[r.count++] = v;
+  }
   return r;
 }
 

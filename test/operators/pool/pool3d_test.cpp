@@ -4,8 +4,6 @@
 
 #include "executor/run_program.hpp"
 #include "laws/engine_law.hpp"
-#include "laws/operator_laws.hpp"
-#include "operators/pool/pool3d_rows.hpp"
 #include <catch2/catch.hpp>
 #include <laws/gradient_check.hpp>
 
@@ -129,9 +127,4 @@ constexpr auto volumes = program([](block& main) {
 
 TEST_CASE("pool3d of windows of unequal sides on the engine") {
   lamina::law::check_engine(volumes);
-}
-
-TEST_CASE("pool3d, max_pool2d_with_index and unpool obey the laws of all operators") {
-  const laws::operator_laws laws;
-  rows::pool3d(laws);
 }

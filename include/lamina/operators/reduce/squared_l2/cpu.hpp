@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include <lamina/core/math.hpp>
 #include <lamina/engine/cpu/vector/long_sums.hpp>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
@@ -34,10 +35,8 @@ struct call_kernel<gradient_of<l1_norm>> {
     if (!dx) return;
     const Real slope = *c.input(1).row<const Real>(0);
     for (int r = 0; r < x.rows; ++r)
-      for (int j = 0; j < x.columns; ++j) {
-        const Real v = x.row<const Real>(r)[j];
-        dx.row<Real>(r)[j] = v > 0 ? slope : v < 0 ? -slope : Real(0);
-      }
+      for (int j = 0; j < x.columns; ++j)
+        dx.row<Real>(r)[j] = slope * math::sign(x.row<const Real>(r)[j]);
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/math.hpp>
 #include <lamina/operators/reduce/mean/cuda.cuh>
 #include <lamina/operators/reduce/squared_l2/definition.hpp>
 
@@ -25,7 +26,7 @@ struct norm_slope_body {
     int j = i;
     const int r = a.columns.divide(j);
     const float v = a.x[r * a.x_stride + j], slope = *a.slope;
-    a.to[r * a.to_stride + j] = Squares ? 2 * slope * v : v > 0 ? slope : v < 0 ? -slope : 0.0f;
+    a.to[r * a.to_stride + j] = slope * (Squares ? 2 * v : math::sign(v));
   }
 };
 template <bool Squares>

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include <lamina/core/math.hpp>
 #include <lamina/executor/kernel_shape.hpp>
 #include <lamina/executor/kernel_table.hpp>
 
@@ -22,7 +23,7 @@ template <class Real, bool Squared>
 void whole_norm_gradient(call_context<Real>& ctx) {
   const Real slope = ctx.real("Out@GRAD").flat(0);
   xt::xarray<Real> dx = ctx.real("X");
-  for (Real& x : dx) x = slope * (Squared ? 2 * x : static_cast<Real>((x > 0) - (x < 0)));
+  for (Real& x : dx) x = slope * (Squared ? 2 * x : math::sign(x));
   ctx.give("X@GRAD", std::move(dx));
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/operators/resize_rows.hpp - one row per way to another size of an image.
+// test/operators/resize/resize_rows.hpp - one row per way to another size of an image.
 #pragma once
-
-#include <tuple>
 
 #include <laws/operator_row.hpp>
 
@@ -12,9 +10,6 @@ namespace rows {
 
 template <class To>
 void resize(To& to) {
-  namespace layer = lamina::layer;
-  using lamina::extent2;
-  using laws::of_images;
   of_images(to, "bilinear_interp", [](auto x) { return layer::resize_bilinear<extent2{8, 9}>(x); });
   of_images(to, "bilinear_interp_centred", [](auto x) {
     return layer::resize_bilinear<extent2{3, 9}>(x, {.align_corners = false, .align_mode = 0});
