@@ -12,8 +12,8 @@ In a copy of include/, test/ and docs/ under DIR the script
 - makes these files, and counts them: LIMITS says how many are written by hand,
 - has the lists of operators and the page of layers written,
 - checks includes, headers, facts, lists and entries of messages,
-- compiles the recipe's test, in which the laws of test/laws hold, and runs it,
-- puts one mistake after the other into the kernels, and demands that the test fails.
+- compiles the tests that read the recipe's row, and runs them,
+- puts one mistake after the other into the kernels, and demands that a test fails.
 
 usage: recipe.py --compiler CXX --build DIR [--catch LIBRARY]... [-- COMPILER_FLAGS...]
        recipe.py --self-test
@@ -31,11 +31,16 @@ OPERATOR = "cumprod"
 # Files that a contributor writes or changes by hand.
 LIMITS = {"include": 5, "docs": 0, "test": 1}
 BLOCK = re.compile(r"^```(cpp|diff)\n(.*?)^```", re.M | re.S)
-# Mistakes that the laws must notice: (header, right, wrong).
+# What reads the group's table of rows, and what both are linked with.
+LAWS = "test/operators/reduce/reduce_rows_test.cpp"
+BODIES = "test/engine/cuda/rows/reduce_bodies_test.cpp"
+EXECUTORS = "test/executor/shared_executor.cpp"
+SOURCES = ("main.cpp", EXECUTORS, LAWS, BODIES)
+# Mistakes that the laws must notice: (header, right, wrong, the source that has its code).
 MISTAKES = [
-    ("cpu.hpp", "(before * behind[j])", "(before + behind[j])"),
-    ("cuda.cuh", "(before * sum)", "(before + sum)"),
-    ("executor.hpp", "if (k >= j) sum +=", "if (k > j) sum +="),
+    ("cpu.hpp", "(before * behind[j])", "(before + behind[j])", LAWS),
+    ("cuda.cuh", "(before * sum)", "(before + sum)", BODIES),
+    ("executor.hpp", "if (k >= j) sum +=", "if (k > j) sum +=", EXECUTORS),
 ]
 
 
@@ -118,12 +123,11 @@ class tree:
         path = self.root / (source.replace("/", "_") + ".o")
         return path if run(*self.compile, "-c", self.root / source, "-o", path) else None
 
-    def build(self, test, *objects):
-        """The test's program; None: it does not compile."""
-        program, made = self.root / "recipe_test", self.object_of(test)
-        if made and run(*self.compile, made, *objects, "-o", program, *self.libraries):
-            return program
-        return None
+    def link(self, objects):
+        """The program of all tests; None: something did not compile."""
+        program = self.root / "recipe_test"
+        made = all(objects) and run(*self.compile, *objects, "-o", program, *self.libraries)
+        return program if made else None
 
 
 def test_recipe(compiler, build, libraries, flags):
@@ -153,28 +157,24 @@ def test_recipe(compiler, build, libraries, flags):
     # function.
     main_function = "" if libraries else "#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n"
     (root / "main.cpp").write_text(main_function)
-    test = next(name for name in names if name.endswith("_test.cpp"))
-    shared = [copy.object_of("main.cpp"), copy.object_of("test/executor/shared_executor.cpp")]
-    program = all(shared) and copy.build(test, *shared)
+    objects = {source: copy.object_of(source) for source in SOURCES}
+    program = copy.link(objects.values())
     if not program:
-        return [*faults, f"{test} does not compile"]
+        return [*faults, "the tests of the row do not compile"]
     if not run(program):
-        return [*faults, f"{test} fails"]
-    for header, right, wrong in MISTAKES:
+        return [*faults, "the tests of the row fail"]
+    for header, right, wrong, source in MISTAKES:
         path = root / "include/lamina/operators/reduce" / OPERATOR / header
         text = path.read_text()
         if text.count(right) != 1:
             faults.append(f"{header}: expected '{right}' once, found it {text.count(right)} times")
             continue
         path.write_text(text.replace(right, wrong))
-        objects = shared
-        if header == "executor.hpp":
-            objects = [shared[0], copy.object_of("test/executor/shared_executor.cpp")]
-        program = all(objects) and copy.build(test, *objects)
+        program = copy.link({**objects, source: copy.object_of(source)}.values())
         if not program:
             faults.append(f"{header}: '{wrong}' does not compile")
         elif run(program, stdout=subprocess.DEVNULL):
-            faults.append(f"{test} does not notice '{wrong}' in {header}")
+            faults.append(f"the row does not notice '{wrong}' in {header}")
         path.write_text(text)
     return faults
 
