@@ -10,10 +10,6 @@
 #include <interop/operator_list.hpp>
 #include <interop/run_saved.hpp>
 
-// Thousands of small files that nobody needs after a crash: to wait for the disk would take most of
-// the time.
-extern "C" int fsync(int) { return 0; }
-
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   try {

@@ -52,7 +52,7 @@ void sequence(To& to) {
                  return std::tuple{layer::sequence_pool(other, {.type = pooling_type::sum}),
                                    layer::sequence_pool(layer::lod_reset(other, x))};
                },
-               {.any_rows = false});
+               {.feed = {{"x", noise({6, 4}, {1, 2, 3})}}, .any_rows = false});
   to.write("sequence_scatter", []<class T>(block& main) {
     auto x = layer::data<"x", T, 4>(main);
     auto ids = layer::sequence<"ids", integer>(main);
