@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of this group obey the laws of all operators.
-#include "laws/operator_laws.hpp"
 #include "operators/activation/activation_rows.hpp"
+
+#include "laws/operator_laws.hpp"
 #include <catch2/catch.hpp>
 
 TEST_CASE("rows of activation obey the laws of all operators") {
