@@ -119,12 +119,6 @@ lamina::feed_map edge_feed_of(const lamina::program_view& p, const case_options&
         (name == "x" || options.feed.count(name) == 0))
       real.push_back(p.data[i]);
   }
-  if (!options.edge_feed.empty()) {
-    case_options given = options;
-    given.feed = options.edge_feed;
-    given.rows = given.feed.begin()->second.shape()[0];
-    return feed_of(p, given, given.rows);
-  }
   if (real.empty()) return {};
   const bool pairs = real.size() > 1;
   std::size_t rows = edge_rows;

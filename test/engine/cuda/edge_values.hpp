@@ -27,6 +27,19 @@ struct edge_options {
   std::vector<std::vector<float>> parameters{};  // in the order of P; random where none is given
 };
 
+/// How the variables of a plan lie.
+template <int Variables>
+struct layout_table {
+  lamina::variable_layout of[lamina::at_least_one(Variables)];
+};
+template <class Plan, int Variables>
+constexpr layout_table<Variables> layouts_of() {
+  layout_table<Variables> table{};
+  for (int v = 0; v < Variables; ++v)
+    table.of[v] = lamina::layout_of<Plan>(Plan::lowered.variables[v].root);
+  return table;
+}
+
 /// Data i of P is `given[i]`, row by row, in a batch of `rows`. Returns what is different:
 /// infinities and NaN have to be equal, other numbers to their own digits but for the margin.
 /// Outputs are compared and, of a program that returns a cost, gradients of data and of parameters.
@@ -39,7 +52,12 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
       std::conditional_t<(P::desc.cost >= 0), lamina::with_backward<P, true>, lamina::for_test<P>>;
   using on_cpu = lamina::engine::cpu::machine<derived>;
   using on_device = cuda::machine<derived, Backend>;
+  // Tables of what is looked up at run time: the recorded programs themselves have 8 MB each.
   static constexpr auto desc = lamina::freeze<derived::desc.count>(derived::desc);
+  static constexpr auto recorded = lamina::freeze<P::desc.count>(P::desc);
+  using device_plan = typename on_device::plan_type;
+  static constexpr auto on_cpu_at = layouts_of<lamina::plan<derived>, desc.count.variables>();
+  static constexpr auto on_device_at = layouts_of<device_plan, desc.count.variables>();
   laws::note_compared("cuda", derived::view(), true);
 
   lamina::model model{program, 3};
@@ -112,10 +130,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
     apart += line;
   };
   const auto compare = [&](int v) {
-    const auto a =
-        lamina::layout_of<lamina::plan<derived>>(lamina::plan<derived>::lowered.variables[v].root);
-    using device_plan = typename on_device::plan_type;
-    const auto b = lamina::layout_of<device_plan>(device_plan::lowered.variables[v].root);
+    const lamina::variable_layout a = on_cpu_at.of[v], b = on_device_at.of[v];
     const int n = a.rows < 0 ? expected.rows(-a.rows) : a.rows;
     const float *const x = expected.address(a), *const y = found.address(b);
     for (int r = 0; r < n; ++r)
@@ -146,7 +161,7 @@ std::string edges_apart(P program, const std::vector<std::vector<double>>& given
         const std::ptrdiff_t at =
             p.panel ? lamina::engine::cpu::panel_index<float>(p.rows, p.columns, r, j)
                     : static_cast<std::ptrdiff_t>(r) * lamina::padded(p.columns) + j;
-        compare_numbers(P::desc.parameters[i].variable, r, j, static_cast<double>(x[at]),
+        compare_numbers(recorded.parameters[i].variable, r, j, static_cast<double>(x[at]),
                         static_cast<double>(y[static_cast<std::size_t>(at)]));
       }
   }
