@@ -22,14 +22,14 @@ inline constexpr int most_repeated_steps = 10000;
 inline std::string scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }
-/// The value of a variable or, while it has none, zeros that no node reads.
-inline std::string value_or_zeros(onnx_program& p, const std::string& name) {
+/// The value of a variable or, while it has none, zeros in its place, with so many rows.
+inline std::string value_or_zeros(onnx_program& p, const std::string& name, std::size_t rows = 0) {
   const std::string found = p.value(name);
   if (!found.empty()) return found;
   const variable_message& v = p.variable(name);
   tensor_shape shape;
   for (const std::int64_t extent : v.dims)
-    shape.push_back(extent < 0 ? 0 : static_cast<std::size_t>(extent));
+    shape.push_back(extent < 0 ? rows : static_cast<std::size_t>(extent));
   return p.graph.constant(tensor::zeros(v.type, shape));
 }
 inline onnx_value typed(onnx_program& p, const std::string& variable, const std::string& value) {

@@ -109,8 +109,12 @@ inline void lower_conditional_block(onnx_operator& op) {
     const std::string rows = op.node("Size", {op.in("Cond")});
     holds = op.node("Greater", {rows, op.whole(0)});
   }
+  // No node reads what a condition for all rows has not set. It has a row even so: OpenVINO takes
+  // the rank of a result without rows for unknown.
+  const std::size_t unset = of_all ? 1 : 0;
   std::vector<onnx_value> kept;
-  for (const std::string& name : written) kept.push_back(typed(p, name, value_or_zeros(p, name)));
+  for (const std::string& name : written)
+    kept.push_back(typed(p, name, value_or_zeros(p, name, unset)));
   const onnx_graph otherwise = values_only(p, condition + "/otherwise", std::move(kept));
 
   const onnx_program::state before = p.now;
@@ -118,7 +122,7 @@ inline void lower_conditional_block(onnx_operator& op) {
   add_onnx_block(p, block);
   std::vector<onnx_value> results;
   for (const std::string& name : written)
-    results.push_back(typed(p, name, value_or_zeros(p, name)));
+    results.push_back(typed(p, name, value_or_zeros(p, name, unset)));
   const onnx_graph then = p.graph.close(condition + "/then", {}, std::move(results));
   p.now = before;
   std::vector<std::string> outputs;
