@@ -96,12 +96,7 @@ text::source made_up() {
                                       {"apples.\n", "rain.\n", "children.\n", "snow.\n"}};
   std::string all;
   for (std::uint64_t i = 0; i < 2600; ++i) all += words[i % 5][lamina::philox(1, 0, i).word[0] % 4];
-  lamina::dataset::word_counts counts;
-  for (const char c : all) lamina::dataset::count_word(counts, {&c, 1});
-  lamina::dataset::dictionary alphabet(counts, alphabet_size);
-  std::vector<std::int32_t> ids;
-  for (const char c : all) ids.push_back(static_cast<std::int32_t>(alphabet.id({&c, 1})));
-  return {ids, ids.size() * 9 / 10, alphabet};
+  return text::parse(all, {.alphabet_size = alphabet_size});
 }
 
 int main(int count, char** argument) try {

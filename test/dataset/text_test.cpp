@@ -34,18 +34,18 @@ TEST_CASE("a text becomes pieces of characters with those that follow", "[datase
   CHECK(source.ids() == std::vector<std::int32_t>{1, 1, 2, 1, 2, 3, 1, 1, 2, 0});
   const auto train = source.train(3), test = source.test(3);
   REQUIRE(train.size() == 3);
-  CHECK(spelled(source, train[0].characters) == "aab");
+  CHECK(spelled(source, train[0].ids) == "aab");
   CHECK(spelled(source, train[0].next) == "aba");
-  CHECK(spelled(source, train[1].characters) == "abc");
+  CHECK(spelled(source, train[1].ids) == "abc");
   CHECK(spelled(source, train[1].next) == "bca");
-  CHECK(spelled(source, train[2].characters) == "a");  // the last character has none that follows
+  CHECK(spelled(source, train[2].ids) == "a");  // the last character has none that follows
   CHECK(spelled(source, train[2].next) == "a");
   REQUIRE(test.size() == 1);
-  CHECK(test[0].characters == ids{2});
+  CHECK(test[0].ids == ids{2});
   CHECK(test[0].next == ids{0});
   CHECK(source.train(7).size() == 1);
   CHECK(source.train(100)[0].next.size() == 7);
-  CHECK_THROWS_WITH(source.train(0), Catch::Contains("at least 1 character"));
+  CHECK_THROWS_WITH(source.train(0), Catch::Contains("at least 1 element"));
   CHECK_THROWS_AS(train[3], lamina::error);
 }
 
@@ -77,6 +77,48 @@ TEST_CASE("characters are those of UTF-8", "[dataset]") {
   REQUIRE(source.ids().size() == each.size());
   for (std::size_t i = 0; i < each.size(); ++i)
     CHECK(source.alphabet().word(source.ids()[i]) == each[i]);
+}
+
+TEST_CASE("the words of a text", "[dataset]") {
+  const auto words = [](std::string_view text) {
+    const auto source = characters::parse(
+        text, {.alphabet_size = 100, .held_out = 0, .elements = characters::unit::word});
+    std::vector<std::string> all;
+    for (const std::int32_t id : source.ids()) all.push_back(source.alphabet().word(id));
+    return all;
+  };
+  using list = std::vector<std::string>;
+  CHECK(words("The cat sat.\nThe end") == list{"The", "cat", "sat", ".", "\n", "The", "end"});
+  CHECK(words("  a\t\r b ") == list{"a", "b"});
+  CHECK(words("'tis don't, dogs' '' x''y'z'") ==
+        list{"'tis", "don't", ",", "dogs", "'", "'", "'", "x", "'", "'y'z", "'"});
+  CHECK(words("3.14 = x_1--") == list{"3", ".", "14", "=", "x", "_", "1", "-", "-"});
+  // e with an accent, Greek, an emoji; quotation marks, an apostrophe, a dash; blanks.
+  CHECK(words("\xc3\xa9t\xc3\xa9 \xce\xbb\xcf\x8c \xf0\x9f\x98\x80") ==
+        list{"\xc3\xa9t\xc3\xa9", "\xce\xbb\xcf\x8c", "\xf0\x9f\x98\x80"});
+  CHECK(words("\xe2\x80\x9c"
+              "don\xe2\x80\x99t\xe2\x80\x9d\xe2\x80\x94no") ==
+        list{"\xe2\x80\x9c", "don\xe2\x80\x99t", "\xe2\x80\x9d", "\xe2\x80\x94", "no"});
+  CHECK(words("a\xc2\xa0"
+              "b\xe3\x80\x80"
+              "c\xc2\xbf") == list{"a", "b", "c", "\xc2\xbf"});
+  CHECK_THROWS_WITH(words(" one "), Catch::Contains("at least 2 words, found 1"));
+  CHECK_THROWS_WITH(words(" \t"), Catch::Contains("at least 2 words, found 0"));
+  CHECK_THROWS_WITH(words("a b\xff"), Catch::Contains("byte 255"));
+}
+
+TEST_CASE("a text in memory and in a file are the same", "[dataset]") {
+  const test::temporary_directory folder;
+  const std::string all = "to be, or not to be";
+  for (const auto elements : {characters::unit::character, characters::unit::word}) {
+    const characters::options how{.alphabet_size = 5, .held_out = 0.3, .elements = elements};
+    const auto here = characters::parse(all, how);
+    const auto there = characters::read(folder.write("text", all), how);
+    CHECK(here.ids() == there.ids());
+    CHECK(here.train_size() == there.train_size());
+    CHECK(here.train_size() == (elements == characters::unit::word ? 5 : 13));
+    CHECK(here.alphabet().size() == 5);
+  }
 }
 
 TEST_CASE("missing and damaged texts", "[dataset]") {
@@ -121,8 +163,19 @@ TEST_CASE("a real text", "[dataset]") {
   CHECK(source.alphabet().word(2) == "e");
   const auto train = source.train(100);
   REQUIRE(train.size() == 10039);
-  CHECK(spelled(source, train[0].characters).substr(0, 15) == "First Citizen:\n");
+  CHECK(spelled(source, train[0].ids).substr(0, 15) == "First Citizen:\n");
   std::size_t all = 0;
   for (const auto& s : source.test(100)) all += s.next.size();
   CHECK(all == 111538);
+
+  // 202,651 words between blanks, and 40,000 lines; signs are words of their own here.
+  const auto words = characters::read(test::real_data() + "/text/tinyshakespeare.txt",
+                                      {.alphabet_size = 20000, .elements = characters::unit::word});
+  CHECK(words.alphabet().word(1) == "\n");
+  CHECK(words.alphabet().word(2) == ",");
+  std::int64_t lines = 0;
+  for (const std::int32_t id : words.ids()) lines += id == 1;
+  CHECK(lines == 40000);
+  CHECK(words.alphabet().id("First") > 0);
+  CHECK(words.alphabet().id("know't") > 0);
 }

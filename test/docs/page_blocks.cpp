@@ -90,8 +90,16 @@ void passes() {
 #include "training_4.inc"
 #include "training_5.inc"
   const auto samples = lamina::dataset::digits::train();
-#include "training_6.inc"
+#include "training_7.inc"
 }
+constexpr auto two_costs = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto slant = layer::data<"slant", float>(main);
+  auto logits = layer::fc<3>(x);
+  auto estimate = layer::fc<1>(x);
+#include "training_6.inc"
+});
 constexpr auto with_costs = lamina::program([](lamina::block& main) {
   auto label = layer::data<"label", std::int64_t>(main);
   auto logits = layer::fc<10>(layer::data<"image", float, 64>(main));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/text.hpp - the characters of a text file, for models that write on.
+// lamina/dataset/text.hpp - the characters or words of a text, for models that write on.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,16 +21,23 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::text {
 
-/// A piece of the text: each character and the one that follows it.
+/// A piece of the text: each element and the one that follows it.
 struct sample {
-  std::vector<std::int64_t> characters;  ///< ids of the alphabet
-  std::vector<std::int64_t> next;        ///< as many: next[i] follows characters[i]
+  std::vector<std::int64_t> ids;   ///< of the alphabet
+  std::vector<std::int64_t> next;  ///< as many: next[i] follows ids[i]
 };
+
+/// What the elements of a text are: its characters; or its words and signs. A word is a run of
+/// letters and digits, with the apostrophes before one ("'tis", "don't"). Ends of lines and all
+/// signs are elements of their own, other blanks only end words. Letters count as they are, so
+/// "The" is not "the".
+enum class unit : std::uint8_t { character, word };
 
 /// How a text is read.
 struct options {
-  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is every unknown character
+  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is every unknown element
   double held_out = 0.1;             ///< the part at the end that is for testing, 0 to 1
+  unit elements = unit::character;
 };
 
 namespace detail {
@@ -56,9 +63,46 @@ constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   return 0;
 }
 
+/// What a character of UTF-8 is to a word.
+enum class sign : std::uint8_t { letter, apostrophe, blank, other };
+constexpr sign sign_of(std::string_view character) {
+  unsigned code = static_cast<unsigned char>(character[0]);
+  if (character.size() > 1) code &= 0x7Fu >> character.size();
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned>(c) & 0x3F);
+  const auto lies = [&](unsigned low, unsigned high) { return code >= low && code <= high; };
+  if (code == '\'' || code == 0x2019) return sign::apostrophe;
+  if (code == ' ' || lies(9, 13) || code == 0xA0 || lies(0x2000, 0x200A) || code == 0x3000)
+    return code == '\n' ? sign::other : sign::blank;
+  // Beyond ASCII all are letters but for the signs of Latin-1 and two blocks of punctuation.
+  const bool letter = lies('0', '9') || lies('A', 'Z') || lies('a', 'z') ||
+                      (code > 0xBF && !lies(0x2000, 0x206F) && !lies(0x3000, 0x303F));
+  return letter ? sign::letter : sign::other;
+}
+
+/// The words and signs of consecutive characters, which lie one behind the other in memory.
+LAMINA_COLD inline std::vector<std::string_view> words_of(
+    const std::vector<std::string_view>& characters) {
+  const auto is_letter = [&](std::size_t i) {
+    return i < characters.size() && sign_of(characters[i]) == sign::letter;
+  };
+  const auto is_inside = [&](std::size_t i) {
+    return is_letter(i) || (is_letter(i + 1) && sign_of(characters[i]) == sign::apostrophe);
+  };
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0, end = 0; i < characters.size(); i = end) {
+    std::size_t length = 0;
+    for (end = i; is_inside(end); ++end) length += characters[end].size();
+    if (end > i)
+      words.emplace_back(characters[i].data(), length);
+    else if (sign_of(characters[end++]) != sign::blank)
+      words.push_back(characters[i]);
+  }
+  return words;
+}
+
 }  // namespace detail
 
-/// Ids [first, last) of a text, in pieces of `length` characters.
+/// Ids [first, last) of a text, in pieces of `length` elements.
 class pieces {
  public:
   pieces(std::shared_ptr<const std::vector<std::int32_t>> ids, std::size_t first, std::size_t last,
@@ -89,22 +133,22 @@ class source {
         train_size_(train_size),
         alphabet_(std::make_shared<const dictionary>(std::move(known))) {}
 
-  /// The characters of the part to train with, each as UTF-8.
+  /// The elements of the part to train with, each as UTF-8.
   const dictionary& alphabet() const { return *alphabet_; }
-  /// The id of each character of the whole text.
+  /// The id of each element of the whole text.
   const std::vector<std::int32_t>& ids() const { return *ids_; }
-  /// How many characters the part to train with has.
+  /// How many elements the part to train with has.
   std::size_t train_size() const { return train_size_; }
 
   /// The training part, and the held-out end of the text, in consecutive pieces of `length`
-  /// characters; the last piece may be shorter. Error: length below 1.
+  /// elements; the last piece may be shorter. Error: length below 1.
   table<pieces> train(std::size_t length) const { return cut(0, train_size_, length); }
   table<pieces> test(std::size_t length) const { return cut(train_size_, ids_->size(), length); }
 
  private:
   LAMINA_COLD table<pieces> cut(std::size_t first, std::size_t last, std::size_t length) const {
     if (length == 0)
-      throw error("lamina: dataset::text: expected pieces of at least 1 character, found 0");
+      throw error("lamina: dataset::text: expected pieces of at least 1 element, found 0");
     const pieces all(ids_, first, last, length);
     return {all, 0, all.count()};
   }
@@ -114,30 +158,32 @@ class source {
   std::shared_ptr<const dictionary> alphabet_;
 };
 
-/// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the part to train
-/// with. Errors: a missing file; an alphabet_size below 2; a part outside 0 to 1; format_error for
-/// bytes that are not UTF-8 and for a file of fewer than 2 characters.
-LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
+namespace detail {
+
+LAMINA_COLD inline source source_of(std::string_view bytes, const std::string& name,
+                                    const options& how) {
   if (!(how.held_out >= 0 && how.held_out < 1))
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "
                                    "below 1, found ")
                     .print("%g", how.held_out));
-  const std::string bytes = dataset::read_bytes(path);
   std::vector<std::string_view> all;
   for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t length = detail::utf8_length(bytes, at);
+    const std::size_t length = utf8_length(bytes, at);
     if (length == 0)
-      throw format_error(path, at,
+      throw format_error(name, at,
                          lamina::text()
                              << "text: expected UTF-8, found the byte "
                              << static_cast<unsigned>(static_cast<unsigned char>(bytes[at])));
-    all.push_back(std::string_view(bytes).substr(at, length));
+    all.push_back(bytes.substr(at, length));
     at += length;
   }
+  const bool words = how.elements == unit::word;
+  if (words) all = words_of(all);
   if (all.size() < 2)
-    throw format_error(path, bytes.size(),
+    throw format_error(name, bytes.size(),
                        lamina::text()
-                           << "text: expected at least 2 characters, found " << all.size());
+                           << "text: expected at least 2 " << (words ? "words" : "characters")
+                           << ", found " << all.size());
   const auto tail = static_cast<std::size_t>(static_cast<double>(all.size()) * how.held_out + 0.5);
   const std::size_t train_size = all.size() - tail;
   word_counts counts;
@@ -146,6 +192,19 @@ LAMINA_COLD inline source read(const std::string& path, const options& how = {})
   std::vector<std::int32_t> ids;
   for (const std::string_view c : all) ids.push_back(static_cast<std::int32_t>(known.id(c)));
   return source(std::move(ids), train_size, std::move(known));
+}
+
+}  // namespace detail
+
+/// Reads a file of UTF-8 text. The alphabet has the most frequent elements of the part to train
+/// with. Errors: a missing file; an alphabet_size below 2; a part outside 0 to 1; format_error for
+/// bytes that are not UTF-8 and for a file of fewer than 2 elements.
+LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
+  return detail::source_of(dataset::read_bytes(path), path, how);
+}
+/// The same of a text in memory: `text::parse("a b a", {.elements = text::unit::word})`.
+LAMINA_COLD inline source parse(std::string_view bytes, const options& how = {}) {
+  return detail::source_of(bytes, "text", how);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::dataset::text

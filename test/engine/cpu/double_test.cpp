@@ -81,7 +81,7 @@ constexpr auto costs = program([](block& main) {
 constexpr auto attention = program([](block& main) {
   auto x = layer::data<"x", double, 6, 8>(main);
   auto q = layer::fc<8, 2>(x), k = layer::fc<8, 2>(x), v = layer::fc<8, 2>(x);
-  auto mixed = layer::scaled_dot_product_attention<2>(q, k, v);
+  auto mixed = layer::scaled_dot_product_attention<2>(q, k, v, {.causal = true});
   auto joined = layer::concat<2>({mixed, x});
   auto halves = layer::transpose<0, 2, 1>(joined);
   auto cost = layer::mean(halves * halves);

@@ -200,6 +200,17 @@ constexpr auto padded_on_engine = lamina::program([](block& main) {
                     layer::sequence_mask<2, bool>(ids)};
 });
 
+// Variables without rows: a vector has one mask in each row of the result, a matrix several.
+constexpr auto masks_without_rows = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 3, 3>(main);
+  auto vector = layer::sequence_mask<3, float>(layer::assign_value<3>(main, {1, 2, 3}));
+  auto one = layer::sequence_mask<5>(layer::assign_value<1>(main, {4}));
+  auto matrix = layer::sequence_mask<4>(layer::assign_value<2, 3>(main, {0, 1, 2, 3, 4, 5}));
+  auto cube = layer::sequence_mask<2>(layer::assign_value<2, 1, 2>(main, {0, 1, 2, 1}));
+  static_assert(__is_same(decltype(vector), lamina::variable<float, lamina::once, 3, 3>));
+  return std::tuple{layer::mean(x * vector), vector, one, matrix, cube};
+});
+
 constexpr auto padded_by_rows = lamina::program([](block& main) {
   auto x = layer::nested_sequence<"x", float, 2, 3>(main);
   auto row = layer::fill_constant<float, 2, 3>(main, -2);
@@ -211,5 +222,6 @@ constexpr auto padded_by_rows = lamina::program([](block& main) {
 
 TEST_CASE("sequence_pad, sequence_unpad, sequence_mask") {
   lamina::law::check_engine(padded_on_engine, {.limit = 6});
+  lamina::law::check_engine(masks_without_rows);
   lamina::law::check_engine(padded_by_rows);
 }

@@ -139,12 +139,14 @@ struct call_kernel<sequence_mask> {
   template <class Real = float>
   static void run(const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
-    const int length = y.columns / x.columns;
+    const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
+    const int length = y.columns / in_row;
     with_type(y.type, [&]<class T>(T) {
       for (int r = 0; r < x.rows; ++r)
         for (int j = 0; j < x.columns; ++j) {
           const std::int64_t ones = std::clamp<std::int64_t>(integer_in(x, r, j), 0, length);
-          T* const to = y.row<T>(r) + j * length;
+          const int mask = r * x.columns + j;
+          T* const to = y.row<T>(mask / in_row) + mask % in_row * length;
           std::fill(to, to + ones, static_cast<T>(1));
           std::fill(to + ones, to + length, static_cast<T>(0));
         }

@@ -142,14 +142,16 @@ struct sequence_mask_body {
   struct arguments {
     argument_view x, y;
     divider length, columns;  // of one mask, of a row of them
-    int count;
+    divider x_columns;
+    int in_row, count;  // masks of a row
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     int column = i;
     const int row = a.columns.divide(column);
     int j = column;
-    const int k = a.length.divide(j);
-    const std::int64_t ones = load_integer(a.x.data, a.x.type, row * a.x.stride + k);
+    int at = row * a.in_row + a.length.divide(j);
+    const int x_row = a.x_columns.divide(at);
+    const std::int64_t ones = load_integer(a.x.data, a.x.type, x_row * a.x.stride + at);
     store_integer(a.y.data, a.y.type, row * a.y.stride + column, j < ones ? 1 : 0);
   }
 };
@@ -163,9 +165,10 @@ struct call_kernel<sequence_mask> {
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), y = c.output(0);
     if (x.columns == 0 || y.columns == 0) return;
-    b.template elements<detail::sequence_mask_body>({view_of_operand(x), view_of_operand(y),
-                                                     divider(y.columns / x.columns),
-                                                     divider(y.columns), y.rows * y.columns});
+    const int in_row = y.rows == x.rows ? x.columns : 1;  // a vector [n] has its masks in n rows
+    b.template elements<detail::sequence_mask_body>(
+        {view_of_operand(x), view_of_operand(y), divider(y.columns / in_row), divider(y.columns),
+         divider(x.columns), in_row, y.rows * y.columns});
   }
 };
 
