@@ -33,8 +33,8 @@ inline constexpr auto pieces = lamina::program([](lamina::block& main) {
   auto both = layer::sequence_concat<"both">(std::tuple{second, h, second});
   auto pairs = layer::fc<3>(layer::sequence_reshape<"pairs", 3>(both));
   auto up_to = layer::assign_value<7>(main, {1, 2, 3, 4, 5, 6, 7});
-  auto shown = layer::matmul(layer::sequence_mask<7, float>(length),
-                             layer::sequence_mask<7, float>(up_to));
+  auto shown =
+      layer::matmul(layer::sequence_mask<7, float>(length), layer::sequence_mask<7, float>(up_to));
   auto a = layer::fc<4>(detail::pooled(layer::sequence_reverse(first)));
   auto b = layer::fc<4>(layer::sequence_pool(pairs, {.type = lamina::pooling_type::max}));
   auto c = layer::fc<4>(layer::reshape<42>(padded)) + layer::fc<4>(shown);
