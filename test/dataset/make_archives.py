@@ -173,7 +173,7 @@ class decoded_tarfile:
 
 
 class python_numbers:
-    """numpy.random as PaddlePaddle used Python's random up to version 1.5."""
+    """In place of numpy, by which PaddlePaddle 2 draws: Python's random, as version 0.11 does."""
 
     class random:
         seed = staticmethod(random.seed)

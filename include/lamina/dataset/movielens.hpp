@@ -79,8 +79,8 @@ class source {
   }
 
   /// Each rating is for testing with the probability `test_ratio`; both parts are in the order of
-  /// the archive. The numbers are those of Python's random.Random(rand_seed), as in PaddlePaddle.
-  /// Fluid: dataset.movielens.train, test.
+  /// the archive. The numbers are those of Python's random.Random(rand_seed), as in PaddlePaddle
+  /// 0.11. Fluid: dataset.movielens.train, test.
   table<source> train() const { return {*this, 0, data_->train_count}; }
   table<source> test() const { return {*this, data_->train_count, data_->ratings.size()}; }
 
