@@ -94,8 +94,8 @@ int main(int count, char** argument) try {
     std::copy(read.begin(), read.end(), table.begin());
     model.set_parameter<"emb">(table);
   }
-  const int passes = real ? 10 : 3;
-  lamina::optimizer::adam{.learning_rate = real ? 1e-3f : 5e-3f,
+  const int passes = real ? 10 : 4;
+  lamina::optimizer::adam{.learning_rate = real ? 1e-3f : 3e-3f,
                           .lazy_mode = true,
                           .clip = lamina::clip_by_global_norm(5)}
       .train(model, train | reader::shuffle(train.size()) | with_outside | reader::batch(10),
