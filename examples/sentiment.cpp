@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // sentiment - does a sentence praise or blame a film: convolutions or stacked LSTMs
 //
-//   examples/run sentiment [DIRECTORY] [--net conv|lstm]
+//   examples/run sentiment [ARCHIVE | DIRECTORY] [--net conv|lstm]
 //
-// DIRECTORY holds rt-polarity.pos and rt-polarity.neg, the sentence polarity dataset v1.0 of Pang
-// and Lee (2005). Without it the program learns from made-up sentences.
+// ARCHIVE is aclImdb_v1.tar.gz, the reviews of Maas et al. (2011). DIRECTORY holds rt-polarity.pos
+// and rt-polarity.neg, the sentence polarity dataset v1.0 of Pang and Lee (2005). Without either
+// the program learns from made-up sentences.
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
+#include <lamina/dataset/imdb.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;
+namespace imdb = lamina::dataset::imdb;
 namespace reviews = lamina::dataset::movie_reviews;
 using lamina::activation;
 using lamina::pooling_type;
@@ -64,29 +69,44 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
                 layer::sequence_pool(hidden, {.type = pooling_type::max}), label);
 });
 
+// What either source of reviews gives; their types are alike.
+struct reviews_to_learn {
+  std::vector<reviews::sample> train, test;
+};
+template <class Source>
+reviews_to_learn all_of(const Source& source) {
+  reviews_to_learn all;
+  for (const auto& [words, label] : source.train()) all.train.push_back({words, label});
+  for (const auto& [words, label] : source.test()) all.test.push_back({words, label});
+  return all;
+}
+
 template <lamina::program_type Net>
-double test_accuracy(const Net& net, const reviews::source& data, int passes) {
+double test_accuracy(const Net& net, const reviews_to_learn& data, int passes) {
   lamina::model model{net};
   lamina::optimizer::adam adam{.learning_rate = 1e-3f};
-  adam.train(model, data.train() | reader::shuffle(10000) | reader::batch(50),
+  adam.train(model, data.train | reader::shuffle(data.train.size()) | reader::batch(50),
              {.passes = passes, .on_event = lamina::progress_bar{passes}});
-  return lamina::evaluator{model}.test(data.test() | reader::batch(50)).metric("accuracy");
+  return lamina::evaluator{model}.test(data.test | reader::batch(50)).metric("accuracy");
 }
 
 int main(int count, char** argument) try {
-  std::string directory, net = "conv";
+  std::string path, net = "conv";
   for (int i = 1; i < count; ++i)
     if (std::string_view(argument[i]) == "--net" && i + 1 < count)
       net = argument[++i];
     else
-      directory = argument[i];
-  if ((net != "conv" && net != "lstm") || directory.starts_with("--")) {
-    std::puts("usage: sentiment [DIRECTORY] [--net conv|lstm]");
+      path = argument[i];
+  if ((net != "conv" && net != "lstm") || path.starts_with("--")) {
+    std::puts("usage: sentiment [ARCHIVE | DIRECTORY] [--net conv|lstm]");
     return 2;
   }
-  const bool real = !directory.empty();
-  if (!real) std::puts("no directory given: using made-up sentences");
-  const auto data = real ? reviews::read(directory, dictionary_size) : reviews::twin();
+  const bool real = !path.empty();
+  if (!real) std::puts("nothing given: using made-up sentences");
+  const auto data = !real ? all_of(reviews::twin())
+                    : std::filesystem::is_directory(path)
+                        ? all_of(reviews::read(path, dictionary_size))
+                        : all_of(imdb::read(path));
   const double accuracy = net == "conv" ? test_accuracy(conv, data, real ? 6 : 15)
                                         : test_accuracy(lstm, data, real ? 4 : 10);
   std::printf("test accuracy %.3f\n", accuracy);

@@ -17,6 +17,7 @@
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv_rows.hpp>
+#include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
@@ -346,6 +347,10 @@ void random() {
 }  // namespace numbers
 }  // namespace readers
 #pragma GCC diagnostic pop
+
+namespace book {
+#include "book_1.inc"
+}  // namespace book
 
 namespace data {
 #include "data_1.inc"

@@ -23,7 +23,13 @@ constexpr target targets[] = {{"json", fuzz::json},
                               {"npy", fuzz::npy},
                               {"npz", fuzz::npz},
                               {"safetensors", fuzz::safetensors},
-                              {"tar", fuzz::tar}};
+                              {"tar", fuzz::tar},
+                              {"conll05", fuzz::conll05},
+                              {"imdb", fuzz::imdb},
+                              {"imikolov", fuzz::imikolov},
+                              {"movielens", fuzz::movielens},
+                              {"wmt14", fuzz::wmt14},
+                              {"wmt16", fuzz::wmt16}};
 const target* chosen = nullptr;
 
 }  // namespace

@@ -25,6 +25,14 @@ void npz(std::string_view bytes);
 void safetensors(std::string_view bytes);
 void tar(std::string_view bytes);
 
+// One per data set, of its archive without compression.
+void conll05(std::string_view bytes);
+void imdb(std::string_view bytes);
+void imikolov(std::string_view bytes);
+void movielens(std::string_view bytes);
+void wmt14(std::string_view bytes);
+void wmt16(std::string_view bytes);
+
 /// Makes a program of what was read, as for the executor.
 void load(lamina::program_message message, const std::string& source);
 

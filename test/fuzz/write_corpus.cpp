@@ -8,6 +8,8 @@
 #include "executor/shared_executor.hpp"
 #include <io/program_samples.hpp>
 
+#include <lamina/dataset/archive_members.hpp>
+#include <lamina/dataset/conll05.hpp>
 #include <lamina/io/inference_model.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
@@ -157,6 +159,40 @@ void write_inference_model() {
   for (const char* name : {"/__model__", "/all", ""}) lamina::remove_file(folder + name);
 }
 
+/// The archives of the tests of data sets (test/dataset/make_archives.py), without compression.
+void write_data_sets() {
+  const std::string from = LAMINA_TEST_DIR "/dataset/archives/";
+  const auto unpacked = [&](const std::string& name) {
+    lamina::binary_reader file(from + name, lamina::detail::unpack_gzip);
+    std::string bytes = file.bytes(file.left(), "an archive");
+    return bytes.substr(0, bytes.find_last_not_of('\0') + 1);
+  };
+  write("imikolov", "python", unpacked("simple-examples.tgz"));
+  write("imdb", "python", unpacked("aclImdb_v1.tar.gz"));
+  write("movielens", "python", lamina::read_file(from + "ml-1m.zip"));
+  write("wmt14", "python", unpacked("wmt14.tgz"));
+  write("wmt16", "python", unpacked("wmt16.tar.gz"));
+
+  // The texts without compression and the dictionaries in one archive.
+  const auto packed = lamina::dataset::read_tar_members(from + "conll05st-tests.tar.gz",
+                                                        [](std::string_view) { return true; });
+  write("conll05", "texts", file_of([&](const std::string& path) {
+          lamina::binary_writer file(path);
+          lamina::tar_writer archive(file);
+          const auto add = [&](const std::string& name, const std::string& bytes) {
+            archive.begin_member(name, bytes.size());
+            file.write(bytes);
+            archive.end_member();
+          };
+          for (const std::string_view name : {lamina::dataset::conll05::source::words_name,
+                                              lamina::dataset::conll05::source::props_name})
+            add(std::string(name), unpack_member(packed.at(name)).bytes);
+          for (const char* name : {"wordDict.txt", "verbDict.txt", "targetDict.txt"})
+            add(name, lamina::read_file(from + name));
+          file.finish();
+        }));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -170,6 +206,7 @@ int main(int argc, char** argv) {
     write_parameters();
     write_named_tensors();
     write_inference_model();
+    write_data_sets();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "write_corpus: %s\n", e.what());
     return 1;

@@ -70,3 +70,33 @@ TEST_CASE("samples may be aggregates or tuples, their fields arrays, vectors or 
                     Catch::Contains("found none"));
   CHECK_THROWS_WITH(e.check_nan(), Catch::Contains("#include <lamina/model/check_nan.hpp>"));
 }
+
+namespace {
+
+struct ten {
+  int a = 1;
+  std::array<float, 2> b{};
+  std::vector<int> c{}, d{};
+  int e = 5, f = 6, g = 7, h = 8, i = 9, j = 10;
+};
+struct seven {
+  int a, b, c, d, e, f, g;
+};
+
+}  // namespace
+
+TEST_CASE("structs are taken apart up to ten fields") {
+  using lamina::detail::fields_of;
+  STATIC_REQUIRE(fields_of<10, ten>() == 10);
+  STATIC_REQUIRE(fields_of<9, ten>() == 10);
+  STATIC_REQUIRE(fields_of<5, seven>() == 7);
+  STATIC_REQUIRE(fields_of<7, seven>() == 7);
+  STATIC_REQUIRE(fields_of<8, seven>() == 7);
+  CHECK(lamina::detail::with_fields<10>(ten{}, [](int a, const auto&... others) {
+          return a * 100 + static_cast<int>(sizeof...(others));
+        }) == 109);
+  CHECK(lamina::detail::with_fields<7>(
+            seven{1, 2, 3, 4, 5, 6, 7}, [](int a, int b, int c, int d, int e, int f, int g) {
+              return a * 64 + b * 32 + c * 16 + d * 8 + e * 4 + f * 2 + g;
+            }) == 64 + 64 + 48 + 32 + 20 + 12 + 7);
+}

@@ -4,9 +4,11 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/dataset/archive_members.hpp>
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/column_encoding.hpp>
+#include <lamina/dataset/conll05.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/csv_parser.hpp>
 #include <lamina/dataset/csv_rows.hpp>
@@ -14,7 +16,18 @@
 #include <lamina/dataset/digits.hpp>
 #include <lamina/dataset/housing.hpp>
 #include <lamina/dataset/idx.hpp>
+#include <lamina/dataset/imdb.hpp>
+#include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/mnist.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/dataset/movielens.hpp>
+#include <lamina/dataset/python_random.hpp>
 #include <lamina/dataset/table.hpp>
 #include <lamina/dataset/text.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/dataset/translation.hpp>
+#include <lamina/dataset/utf8.hpp>
+#include <lamina/dataset/vocabulary.hpp>
+#include <lamina/dataset/wmt14.hpp>
+#include <lamina/dataset/wmt16.hpp>
+#include <lamina/dataset/word_counter.hpp>

@@ -18,6 +18,7 @@
 #include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/dictionary.hpp>
 #include <lamina/dataset/table.hpp>
+#include <lamina/dataset/utf8.hpp>
 
 namespace lamina::inline LAMINA_ABI::dataset::text {
 
@@ -41,27 +42,6 @@ struct options {
 };
 
 namespace detail {
-
-/// The number of bytes of the UTF-8 character at bytes[at], 0 if there is none: RFC 3629, so no
-/// long forms, no surrogates, nothing above U+10FFFF.
-constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    const bool fits = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F);
-    return fits && follows(1) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first < 0xF5) {
-    const bool fits = !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
-    return fits && follows(1) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 /// What a character of UTF-8 is to a word.
 enum class sign : std::uint8_t { letter, apostrophe, blank, other };

@@ -7,6 +7,7 @@
 #include <lamina/metric/accuracy.hpp>
 #include <lamina/metric/auc.hpp>
 #include <lamina/metric/binary_counts.hpp>
+#include <lamina/metric/bleu.hpp>
 #include <lamina/metric/composite.hpp>
 #include <lamina/metric/precision.hpp>
 #include <lamina/metric/recall.hpp>

@@ -32,10 +32,18 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-/// The number of brace pairs that an aggregate accepts, at most 6. It equals the number of fields
+/// The most fields of a struct that is a sample.
+inline constexpr int most_fields = 10;
+
+/// The number of brace pairs that an aggregate accepts, at most 11. It equals the number of fields
 /// where S{} exists, because S{} initialises each field with empty braces.
 template <class S>
 constexpr int braces_taken() {
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 10;
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 9;
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}}; }) return 8;
+  if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}}; }) return 7;
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}}; }) return 6;
   if constexpr (requires { S{{}, {}, {}, {}, {}}; }) return 5;
   if constexpr (requires { S{{}, {}, {}, {}}; }) return 4;
@@ -50,7 +58,7 @@ constexpr int fields_of() {
     return static_cast<int>(std::tuple_size_v<S>);
   } else if constexpr (std::is_arithmetic_v<S> || requires(const S& s) { s.size(); }) {
     return 1;
-  } else if constexpr (std::is_aggregate_v<S> && N <= 5 && requires { S{}; }) {
+  } else if constexpr (std::is_aggregate_v<S> && N <= most_fields && requires { S{}; }) {
     return requires { S{any_base<S>{}}; }
     ? N : braces_taken<S>();
   } else {
@@ -91,8 +99,24 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
   } else if constexpr (N == 5) {
     const auto& [a, b, c, d, e] = sample;
     return visit(a, b, c, d, e);
+  } else if constexpr (N == 6) {
+    const auto& [a, b, c, d, e, f] = sample;
+    return visit(a, b, c, d, e, f);
+  } else if constexpr (N == 7) {
+    const auto& [a, b, c, d, e, f, g] = sample;
+    return visit(a, b, c, d, e, f, g);
+  } else if constexpr (N == 8) {
+    const auto& [a, b, c, d, e, f, g, h] = sample;
+    return visit(a, b, c, d, e, f, g, h);
+  } else if constexpr (N == 9) {
+    const auto& [a, b, c, d, e, f, g, h, i] = sample;
+    return visit(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (N == 10) {
+    const auto& [a, b, c, d, e, f, g, h, i, j] = sample;
+    return visit(a, b, c, d, e, f, g, h, i, j);
   } else {
-    static_assert(N <= 5 && N > 0, "lamina: reader: samples of more than five fields are tuples");
+    static_assert(N <= most_fields && N > 0,
+                  "lamina: reader: samples of more than ten fields are tuples");
   }
 }
 
@@ -208,7 +232,7 @@ template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>
 requires(P::desc.count.data > 0 &&
-         (P::desc.count.data <= 5 ||
+         (P::desc.count.data <= most_fields ||
           is_tuple_like<std::ranges::range_value_t<Batch>>)) struct field_check<P, Batch, true>
     : field_check_at<
           P, field_list_of<P, std::ranges::range_value_t<Batch>>,

@@ -8,6 +8,7 @@
 #include "io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/io/archive/gzip.hpp>
 #include <lamina/io/archive/tar_file.hpp>
 
 namespace {
@@ -57,4 +58,19 @@ TEST_CASE("a tar archive with a changed header or a member beyond its end is ref
   CHECK_THROWS_AS(read_tar(path), lamina::format_error);
   std::ofstream(path, std::ios::binary) << "";
   CHECK_THROWS_AS(read_tar(path), lamina::format_error);
+}
+
+TEST_CASE("links in a tar archive are refused or skipped") {
+  // Python's tarfile wrote it: folders, a link with a target of 155 bytes, and four files.
+  const std::string path = std::string(LAMINA_TEST_DIR) + "/dataset/archives/simple-examples.tgz";
+  lamina::binary_reader from(path, lamina::detail::unpack_gzip);
+  lamina::tar_reader strict(from);
+  lamina::tar_member m;
+  CHECK_THROWS_WITH(strict.next(m), Catch::Contains("found a member of type 75"));
+  lamina::binary_reader again(path, lamina::detail::unpack_gzip);
+  lamina::tar_reader tolerant(again, lamina::tar_others::skipped);
+  std::vector<std::string> names;
+  while (tolerant.next(m)) names.push_back(m.name);
+  CHECK(names.size() == 4);
+  CHECK(names.at(0) == "./simple-examples/data/README");
 }

@@ -23,13 +23,17 @@ struct tar_member {
   std::uint64_t size = 0;
 };
 
+/// What a tar_reader does with links, devices and other members that are no files.
+enum class tar_others : std::uint8_t { refused, skipped };
+
 /// Reads the members of an archive in their order. The two blocks of zeros at the end may be
-/// missing. Throws format_error for wrong checksums, sizes beyond the file, and members that are
-/// links, devices or similar; directories are skipped.
+/// missing. Throws format_error for wrong checksums, sizes beyond the file, and, unless they are
+/// skipped, members that are links, devices or similar; directories are skipped.
 class tar_reader {
  public:
   /// `from` must outlive this reader.
-  explicit tar_reader(binary_reader& from) : from_(from), file_size_(from.left()) {}
+  explicit tar_reader(binary_reader& from, tar_others others = tar_others::refused)
+      : from_(from), file_size_(from.left()), others_(others) {}
 
   /// Finds the next member; returns false at the end. `from` is then at the bytes of the member and
   /// limited to them.
@@ -45,7 +49,9 @@ class tar_reader {
       check_block(block);
       m.header = at_;
       m.begin = from_.offset();
-      m.size = number(block + 124, 12);
+      const char kind = block[156];
+      const bool is_link = kind >= '1' && kind <= '6';  // or a device: without bytes
+      m.size = is_link && others_ == tar_others::skipped ? 0 : number(block + 124, 12);
       if (m.size > from_.left())
         from_.fail_at(at_ + 124, text("expected at most ")
                                      << from_.left() << " bytes of a member, found " << m.size);
@@ -53,7 +59,6 @@ class tar_reader {
       const std::uint64_t blocks = (m.size + 511) / 512 * 512;
       const std::uint64_t header = at_;
       at_ = blocks > from_.left() ? file_size_ : m.begin + blocks;
-      const char kind = block[156];
       from_.window(m.begin, m.size, "a member");
       if (kind == 'L' || kind == 'x') {
         if (m.size > 65536)
@@ -66,6 +71,8 @@ class tar_reader {
         return true;
       } else if (kind == '5' || kind == 'g') {
         long_name.clear();
+      } else if (others_ == tar_others::skipped) {
+        if (kind != 'K') long_name.clear();  // K: a long target, of a link that follows
       } else {
         from_.fail_at(header + 156, text("expected files in a tar archive, found a member of type ")
                                         << static_cast<int>(kind));
@@ -155,6 +162,7 @@ class tar_reader {
 
   binary_reader& from_;
   std::uint64_t file_size_, at_ = 0;
+  tar_others others_;
 };
 
 /// Writes an archive member by member; finish() writes its end. Equal members give equal bytes: the

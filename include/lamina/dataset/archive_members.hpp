@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/archive_members.hpp - the text files of a data set, from the archive that it is
+// distributed in.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/io/archive/gzip.hpp>
+#include <lamina/io/archive/tar_file.hpp>
+#include <lamina/io/archive/zip_reader.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+/// Text files under their names, in their order in the archive.
+struct archive_members {
+  std::string path;
+  std::vector<text_member> all{};
+
+  /// Adds a file, for data that are made up.
+  LAMINA_COLD void add(std::string name, std::string bytes) {
+    all.push_back({path, std::move(name), std::move(bytes)});
+  }
+  /// The first file of a name, null if there is none.
+  LAMINA_COLD const text_member* find(std::string_view name) const {
+    for (const text_member& m : all)
+      if (m.name == name) return &m;
+    return nullptr;
+  }
+  /// The first file of a name. Throws format_error if there is none or it is empty.
+  LAMINA_COLD const text_member& at(std::string_view name) const {
+    const text_member* found = find(name);
+    if (found == nullptr)
+      throw format_error(path, 0, lamina::text("expected the member '") << name << "', found none");
+    if (found->bytes.empty()) found->fail(0, "expected a text, found an empty member");
+    return *found;
+  }
+};
+
+/// Reads the files of a tar archive of which `wanted(name)` is true. A name has no "./" at its
+/// beginning. Links, devices and the like are skipped. Throws format_error for a damaged archive.
+template <class Wanted>
+archive_members read_tar_members(binary_reader& from, Wanted wanted) {
+  archive_members found{from.path()};
+  tar_reader archive(from, tar_others::skipped);
+  for (tar_member m; archive.next(m);) {
+    if (m.name.starts_with("./")) m.name.erase(0, 2);
+    if (wanted(std::string_view(m.name)))
+      found.all.push_back({found.path, m.name, from.bytes(m.size, "a member"), m.begin});
+  }
+  return found;
+}
+/// The same of a file, plain or compressed with gzip; offsets in errors are those of the plain one.
+template <class Wanted>
+archive_members read_tar_members(const std::string& path, Wanted wanted) {
+  binary_reader from(path, lamina::detail::unpack_gzip);
+  return read_tar_members(from, wanted);
+}
+
+/// The text of a gzip file that is a member of an archive.
+LAMINA_COLD inline text_member unpack_member(const text_member& packed) {
+  return {packed.path, packed.name,
+          lamina::detail::unpack_gzip(packed.bytes, packed.path + ": " + packed.name), packed.begin,
+          false};
+}
+
+/// Reads the files of a zip archive of which `wanted(name)` is true. Throws format_error for a
+/// damaged archive; with `checked` false, checksums are not looked at.
+template <class Wanted>
+archive_members read_zip_members(binary_reader& from, Wanted wanted, bool checked = true) {
+  archive_members found{from.path()};
+  zip_reader archive(from);
+  for (const zip_member& m : archive.members()) {
+    if (!wanted(std::string_view(m.name))) continue;
+    if (m.deflated && m.refused.empty()) {
+      found.all.push_back({found.path, m.name, archive.inflate(m, checked), m.begin, false});
+      continue;
+    }
+    if (checked) archive.check_member(m);
+    archive.open(m);
+    found.all.push_back({found.path, m.name, from.bytes(m.stored_size, m.name), m.begin});
+  }
+  return found;
+}
+template <class Wanted>
+archive_members read_zip_members(const std::string& path, Wanted wanted) {
+  binary_reader from(path);
+  return read_zip_members(from, wanted);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/imdb.hpp - reviews of films that praise or blame, the Large Movie Review Dataset:
+// aclImdb_v1.tar.gz.
+// Source: Maas et al., "Learning word vectors for sentiment analysis" (ACL 2011).
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/archive_members.hpp>
+#include <lamina/dataset/table.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/dataset/vocabulary.hpp>
+#include <lamina/dataset/word_counter.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset::imdb {
+
+/// A review, and what it thinks of the film.
+struct sample {
+  std::vector<std::int64_t> words;  ///< ids of the dictionary
+  std::int64_t label;               ///< 0: praise, 1: blame, as in PaddlePaddle
+};
+
+/// How the archive is read.
+struct options {
+  std::int64_t cutoff = 150;  ///< words that do not occur more often are "<unk>"
+};
+
+/// The reviews as ids and their dictionary; all tables share them.
+class source {
+ public:
+  /// `files` has members below aclImdb/train/pos/, train/neg/, test/pos/ and test/neg/.
+  LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
+      : data_(std::make_shared<const data>(files, how)) {}
+
+  sample at(std::size_t row) const {
+    const std::int32_t* ids = data_->ids.data();
+    return {{ids + data_->begins[row], ids + data_->begins[row + 1]}, data_->labels[row]};
+  }
+
+  /// The frequent words of all reviews, the most frequent first and words of one frequency in the
+  /// order of their bytes; "<unk>" is the last one. Fluid: dataset.imdb.word_dict.
+  const vocabulary& word_dict() const { return data_->words; }
+  /// The reviews that praise in the order of the archive, then those that blame: shuffle them.
+  /// Fluid: dataset.imdb.train, test.
+  table<source> train() const { return {*this, 0, data_->train_count}; }
+  table<source> test() const { return {*this, data_->train_count, data_->labels.size()}; }
+
+ private:
+  static constexpr std::string_view folders[] = {"aclImdb/train/pos/", "aclImdb/train/neg/",
+                                                 "aclImdb/test/pos/", "aclImdb/test/neg/"};
+
+  struct data {
+    data(const archive_members& files, const options& how)
+        : words(dictionary_of(files, how)), begins{0} {
+      for (std::size_t folder = 0; folder < 4; ++folder) {
+        for (const text_member& m : files.all) {
+          if (!m.name.starts_with(folders[folder])) continue;
+          for_each_word(plain(m.bytes), [&](std::string_view word) {
+            ids.push_back(static_cast<std::int32_t>(words.id(word)));
+          });
+          begins.push_back(ids.size());
+          labels.push_back(static_cast<std::uint8_t>(folder % 2));
+        }
+        if (folder == 1) train_count = labels.size();
+      }
+    }
+    static vocabulary dictionary_of(const archive_members& files, const options& how) {
+      word_counter counts;
+      bool found[4] = {};
+      for (const text_member& m : files.all)
+        for (std::size_t folder = 0; folder < 4; ++folder) {
+          if (!m.name.starts_with(folders[folder])) continue;
+          found[folder] = true;
+          m.check_utf8();
+          if (m.bytes.empty()) m.fail(0, "expected a review, found an empty member");
+          for_each_word(plain(m.bytes), [&](std::string_view word) { counts.add(word); });
+        }
+      for (std::size_t folder = 0; folder < 4; ++folder)
+        if (!found[folder])
+          throw format_error(files.path, 0,
+                             lamina::text("expected members '")
+                                 << folders[folder] << "*.txt', found none");
+      return frequent_words(counts, how.cutoff, files.path);
+    }
+    /// Without the punctuation of ASCII, and with small letters of ASCII.
+    static std::string plain(std::string_view text) {
+      std::string all;
+      all.reserve(text.size());
+      for (const char c : text) {
+        const bool is_punctuation = c > ' ' && c < 127 && !(c >= '0' && c <= '9') &&
+                                    !is_between(c, 'A') && !is_between(c, 'a');
+        if (!is_punctuation) all += is_between(c, 'A') ? static_cast<char>(c - 'A' + 'a') : c;
+      }
+      return all;
+    }
+    /// Whether a character is one of 26 letters from `first` on.
+    static bool is_between(char c, char first) { return c >= first && c < first + 26; }
+
+    vocabulary words;
+    std::size_t train_count = 0;
+    std::vector<std::size_t> begins;  // of the reviews in ids
+    std::vector<std::int32_t> ids;
+    std::vector<std::uint8_t> labels;
+  };
+  std::shared_ptr<const data> data_;
+};
+
+namespace detail {
+inline bool is_review(std::string_view name) {
+  return (name.starts_with("aclImdb/train/") || name.starts_with("aclImdb/test/")) &&
+         (name.substr(name.find('/', 8) + 1).starts_with("pos/") ||
+          name.substr(name.find('/', 8) + 1).starts_with("neg/")) &&
+         name.ends_with(".txt");
+}
+}  // namespace detail
+
+/// Reads aclImdb_v1.tar.gz, a member per review. As in PaddlePaddle, the punctuation of ASCII is
+/// removed, its letters become small, and blanks divide words. Throws format_error for a damaged
+/// archive, a missing folder, an empty review, another encoding than UTF-8, and if no word is
+/// frequent enough.
+LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
+  return source(read_tar_members(path, detail::is_review), how);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset::imdb

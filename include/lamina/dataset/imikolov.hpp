@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/imikolov.hpp - the Penn Treebank as Mikolov prepared it, for language models:
+// simple-examples.tgz.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/archive_members.hpp>
+#include <lamina/dataset/table.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/dataset/vocabulary.hpp>
+#include <lamina/dataset/word_counter.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset::imikolov {
+
+/// A sentence, and the word that follows each of its words. Fluid: DataType.SEQ.
+struct sample {
+  std::vector<std::int64_t> words;  ///< "<s>", then the sentence
+  std::vector<std::int64_t> next;   ///< the sentence, then "<e>"
+};
+
+/// How the archive is read.
+struct options {
+  std::int64_t min_word_freq = 50;  ///< words that do not occur more often are "<unk>"
+};
+
+namespace detail {
+/// Sentences with "<s>" and "<e>" around them: sentence i is ids[begins[i], begins[i + 1]).
+struct sentences {
+  std::vector<std::int32_t> ids;
+  std::vector<std::size_t> begins{0};
+};
+}  // namespace detail
+
+/// N words that follow each other in a sentence with its marks. Fluid: DataType.NGRAM.
+template <int N>
+class ngrams {
+ public:
+  explicit ngrams(std::shared_ptr<const detail::sentences> from) : from_(std::move(from)) {
+    auto begins = std::make_shared<std::vector<std::size_t>>();
+    for (std::size_t i = 0; i + 1 < from_->begins.size(); ++i)
+      for (std::size_t at = from_->begins[i]; at + N <= from_->begins[i + 1]; ++at)
+        begins->push_back(at);
+    begins_ = std::move(begins);
+  }
+  std::array<std::int64_t, N> at(std::size_t row) const {
+    std::array<std::int64_t, N> words;
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = from_->ids[(*begins_)[row] + i];
+    return words;
+  }
+  std::size_t size() const { return begins_->size(); }
+
+ private:
+  std::shared_ptr<const detail::sentences> from_;
+  std::shared_ptr<const std::vector<std::size_t>> begins_;
+};
+
+/// Whole sentences.
+class sequences {
+ public:
+  /// Those of at most `longest` words, "<s>" counted, or all of them for 0.
+  LAMINA_COLD sequences(std::shared_ptr<const detail::sentences> from, std::size_t longest)
+      : from_(std::move(from)) {
+    auto chosen = std::make_shared<std::vector<std::size_t>>();
+    for (std::size_t i = 0; i + 1 < from_->begins.size(); ++i)
+      if (longest == 0 || from_->begins[i + 1] - from_->begins[i] <= longest + 1)
+        chosen->push_back(i);
+    chosen_ = std::move(chosen);
+  }
+  sample at(std::size_t row) const {
+    const std::int32_t* begin = from_->ids.data() + from_->begins[(*chosen_)[row]];
+    const std::int32_t* end = from_->ids.data() + from_->begins[(*chosen_)[row] + 1];
+    return {{begin, end - 1}, {begin + 1, end}};
+  }
+  std::size_t size() const { return chosen_->size(); }
+
+ private:
+  std::shared_ptr<const detail::sentences> from_;
+  std::shared_ptr<const std::vector<std::size_t>> chosen_;
+};
+
+/// The texts as ids and their dictionary; all tables share them.
+class source {
+ public:
+  static constexpr std::string_view train_name = "simple-examples/data/ptb.train.txt";
+  static constexpr std::string_view test_name = "simple-examples/data/ptb.valid.txt";
+
+  /// `files` has the members train_name and test_name.
+  LAMINA_COLD explicit source(const archive_members& files, const options& how = {})
+      : words_(std::make_shared<const vocabulary>(dictionary_of(files, how))),
+        train_(ids_of(files.at(train_name))),
+        test_(ids_of(files.at(test_name))) {}
+
+  /// The frequent words of both texts, "<s>" and "<e>" among them, the most frequent first and
+  /// words of one frequency in the order of their bytes; "<unk>" is the last one. Fluid:
+  /// dataset.imikolov.build_dict.
+  const vocabulary& word_dict() const { return *words_; }
+
+  /// All groups of N words. Fluid: dataset.imikolov.train(word_idx, N), test(word_idx, N).
+  template <int N>
+  requires(N >= 1) table<ngrams<N>> train()
+  const { return whole(ngrams<N>(train_)); }
+  template <int N>
+  requires(N >= 1) table<ngrams<N>> test()
+  const { return whole(ngrams<N>(test_)); }
+
+  /// All sentences of at most `longest` words, "<s>" counted; of any number for 0. Error:
+  /// min_word_freq is so large that "<s>" is no word. Fluid: train(word_idx, n, DataType.SEQ).
+  LAMINA_COLD table<sequences> train_sequences(std::size_t longest = 0) const {
+    return marked(train_, longest);
+  }
+  LAMINA_COLD table<sequences> test_sequences(std::size_t longest = 0) const {
+    return marked(test_, longest);
+  }
+
+ private:
+  static vocabulary dictionary_of(const archive_members& files, const options& how) {
+    word_counter counts;
+    for (const std::string_view name : {train_name, test_name}) {
+      const text_member& from = files.at(name);
+      from.check_utf8();
+      for_each_line(from, [&](const text_line& line) {
+        if (trimmed(line.text).empty())
+          line.fail("expected a sentence on every line, found an empty line");
+        for_each_word(line.text, [&](std::string_view word) { counts.add(word); });
+        counts.add("<s>");
+        counts.add("<e>");
+      });
+    }
+    return frequent_words(counts, how.min_word_freq, files.path);
+  }
+  std::shared_ptr<const detail::sentences> ids_of(const text_member& from) const {
+    auto made = std::make_shared<detail::sentences>();
+    const auto add = [&](std::string_view word) {
+      made->ids.push_back(static_cast<std::int32_t>(words_->id(word)));
+    };
+    for_each_line(from, [&](const text_line& line) {
+      add("<s>");
+      for_each_word(line.text, add);
+      add("<e>");
+      made->begins.push_back(made->ids.size());
+    });
+    return made;
+  }
+  template <class Rows>
+  static table<Rows> whole(Rows rows) {
+    const std::size_t size = rows.size();
+    return {std::move(rows), 0, size};
+  }
+  table<sequences> marked(const std::shared_ptr<const detail::sentences>& from,
+                          std::size_t longest) const {
+    for (const std::string_view mark : {"<s>", "<e>"})
+      if (!words_->contains(mark))
+        throw error(lamina::text("lamina: dataset::imikolov: expected ")
+                    << in_quotes(mark)
+                    << " in the dictionary, found a min_word_freq that leaves it out");
+    return whole(sequences(from, longest));
+  }
+
+  std::shared_ptr<const vocabulary> words_;
+  std::shared_ptr<const detail::sentences> train_, test_;
+};
+
+/// Reads simple-examples.tgz: a sentence per line, words with blanks between them. Throws
+/// format_error for a damaged archive, a missing member, an empty line, another encoding than
+/// UTF-8, of which the original ASCII is a part, and if no word is frequent enough.
+LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
+  const auto wanted = [](std::string_view name) {
+    return name == source::train_name || name == source::test_name;
+  };
+  return source(read_tar_members(path, wanted), how);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset::imikolov

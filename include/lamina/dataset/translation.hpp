@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/translation.hpp - pairs of sentences of two languages as ids, with the marks of
+// begin and end that an encoder and a decoder need.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/dataset/table.hpp>
+#include <lamina/dataset/text_member.hpp>
+#include <lamina/dataset/vocabulary.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset::translation {
+
+/// A sentence and its translation.
+struct sample {
+  std::vector<std::int64_t> source;  ///< "<s>", the words, "<e>"
+  std::vector<std::int64_t> target;  ///< "<s>", the words of the translation
+  std::vector<std::int64_t> next;    ///< the words of the translation, "<e>"
+};
+
+/// The marks, and their ids in the dictionaries of both languages.
+inline constexpr std::string_view marks[] = {"<s>", "<e>", "<unk>"};
+inline constexpr std::int64_t start_id = 0, end_id = 1, unknown_id = 2;
+
+/// Which lines of a text are left out.
+struct line_rules {
+  std::size_t longest = 0;      ///< of the source with its marks and of the translation; 0: any
+  bool skip_malformed = false;  ///< lines without exactly one tab, which are errors otherwise
+  int source_column = 0;        ///< the column of the source language
+};
+
+/// Pairs of sentences, shared by all tables made from them.
+class pairs {
+ public:
+  sample at(std::size_t row) const {
+    const std::size_t source = 2 * row, target = source + 1;
+    sample s;
+    s.source.reserve(length(source) + 2);
+    s.source.push_back(start_id);
+    append(source, s.source);
+    s.source.push_back(end_id);
+    s.target.push_back(start_id);
+    append(target, s.target);
+    append(target, s.next);
+    s.next.push_back(end_id);
+    return s;
+  }
+  std::size_t size() const { return data_->begins.size() / 2; }
+  /// How many lines were too long, and how many had not two sentences.
+  std::size_t too_long() const { return data_->too_long; }
+  std::size_t malformed() const { return data_->malformed; }
+
+ private:
+  friend pairs read_pairs(const text_member&, const vocabulary&, const vocabulary&,
+                          const line_rules&);
+  // Sentence i lies in ids[begins[i], begins[i + 1]); even ones are sources.
+  struct data {
+    std::vector<std::int32_t> ids;
+    std::vector<std::size_t> begins{0};
+    std::size_t too_long = 0, malformed = 0;
+  };
+  explicit pairs(std::shared_ptr<const data> from) : data_(std::move(from)) {}
+
+  std::size_t length(std::size_t sentence) const {
+    return data_->begins[sentence + 1] - data_->begins[sentence];
+  }
+  void append(std::size_t sentence, std::vector<std::int64_t>& to) const {
+    to.insert(to.end(), data_->ids.data() + data_->begins[sentence],
+              data_->ids.data() + data_->begins[sentence + 1]);
+  }
+
+  std::shared_ptr<const data> data_;
+};
+
+/// The two sentences of a line, which a tab divides, the one in the source language first. False
+/// if the line is to be skipped.
+LAMINA_COLD inline bool sentences_of(const text_line& line, const line_rules& rules,
+                                     std::array<std::string_view, 2>& sentences) {
+  if (rules.skip_malformed) {
+    const std::string_view all = trimmed(line.text);
+    const std::size_t tab = all.find('\t');
+    if (tab == all.npos || all.find('\t', tab + 1) != all.npos) return false;
+  }
+  sentences = fields_of<2>(line, "\t");
+  if (rules.source_column == 1) std::swap(sentences[0], sentences[1]);
+  return true;
+}
+
+/// Reads a text of UTF-8 with a sentence, a tab and its translation per line. Throws format_error
+/// for other encodings and, unless they are skipped, for lines without exactly one tab.
+LAMINA_COLD inline pairs read_pairs(const text_member& from, const vocabulary& source_words,
+                                    const vocabulary& target_words, const line_rules& rules) {
+  from.check_utf8();
+  pairs::data made;
+  for_each_line(from, [&](const text_line& line) {
+    std::array<std::string_view, 2> sentences;
+    if (!sentences_of(line, rules, sentences)) {
+      ++made.malformed;
+      return;
+    }
+    const std::size_t begin = made.ids.size();
+    for_each_word(sentences[0], [&](std::string_view word) {
+      made.ids.push_back(static_cast<std::int32_t>(source_words.id(word)));
+    });
+    const std::size_t middle = made.ids.size();
+    for_each_word(sentences[1], [&](std::string_view word) {
+      made.ids.push_back(static_cast<std::int32_t>(target_words.id(word)));
+    });
+    const std::size_t end = made.ids.size();
+    if (rules.longest > 0 && (middle - begin + 2 > rules.longest || end - middle > rules.longest)) {
+      made.ids.resize(begin);
+      ++made.too_long;
+      return;
+    }
+    made.begins.push_back(middle);
+    made.begins.push_back(end);
+  });
+  return pairs(std::make_shared<const pairs::data>(std::move(made)));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset::translation

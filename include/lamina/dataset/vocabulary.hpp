@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/vocabulary.hpp - words and their ids, in an order that a data set lays down.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+namespace detail {
+/// Finds words without a copy of them.
+struct word_hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view word) const noexcept {
+    return std::hash<std::string_view>()(word);
+  }
+};
+}  // namespace detail
+
+/// Something for each word, found in constant time.
+template <class T>
+using word_map = std::unordered_map<std::string, T, detail::word_hash, std::equal_to<>>;
+
+/// Words with the ids 0, 1, 2, ... in a given order; all other words have the id of the unknown
+/// word. `dictionary` is the simpler one, where the library chooses the order.
+class vocabulary {
+ public:
+  /// A word that occurs twice has the later id, as in a dictionary that Python reads line by line.
+  /// Error: an `unknown` id that no word has.
+  LAMINA_COLD vocabulary(std::vector<std::string> words, std::int64_t unknown)
+      : words_(std::move(words)), unknown_(unknown) {
+    if (unknown < 0 || unknown >= size())
+      throw error(lamina::text() << "lamina: dataset::vocabulary: expected an unknown word among "
+                                 << size() << " words, found the id " << unknown);
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      ids_.insert_or_assign(words_[i], static_cast<std::int64_t>(i));
+  }
+
+  /// The number of ids.
+  std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
+  /// The id of words that the vocabulary does not contain.
+  std::int64_t unknown() const { return unknown_; }
+  bool contains(std::string_view word) const { return ids_.find(word) != ids_.end(); }
+
+  /// The id of a word, unknown() if the vocabulary does not contain it.
+  std::int64_t id(std::string_view word) const {
+    const auto found = ids_.find(word);
+    return found == ids_.end() ? unknown_ : found->second;
+  }
+
+  /// The word of an id. Error: there is no such id.
+  const std::string& word(std::int64_t id) const {
+    if (id < 0 || id >= size())
+      throw error(lamina::text() << "lamina: dataset::vocabulary: expected an id from 0 to "
+                                 << size() - 1 << ", found " << id);
+    return words_[static_cast<std::size_t>(id)];
+  }
+  /// All words, in the order of their ids.
+  const std::vector<std::string>& words() const { return words_; }
+
+ private:
+  std::vector<std::string> words_;
+  word_map<std::int64_t> ids_;
+  std::int64_t unknown_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/dataset/word_counter.hpp - how often words occur, and the frequent ones in order.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/dataset/vocabulary.hpp>
+
+namespace lamina::inline LAMINA_ABI::dataset {
+
+/// Counts words. The frequent ones come first; words of one frequency are in the order of their
+/// bytes, or of their first occurrence.
+class word_counter {
+ public:
+  void add(std::string_view word, std::int64_t times = 1) {
+    auto found = counts_.find(word);
+    if (found == counts_.end())
+      found = counts_.emplace(word, entry{0, static_cast<std::int64_t>(counts_.size())}).first;
+    found->second.count += times;
+  }
+  /// The number of occurrences.
+  std::int64_t count(std::string_view word) const {
+    const auto found = counts_.find(word);
+    return found == counts_.end() ? 0 : found->second.count;
+  }
+
+  /// The words that occur more often than `cutoff`, without `left_out`.
+  LAMINA_COLD std::vector<std::string> by_bytes(std::int64_t cutoff,
+                                                std::string_view left_out = {}) const {
+    return ordered(cutoff, left_out, [](const item& a, const item& b) {
+      return a.second.count != b.second.count ? a.second.count > b.second.count : a.first < b.first;
+    });
+  }
+  /// All words; of two with one frequency, the one that was added first comes first.
+  LAMINA_COLD std::vector<std::string> by_first_occurrence() const {
+    return ordered(0, {}, [](const item& a, const item& b) {
+      return a.second.count != b.second.count ? a.second.count > b.second.count
+                                              : a.second.first < b.second.first;
+    });
+  }
+
+ private:
+  struct entry {
+    std::int64_t count;
+    std::int64_t first;  // how many other words were added before
+  };
+  using item = word_map<entry>::value_type;
+
+  template <class Before>
+  std::vector<std::string> ordered(std::int64_t cutoff, std::string_view left_out,
+                                   Before before) const {
+    std::vector<const item*> all;
+    for (const item& i : counts_)
+      if (i.second.count > cutoff && (left_out.empty() || i.first != left_out)) all.push_back(&i);
+    std::sort(all.begin(), all.end(), [&](const item* a, const item* b) { return before(*a, *b); });
+    std::vector<std::string> words;
+    words.reserve(all.size() + 1);
+    for (const item* i : all) words.push_back(i->first);
+    return words;
+  }
+
+  word_map<entry> counts_;
+};
+
+/// The words of a file that occur more often than `cutoff`, the most frequent first, words of one
+/// frequency in the order of their bytes, and "<unk>" behind them. Throws format_error, with the
+/// path of the file, if no word is frequent enough.
+LAMINA_COLD inline vocabulary frequent_words(const word_counter& counts, std::int64_t cutoff,
+                                             const std::string& path) {
+  std::vector<std::string> words = counts.by_bytes(cutoff, "<unk>");
+  if (words.empty())
+    throw format_error(path, 0,
+                       lamina::text("expected a word that occurs more than ")
+                           << cutoff << " times, found none");
+  words.emplace_back("<unk>");
+  const auto unknown = static_cast<std::int64_t>(words.size()) - 1;
+  return {std::move(words), unknown};
+}
+
+}  // namespace lamina::inline LAMINA_ABI::dataset

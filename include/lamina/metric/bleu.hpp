@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/metric/bleu.hpp - how much translations agree with those of people.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::metric {
+
+/// Options of bleu.
+struct bleu_options {
+  std::size_t max_n = 4;  ///< the longest n-grams that count
+};
+
+/// BLEU of all translations since the last reset, 0 to 1:
+///   exp(min(0, 1 - r / c)) * (p_1 * ... * p_N)^(1 / N)
+/// p_n is the share of the n-grams of the translations that a reference contains, each counted at
+/// most as often as in the reference that has most of it; c is the length of all translations, r
+/// the sum of the lengths of the references that are nearest in length, of two the shorter one.
+/// There is no smoothing: without a common n-gram of each length it is 0. Words may be numbers or
+/// texts; ids of marks such as "<e>" are words unless the caller leaves them out. Errors: max_n of
+/// 0; an update without a reference; eval before an update. Source: Papineni et al. 2002.
+class bleu {
+ public:
+  explicit bleu(bleu_options options = {})
+      : options_(options), common_(options.max_n), all_(options.max_n) {
+    if (options.max_n == 0)
+      throw error("lamina: metric::bleu: expected n-grams of at least 1 word, found max_n of 0");
+  }
+
+  /// A translation, and what it should be.
+  template <class Word>
+  void update(const std::vector<Word>& translation, const std::vector<Word>& reference) {
+    update(translation, std::vector<std::vector<Word>>{reference});
+  }
+  /// A translation, and several that are right.
+  template <class Word>
+  void update(const std::vector<Word>& translation,
+              const std::vector<std::vector<Word>>& references) {
+    if (references.empty())
+      throw error("lamina: metric::bleu: expected at least one reference, found none");
+    const std::size_t length = translation.size();
+    std::size_t nearest = references[0].size();
+    for (const auto& reference : references) {
+      const std::size_t far = distance(nearest, length), near = distance(reference.size(), length);
+      if (near < far || (near == far && reference.size() < nearest)) nearest = reference.size();
+    }
+    for (std::size_t n = 1; n <= options_.max_n; ++n) {
+      std::map<std::vector<Word>, std::uint64_t> most;
+      for (const auto& reference : references)
+        for (const auto& [words, count] : n_grams(reference, n))
+          most[words] = (std::max)(most[words], count);
+      for (const auto& [words, count] : n_grams(translation, n)) {
+        const auto found = most.find(words);
+        if (found != most.end()) common_[n - 1] += (std::min)(count, found->second);
+        all_[n - 1] += count;
+      }
+    }
+    length_ += length;
+    reference_length_ += nearest;
+    ++updates_;
+  }
+
+  double eval() const {
+    if (updates_ == 0)
+      throw error("lamina: metric::bleu: expected an update before eval, found none");
+    double log_precision = 0;
+    for (std::size_t n = 0; n < options_.max_n; ++n) {
+      if (common_[n] == 0) return 0;
+      log_precision += std::log(static_cast<double>(common_[n]) / static_cast<double>(all_[n]));
+    }
+    const double shortness =
+        1 - static_cast<double>(reference_length_) / static_cast<double>(length_);
+    return std::exp((std::min)(0., shortness) +
+                    log_precision / static_cast<double>(options_.max_n));
+  }
+
+  void reset() { *this = bleu(options_); }
+
+ private:
+  static std::size_t distance(std::size_t a, std::size_t b) { return a < b ? b - a : a - b; }
+
+  template <class Word>
+  static std::map<std::vector<Word>, std::uint64_t> n_grams(const std::vector<Word>& words,
+                                                            std::size_t n) {
+    std::map<std::vector<Word>, std::uint64_t> counts;
+    for (std::size_t at = 0; at + n <= words.size(); ++at) {
+      const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
+      ++counts[{first, first + static_cast<std::ptrdiff_t>(n)}];
+    }
+    return counts;
+  }
+
+  bleu_options options_;
+  std::vector<std::uint64_t> common_, all_;  // n-grams of each length
+  std::uint64_t length_ = 0, reference_length_ = 0, updates_ = 0;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::metric
