@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_schedule.hpp - the tables of a program with loops and branches.
+// lamina/engine/common/block_schedule.hpp - compile-time tables about the loops and branches of a
+// program, for the block runner.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,44 +14,44 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 /// How an entry of the schedule runs a block.
 enum class block_use : std::uint8_t {
-  loop,           // while a bool is true
-  loop_gradient,  // for each iteration of a loop, last one first
-  if_true,        // if a bool is true
-  if_rows         // if a variable has rows
+  loop,           // repeats while a bool is true
+  loop_gradient,  // runs once per iteration of a forward loop, from the last iteration to the first
+  if_true,        // runs once if a bool is true
+  if_rows         // runs once if a variable has at least one row
 };
 struct block_call {
   block_use use;
   int block;
-  int loop;       // whose iterations; -1 for a condition
-  int condition;  // a variable of the program, or -1
-  bool again;     // a gradient after which another one walks through the same iterations
+  int loop;       // the forward loop (use: loop or loop_gradient); -1 for a branch
+  int condition;  // the program variable that is tested, or -1
+  bool again;     // a later gradient block walks through the same iterations, so their frames stay
 };
 
-/// The rows of one domain in the frames of a loop.
+/// The values with rows of one domain that the frames of a loop keep.
 struct kept_rows {
-  int domain;        // the domain of the rows, or once for values without rows
+  int domain;        // the domain of the rows; once::domain for values without rows
   int width;         // floats per row
-  bool late;         // the rows are not known before an operator of the iteration has made them,
-                     // or a mini-batch is read
-  int first, count;  // of the frame arguments
+  bool late;         // the number of rows is not known when an iteration begins: an operator of the
+                     // iteration makes the rows, or it reads a mini-batch
+  int first, count;  // range in table_type::frame_arguments
 };
-/// An argument that lies in a frame.
+/// An argument whose memory is in a frame.
 struct frame_argument {
   int argument;
-  int offset;  // floats per row
+  int offset;  // in floats per row: multiplied by the number of rows of the domain
 };
 
-/// A while. Its lists are ranges of the tables.
+/// A while loop. Its lists are ranges (first index, count) of the arrays in table_type.
 struct loop_desc {
   int body;
-  int parent;  // the loop around, or -1
+  int parent;  // the enclosing loop, or -1
   int kept, kept_count;
-  int domains, domain_count;  // the domains whose rows an iteration makes, or reads
-  int arrays, array_count;    // arrays of tensors that an iteration leaves
+  int domains, domain_count;  // the domains whose rows an iteration makes or reads
+  int arrays, array_count;    // tensor arrays that an iteration keeps for its gradient
   int views, view_count;      // views that its gradient reads
-  int inner;                  // direct inner loops
+  int inner;                  // the number of loops directly inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;                 // its own iterations read mini-batches; inner loops do not count
+  bool reads;                 // its iterations read mini-batches outside of inner loops
 };
 struct list_range {
   int first, count;
@@ -80,7 +81,7 @@ struct block_schedule {
   static constexpr int loop_count = count_calls(true);
 
   struct table_type {
-    list_range entries[at_least_one(blocks)];  // by block: of the schedule
+    list_range entries[at_least_one(blocks)];  // by block: its entries of the schedule
     block_call calls[at_least_one(call_count)];
     loop_desc loops[at_least_one(loop_count)];
     kept_rows kept[at_least_one(loop_count * domains)];
