@@ -48,7 +48,7 @@ struct loop_desc {
   int kept, kept_count;
   int domains, domain_count;  // the domains whose rows an iteration makes or reads
   int arrays, array_count;    // tensor arrays that an iteration keeps for its gradient
-  int views, view_count;      // views that its gradient reads
+  int views, view_count;      // views (variables in another array's memory) that its gradient reads
   int inner;                  // the number of loops directly inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
   bool reads;                 // its iterations read mini-batches outside of inner loops
@@ -57,7 +57,7 @@ struct list_range {
   int first, count;
 };
 
-/// The tables of program P, whose groups are those of Schedule.
+/// The tables of program P for the groups of Schedule.
 template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
@@ -100,7 +100,7 @@ struct block_schedule {
     bool changes[domains];  // the number of rows changes while a program runs
   };
 
-  // The loop that a block is a part of, or -1.
+  // Returns the innermost loop that contains a block, or -1.
   static constexpr int loop_around(const table_type& t, int block) {
     for (; block > 0; block = P::desc.blocks[block].parent)
       for (int l = 0; l < loop_count; ++l)
@@ -148,8 +148,9 @@ struct block_schedule {
           t.loops[l].reads = true;
   }
 
-  // Rows belong to the block of the first operator that makes some of them; a domain that only lies
-  // above sequences belongs to the block of these sequences.
+  // Finds the loop whose iterations make the rows of each domain. A domain belongs to the block of
+  // the first operator with an output that has rows of this domain. A parent domain without such an
+  // operator belongs to the block of its sequences.
   static constexpr void find_domains(table_type& t) {
     int block[domains];
     for (int d = 0; d < domains; ++d) {
@@ -183,7 +184,7 @@ struct block_schedule {
     }
   }
 
-  // Whether the rows of a domain are those of the mini-batch that an iteration reads.
+  // Whether an iteration of the loop reads the rows of a domain as part of a mini-batch.
   static constexpr bool is_read(const table_type& t, int loop, int domain) {
     return t.loops[loop].reads && t.fed[domain] && domain >= batch::domain;
   }
@@ -238,7 +239,8 @@ struct block_schedule {
     }
   }
 
-  // The facts that a kernel needs about the views of its call.
+  // Returns run_context::view for an instruction: -1 if its output refers to X without a copy, 1 +
+  // the index of the view that it sets, or 0.
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
@@ -287,8 +289,8 @@ struct block_schedule {
   }
   static constexpr table_type table = make();
 
-  /// Whether frames hold rows of a domain: these rows are then the same throughout the frame's
-  /// life.
+  /// Whether frames keep rows of a domain. If so, the number of these rows must not change as long
+  /// as a frame exists.
   static constexpr bool keeps_rows(int domain) {
     for (const loop_desc& loop : table.loops)
       for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
@@ -296,7 +298,8 @@ struct block_schedule {
     return false;
   }
 
-  // Whether any loop needs something. If none does, no code is generated for it.
+  // Whether `needs(loop)` is true for any loop. The constants below use it so that no code is
+  // generated for features that no loop needs.
   template <class Needs>
   static constexpr bool some_loop(const Needs& needs) {
     for (int l = 0; l < loop_count; ++l)

@@ -27,8 +27,8 @@ inline constexpr bfloat16_type bfloat16{};
 
 /// Device `number` of this machine: `adam.train(model, reader, {.place = lamina::cuda::place{0}})`.
 /// A place with tf32 or bfloat16 is a separate argument after the options, because the type of the
-/// call must include the arithmetic: `adam.train(model, reader, {.passes = 20},
-/// lamina::cuda::place{0, lamina::cuda::tf32})`.
+/// call must include the arithmetic:
+/// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
 template <class Arithmetic = float32_type>
 struct place {
   using arithmetic = Arithmetic;
