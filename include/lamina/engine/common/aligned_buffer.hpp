@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/aligned_buffer.hpp - memory for vectors: aligned to 64 bytes, zeroed,
-// and in huge pages if it is large and the system has them.
+// lamina/engine/common/aligned_buffer.hpp - zero-initialised float arrays, aligned to 64 bytes for
+// vector instructions; large arrays use huge pages if the system has them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// An array of floats that begins at a multiple of 64 bytes. Padding must hold finite numbers, so
-/// new memory is zeroed.
+/// An array of floats that begins at a multiple of 64 bytes. New memory is zeroed, because kernels
+/// require the padding of rows to hold finite numbers.
 class aligned_buffer {
  public:
   aligned_buffer() = default;
@@ -53,8 +53,8 @@ class aligned_buffer {
   std::size_t size() const noexcept { return size_; }
 
  private:
-  // The TLB of a processor holds a few hundred pages: streams through many megabytes miss it less
-  // often with pages of 2 MiB.
+  // The TLB of a processor holds a few hundred pages. With pages of 2 MiB, loops over many
+  // megabytes cause fewer TLB misses.
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
   static constexpr std::size_t large_bytes = 2 * page_bytes;
   static constexpr std::align_val_t alignment_of(std::size_t floats) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/argument_info.hpp - the facts of a schedule about an argument, and an
-// argument as an operator's kernel receives it: the same for every engine.
+// lamina/engine/common/argument_info.hpp - the constant facts about an argument in a schedule, and
+// the operand that a kernel receives. All engines share both types.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,17 +13,17 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 /// The facts about an argument that are known before any batch arrives.
 struct argument_info {
-  int rows;     // below zero: of a domain
+  int rows;     // a fixed number; if negative, the code of a row domain
   int columns;  // elements per row
-  int stride;   // elements from row to row
+  int stride;   // distance between consecutive rows, in elements
   dtype type;
   bool panel;
-  bool swapped;    // dimensions 1 and 2 of four are exchanged (plan/aliasing.hpp)
-  int dims, rank;  // the whole shape, in the program's pool
+  bool swapped;    // memory holds dimensions 1 and 2 of the four exchanged (plan/aliasing.hpp)
+  int dims, rank;  // the whole shape: position and length in the program's list of dims
 };
 
-/// The facts of a plan about argument a of its code. A group may split the rows of a domain into
-/// `parts` parts each; its arguments are then described per part.
+/// Returns the facts about argument `a` of a plan's code. A group may split each row of a domain
+/// into `parts` equal parts; each part is then described as one row.
 template <class Plan>
 constexpr argument_info argument_info_of(int a, int parts) {
   using P = typename Plan::program;
@@ -42,8 +42,9 @@ constexpr argument_info argument_info_of(int a, int parts) {
           known >= 0 ? P::desc.variables[known].rank : 0};
 }
 
-/// An array as a kernel sees it: `rows` rows of `columns` elements, `stride` elements apart. The
-/// inner dimensions are dims[1] ... for a batch (dims[0] is -1), all of dims otherwise.
+/// An array as a kernel receives it: `rows` rows of `columns` elements. Consecutive rows begin
+/// `stride` elements apart. If dims[0] is -1, the array has one row per batch row, and the inner
+/// dimensions are dims[1] and after. Otherwise the inner dimensions are all of dims.
 struct operand {
   void* data;
   int rows, columns;
@@ -52,8 +53,8 @@ struct operand {
   bool panel;
   const int* dims;
   int rank;
-  int domain = 0;        // of the rows; 0: none
-  bool swapped = false;  // the inner dimensions 1 and 2 are exchanged
+  int domain = 0;        // the row domain that the rows belong to; 0: none
+  bool swapped = false;  // memory holds the inner dimensions 1 and 2 exchanged
 
   template <class T>
   T* row(int r) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/array_layout.hpp - an operand seen with all of its dimensions, and loops
-// over several such arrays at once.
+// lamina/engine/common/array_layout.hpp - extents and strides of all dimensions of an operand, and
+// nested loops over several arrays at once.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Extents and steps, in elements, of every dimension. Rows may be padded; the elements inside a
-/// row are contiguous.
+/// The extent and the stride (`step`, in elements) of every dimension of an array. Rows may be
+/// padded; the elements inside a row are contiguous.
 struct array_layout {
   static constexpr int most = 12;
   int rank = 0;
@@ -30,8 +30,8 @@ struct array_layout {
   }
 };
 
-/// The layout of an operand. A plan's own copy of a matrix has no recorded shape, only its rows and
-/// columns.
+/// Returns the layout of an operand. A matrix copy that the plan itself made has no recorded shape
+/// (rank 0), so its layout consists of its rows and columns.
 inline array_layout layout_of(const operand& o) {
   array_layout l;
   if (o.rank == 0) {
@@ -56,7 +56,7 @@ inline array_layout layout_of(const operand& o) {
   return l;
 }
 
-/// A dimension; a negative `axis` counts from the end.
+/// Returns the dimension that `axis` selects; a negative `axis` counts from the last dimension.
 inline int dimension_of(const operator_call& c, int axis, int rank) {
   const int d = axis < 0 ? axis + rank : axis;
   if (d < 0 || d >= rank)
@@ -64,9 +64,10 @@ inline int dimension_of(const operator_call& c, int axis, int rank) {
   return d;
 }
 
-/// An array seen along one dimension: element k of a line is `step * k` after its first element.
-/// The first elements of all lines are at row * row_step + outer * outer_step + i for i below
-/// `inner`.
+/// The lines of an array along one dimension. A line is the `n` elements along that dimension;
+/// element k is `step * k` elements after the first element of the line. The first elements are at
+/// the offsets row * row_step + o * outer_step + i, for each row, each o below `outer` and each i
+/// below `inner`.
 struct line_layout {
   int rows = 1, outer = 1, n = 1, inner = 1;
   std::ptrdiff_t row_step = 0, outer_step = 0, step = 1;
@@ -80,13 +81,14 @@ struct line_layout {
     for (int d = 1; d < axis; ++d) outer *= static_cast<int>(a.extent[d]);
     outer_step = static_cast<std::ptrdiff_t>(n) * inner;
   }
-  /// The first element of the lines of a row's outer part `o`.
+  /// The offset at which the `inner` lines of a row begin, at index `o` of the outer dimensions.
   std::ptrdiff_t at(int row, int o) const { return row * row_step + o * outer_step; }
   /// The number of lines.
   std::ptrdiff_t lines() const { return static_cast<std::ptrdiff_t>(rows) * outer * inner; }
 };
 
-/// The lines along the last dimension: contiguous, `columns / n` of them in each row.
+/// The lines along the last dimension of an operand. A line has `n` contiguous elements; each row
+/// has `outer` = columns / n lines.
 struct row_lines {
   int rows, outer, n;
 
@@ -97,8 +99,9 @@ struct row_lines {
   }
 };
 
-/// Nested loops over K arrays of one shape, each with its own steps; a step of 0 repeats an
-/// element. Dimensions that are contiguous in all arrays are merged into one.
+/// Nested loops over K arrays of the same shape. Each array has its own strides (`step`); a stride
+/// of 0 repeats an element. Neighbouring dimensions that are contiguous in all arrays are merged
+/// into one loop.
 template <int K>
 struct loop_nest {
   static constexpr int most = 24;
@@ -107,7 +110,7 @@ struct loop_nest {
   std::ptrdiff_t extent[most];
   std::ptrdiff_t step[K][most];
 
-  /// Adds a dimension inside the existing ones.
+  /// Adds an innermost loop over `n` elements, with one stride per array.
   template <class... S>
   void add(std::ptrdiff_t n, S... steps) {
     const std::ptrdiff_t s[K] = {steps...};
@@ -123,10 +126,11 @@ struct loop_nest {
     for (int k = 0; k < K; ++k) step[k][rank - 1] = s[k];
   }
 
-  /// The step of an array in the innermost loop.
+  /// The stride of array k in the innermost loop.
   std::ptrdiff_t inner_step(int k) const { return rank == 0 ? 0 : step[k][rank - 1]; }
 
-  /// Calls f(offsets, count) for every innermost loop.
+  /// Calls f(offsets, count) each time the innermost loop would run. `offsets` holds the first
+  /// element of each array, `count` the number of iterations.
   template <class F>
   void run(F&& f) const {
     if (is_empty) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/array_pool.hpp - arrays of tensors that iterations leave in their frames.
+// lamina/engine/common/array_pool.hpp - a pool of the tensor arrays that loop iterations keep in
+// their frames for gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Arrays that are borrowed and returned; they keep their memory.
+/// Tensor arrays that callers take and give back. An array in the pool keeps its memory for the
+/// next caller.
 template <class Chunks>
 class array_pool {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_error.hpp - the messages for failures of loops and branches.
+// lamina/engine/common/block_error.hpp - the error messages of loops and branches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Throws lamina::error: a loop has not ended; `condition` is the number of its variable.
+/// Throws lamina::error for a loop that has not ended after `limit` iterations. `condition` is the
+/// number of the loop's condition variable.
 template <class Schedule>
 [[noreturn]] LAMINA_COLD void fail_endless_loop(int condition, std::uint64_t limit) {
   text message("lamina: while: expected the condition '");
@@ -26,7 +27,8 @@ template <class Schedule>
   throw error(message);
 }
 
-/// Throws lamina::error: the number of rows of a domain has changed.
+/// Throws lamina::error because the number of rows of a domain has changed from `expected` to
+/// `found`.
 template <class Schedule>
 [[noreturn]] LAMINA_COLD void fail_changed_rows(int domain, int expected, int found) {
   text message("lamina: rows of '");

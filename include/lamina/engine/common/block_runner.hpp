@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_runner.hpp - loops and branches: walks along the blocks of a schedule.
+// lamina/engine/common/block_runner.hpp - runs the blocks of a schedule, with their loops and
+// branches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,20 +11,20 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Runs the blocks of program P over the memory of a machine. Engine provides:
+/// Runs the blocks of program P on the memory of a machine. The template argument Engine provides:
 ///   memory_type, schedule, context_type (what kernels receive), chunks (where values lie);
 ///   static void run_group(memory_type&, int group, const context_type&);
 ///   static bool is_true(memory_type&, int argument);
 ///   static int* rows(memory_type&);   by domain
 ///   static const int** offsets(memory_type&);
-///   static constexpr int own_words(int loop);   the engine's own words per frame ...
-///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   ... and their
-///   addresses static void bind_rows(memory_type&);   after the rows of a mini-batch were set
-/// and, where the engine keeps values of its own in the frame of an iteration:
+///   static constexpr int own_words(int loop);   words that the engine adds to a frame's head
+///   static void set_own_addresses(memory_type&, int loop, std::uintptr_t*);   where they are
+///   static void bind_rows(memory_type&);   called after the rows of a mini-batch were set
+/// An engine that keeps additional values in the frame of an iteration also provides:
 ///   static void keep_own(memory_type&, int loop, std::uintptr_t*, push);
 ///   static void restore_own(memory_type&, int loop, const std::uintptr_t*);
-/// The memory has fed_data(n): the n-th data as they were fed. The engine's kernel of
-/// read_minibatch copies those that lie in a frame into the frame.
+/// The memory type provides fed_data(n), the address of the n-th fed data. The engine's kernel of
+/// read_minibatch copies data from there to a frame if their variable is kept in the frame.
 template <class P, class Engine>
 class block_runner : loop_frames<P, Engine> {
   using base = loop_frames<P, Engine>;
@@ -34,19 +35,20 @@ class block_runner : loop_frames<P, Engine> {
  public:
   using base::base;
 
-  /// The upper bound for the iterations of one loop; one more throws. Without a bound, the frames
-  /// of an endless loop would take all memory.
+  /// Sets the maximum number of iterations of one loop; a loop that needs more throws. Without this
+  /// limit, the frames of an endless loop would take all memory.
   void limit_iterations(std::uint64_t most) { limit_ = most; }
 
-  /// Throws: a loop has not ended; `condition` is the number of its variable.
+  /// Throws lamina::error for a loop that has reached the limit. `condition` is the number of the
+  /// loop's condition variable.
   [[noreturn]] LAMINA_COLD void fail_endless(int condition) const {
     fail_endless_loop<schedule>(condition, limit_);
   }
 
-  /// Sets the source of read_minibatch.
+  /// Sets the source from which read_minibatch gets its mini-batches.
   void read_from(const minibatch_source& source) { source_ = source; }
 
-  /// The group of the outermost block that the last run has reached.
+  /// The last group of the outermost block that the last run reached; -1: none.
   int reached() const { return reached_; }
 
   void run(memory_type& memory, unsigned long long given, std::uint64_t seed, std::uint64_t step) {
@@ -118,7 +120,8 @@ class block_runner : loop_frames<P, Engine> {
       } else if (!tables::keeps_frames || !tables::nests_loops || loop.inner == 0) {
         run_inner(c.block);
       } else {
-        // Frames of inner loops whose gradients are inside too.
+        // This loop keeps no frames, but its inner loops may. Their gradients run in the same
+        // iteration, so their frames end with it.
         const auto below = frames_.top();
         run_inner(c.block);
         frames_.reset(below);

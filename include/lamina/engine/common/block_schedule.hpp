@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/block_schedule.hpp - the tables of a program with loops and branches.
+// lamina/engine/common/block_schedule.hpp - compile-time tables about the loops and branches of a
+// program, for the block runner.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,50 +14,50 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 /// How an entry of the schedule runs a block.
 enum class block_use : std::uint8_t {
-  loop,           // while a bool is true
-  loop_gradient,  // for each iteration of a loop, last one first
-  if_true,        // if a bool is true
-  if_rows         // if a variable has rows
+  loop,           // repeats while a bool is true
+  loop_gradient,  // runs once per iteration of a forward loop, from the last iteration to the first
+  if_true,        // runs once if a bool is true
+  if_rows         // runs once if a variable has at least one row
 };
 struct block_call {
   block_use use;
   int block;
-  int loop;       // whose iterations; -1 for a condition
-  int condition;  // a variable of the program, or -1
-  bool again;     // a gradient after which another one walks through the same iterations
+  int loop;       // the forward loop (use: loop or loop_gradient); -1 for a branch
+  int condition;  // the program variable that is tested, or -1
+  bool again;     // a later gradient block walks through the same iterations, so their frames stay
 };
 
-/// The rows of one domain in the frames of a loop.
+/// The values with rows of one domain that the frames of a loop keep.
 struct kept_rows {
-  int domain;        // the domain of the rows, or once for values without rows
+  int domain;        // the domain of the rows; once::domain for values without rows
   int width;         // floats per row
-  bool late;         // the rows are not known before an operator of the iteration has made them,
-                     // or a mini-batch is read
-  int first, count;  // of the frame arguments
+  bool late;         // the number of rows is not known when an iteration begins: an operator of the
+                     // iteration makes the rows, or it reads a mini-batch
+  int first, count;  // range in table_type::frame_arguments
 };
-/// An argument that lies in a frame.
+/// An argument whose memory is in a frame.
 struct frame_argument {
   int argument;
-  int offset;  // floats per row
+  int offset;  // in floats per row: multiplied by the number of rows of the domain
 };
 
-/// A while. Its lists are ranges of the tables.
+/// A while loop. Its lists are ranges (first index, count) of the arrays in table_type.
 struct loop_desc {
   int body;
-  int parent;  // the loop around, or -1
+  int parent;  // the enclosing loop, or -1
   int kept, kept_count;
-  int domains, domain_count;  // the domains whose rows an iteration makes, or reads
-  int arrays, array_count;    // arrays of tensors that an iteration leaves
-  int views, view_count;      // views that its gradient reads
-  int inner;                  // direct inner loops
+  int domains, domain_count;  // the domains whose rows an iteration makes or reads
+  int arrays, array_count;    // tensor arrays that an iteration keeps for its gradient
+  int views, view_count;      // views (variables in another array's memory) that its gradient reads
+  int inner;                  // the number of loops directly inside
   bool keeps;                 // it has a gradient, so each iteration has a frame
-  bool reads;                 // its own iterations read mini-batches; inner loops do not count
+  bool reads;                 // its iterations read mini-batches outside of inner loops
 };
 struct list_range {
   int first, count;
 };
 
-/// The tables of program P, whose groups are those of Schedule.
+/// The tables of program P for the groups of Schedule.
 template <class P, class Schedule>
 struct block_schedule {
   using plan_type = plan<P>;
@@ -80,7 +81,7 @@ struct block_schedule {
   static constexpr int loop_count = count_calls(true);
 
   struct table_type {
-    list_range entries[at_least_one(blocks)];  // by block: of the schedule
+    list_range entries[at_least_one(blocks)];  // by block: its entries of the schedule
     block_call calls[at_least_one(call_count)];
     loop_desc loops[at_least_one(loop_count)];
     kept_rows kept[at_least_one(loop_count * domains)];
@@ -99,7 +100,7 @@ struct block_schedule {
     bool changes[domains];  // the number of rows changes while a program runs
   };
 
-  // The loop that a block is a part of, or -1.
+  // Returns the innermost loop that contains a block, or -1.
   static constexpr int loop_around(const table_type& t, int block) {
     for (; block > 0; block = P::desc.blocks[block].parent)
       for (int l = 0; l < loop_count; ++l)
@@ -147,8 +148,9 @@ struct block_schedule {
           t.loops[l].reads = true;
   }
 
-  // Rows belong to the block of the first operator that makes some of them; a domain that only lies
-  // above sequences belongs to the block of these sequences.
+  // Finds the loop whose iterations make the rows of each domain. A domain belongs to the block of
+  // the first operator with an output that has rows of this domain. A parent domain without such an
+  // operator belongs to the block of its sequences.
   static constexpr void find_domains(table_type& t) {
     int block[domains];
     for (int d = 0; d < domains; ++d) {
@@ -182,7 +184,7 @@ struct block_schedule {
     }
   }
 
-  // Whether the rows of a domain are those of the mini-batch that an iteration reads.
+  // Whether an iteration of the loop reads the rows of a domain as part of a mini-batch.
   static constexpr bool is_read(const table_type& t, int loop, int domain) {
     return t.loops[loop].reads && t.fed[domain] && domain >= batch::domain;
   }
@@ -237,7 +239,8 @@ struct block_schedule {
     }
   }
 
-  // The facts that a kernel needs about the views of its call.
+  // Returns run_context::view for an instruction: -1 if its output refers to X without a copy, 1 +
+  // the index of the view that it sets, or 0.
   static constexpr int told_by(int instruction) {
     const lamina::instruction& i = plan_type::lowered.instructions[instruction];
     if (plan_type::views.refers_at(instruction)) return -1;
@@ -286,8 +289,8 @@ struct block_schedule {
   }
   static constexpr table_type table = make();
 
-  /// Whether frames hold rows of a domain: these rows are then the same throughout the frame's
-  /// life.
+  /// Whether frames keep rows of a domain. If so, the number of these rows must not change as long
+  /// as a frame exists.
   static constexpr bool keeps_rows(int domain) {
     for (const loop_desc& loop : table.loops)
       for (int k = loop.kept; k < loop.kept + loop.kept_count; ++k)
@@ -295,7 +298,8 @@ struct block_schedule {
     return false;
   }
 
-  // Whether any loop needs something. If none does, no code is generated for it.
+  // Whether `needs(loop)` is true for any loop. The constants below use it so that no code is
+  // generated for features that no loop needs.
   template <class Needs>
   static constexpr bool some_loop(const Needs& needs) {
     for (int l = 0; l < loop_count; ++l)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/broadcast_layout.hpp - arrays of several shapes that are read, or summed
-// into, at the positions of the largest one.
+// lamina/engine/common/broadcast_layout.hpp - broadcasting: strides with which smaller arrays are
+// read, or summed into, at every position of the largest array.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The steps with which array `a` is read, or summed into, at the positions of `space`.
+/// Computes the strides with which array `a` is read, or summed into, at the positions of `space`.
+/// A stride is 0 along each dimension that `a` lacks. Throws if the shapes do not match.
 inline void broadcast_steps(const operator_call& c, const array_layout& space, array_layout a,
                             int axis, std::ptrdiff_t* steps) {
   const int begin = axis < 0 || a.rank == space.rank ? space.rank - a.rank : axis;
@@ -27,16 +28,17 @@ inline void broadcast_steps(const operator_call& c, const array_layout& space, a
   if (!fits) fail(c, {"expected a shape that is a part of the largest operand's"});
 }
 
-/// The size of an array, with extents of 0 counted as 1. So the choice of the largest operand does
-/// not depend on the mini-batch, which may have no rows.
+/// Returns the size of an array, with extents of 0 counted as 1. The choice of the largest operand
+/// therefore does not depend on the mini-batch, which may have no rows.
 inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
   std::ptrdiff_t n = 1;
   for (int d = 0; d < a.rank; ++d) n *= a.extent[d] > 0 ? a.extent[d] : 1;
   return n;
 }
 
-/// The inputs of a pointwise operator followed by one of its outputs, all traversed at the
-/// positions of the largest array. A smaller output is a sum over the positions that map to it.
+/// Loops over the inputs of a pointwise operator and one output, which is the last operand. The
+/// loops visit every position of the largest array. If the output is smaller, each of its elements
+/// is the sum over all positions that map to it.
 template <int Most>
 struct broadcast_layout {
   array_layout space;
@@ -44,7 +46,8 @@ struct broadcast_layout {
   int arrays;
   bool is_summed;
 
-  /// `axis`: the dimension at which the shapes of smaller operands begin; -1: they end together.
+  /// `axis`: the dimension of the largest shape at which the smaller shapes begin; -1: all shapes
+  /// end at the same dimension.
   broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
       : arrays(count) {
     array_layout layouts[Most];
@@ -63,7 +66,8 @@ struct broadcast_layout {
     for (int d = 0; d < space.rank; ++d) add(loops, d);
     return loops;
   }
-  /// The loops over the positions of the output, and the inner loops over which values are summed.
+  /// kept(): the loops over the elements of the output. summed(): the loops over the positions that
+  /// are summed into one element.
   loop_nest<Most> kept() const { return some(false); }
   loop_nest<Most> summed() const { return some(true); }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/call_error.hpp - how kernels report bad input at the least cost.
+// lamina/engine/common/call_error.hpp - how kernels report invalid input with little generated
+// code.
 //
-// Messages come in pieces, because a kernel that joins them itself contains the code for it and for
-// its exceptions. A kernel only lists the pieces, and one cold function joins them.
+// A kernel that builds its own message would contain the code for string operations and their
+// exceptions. So a kernel passes only a list of message parts, and one cold function joins them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A piece of a message: a text or a number.
+/// A part of a message: a text or a number.
 struct message_part {
   enum class sort : std::uint8_t { characters, whole_number, real_number };
 
@@ -34,13 +35,13 @@ struct message_part {
 
   const char* characters;
   union {
-    std::int64_t whole;  // of characters: how many
+    std::int64_t whole;  // for a text: the number of characters
     double real;
   };
   sort is;
 };
 
-/// The operator's name, then the pieces.
+/// Returns the message: the operator's name, followed by the parts.
 LAMINA_COLD inline std::string call_message(const operator_call& c,
                                             std::initializer_list<message_part> parts) {
   text message("lamina: ");
@@ -70,7 +71,7 @@ void require_real(const operator_call& c, const operand& o) {
 /// Throws unless the elements of `o` are floats, for kernels that compute in float only.
 inline void require_float(const operator_call& c, const operand& o) { require_real<float>(c, o); }
 
-/// Throws unless both have the same number of elements.
+/// Throws unless both operands have the same number of elements.
 inline void require_size(const operator_call& c, const operand& expected, const operand& found) {
   const std::ptrdiff_t a = static_cast<std::ptrdiff_t>(expected.rows) * expected.columns;
   const std::ptrdiff_t b = static_cast<std::ptrdiff_t>(found.rows) * found.columns;

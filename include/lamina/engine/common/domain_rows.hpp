@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/domain_rows.hpp - the numbers of rows of a run, and the offsets of its
-// sequences.
+// lamina/engine/common/domain_rows.hpp - the number of rows and the sequence offsets of each row
+// domain in one run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The rows of one run, by row domain of the program. Sequence i of a domain is its rows
-/// offsets[i] - offsets[0] to offsets[i + 1] - offsets[0], one sequence for each row of the
-/// domain's parent: a part of a mini-batch points into the offsets of the whole.
+/// The rows of one run, by row domain of the program. A domain has one sequence per row of its
+/// parent domain. Sequence i is the rows from offsets[i] - offsets[0] to before offsets[i + 1] -
+/// offsets[0]. The subtraction lets a part of a mini-batch use a pointer into the offsets of the
+/// whole mini-batch.
 template <int Domains>
 struct domain_rows {
   int count[Domains] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/dynamic_rows.hpp - rows and sequences that an operator makes, as the host
-// counts them, for every engine.
+// lamina/engine/common/dynamic_rows.hpp - host functions, for all engines, that set the rows and
+// sequences of domains made by operators while a program runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,14 +14,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Whether an operand stands for a variable. An operand whose rows have not been made yet has no
-/// address, but it has a domain.
+/// Whether the program passes a variable for this operand. A variable whose rows have not been made
+/// yet has no address, but it has a domain.
 inline bool is_given(const operand& o) { return o.domain != 0 || o.data != nullptr; }
 
-// A Call below is what a kernel of an engine receives, as far as the host knows it: sequences(),
-// make_offsets() and set_rows() of a domain, and the members of operator_call.
+// Call, below, is the host's view of an operator call. It has the members of operator_call and, for
+// a domain, sequences(), make_offsets() and set_rows().
 
-/// The number of levels of sequences that the rows of a domain form.
+/// The number of levels of nested sequences that the rows of a domain form.
 inline int levels_of(const operator_call& c, int domain) {
   int n = 0;
   for (; c.kind_of(domain) == domain_kind::sequence; domain = c.parent_of(domain)) ++n;
@@ -32,27 +32,30 @@ inline int domain_above(const operator_call& c, int domain, int levels) {
   for (; levels > 0; --levels) domain = c.parent_of(domain);
   return domain;
 }
-/// The number of levels from the rows of a mask, which has `level` levels above it, down to the
-/// rows of a domain.
+/// The number of sequence levels between the rows of a mask and the rows of a domain below it. The
+/// mask itself has `level` levels of sequences.
 inline int levels_below_mask(const operator_call& c, int domain, int level) {
   const int levels = levels_of(c, domain) - level;
   return levels > 0 ? levels : 0;
 }
-/// The number of levels from the rows of a table down to those of an array; 0 if there are none.
+/// The number of sequence levels between the rows of a table (domain `table`) and the rows of
+/// `domain` below it; 0 if `domain` is not below the table's domain.
 inline int levels_below(const operator_call& c, int domain, int table) {
   int levels = 0;
   for (int d = domain; d != table; d = c.parent_of(d), ++levels)
     if (c.kind_of(d) != domain_kind::sequence) return 0;
   return levels;
 }
-/// The start of a row that is `from` levels above the rows of a domain, counted `to` levels above.
+/// Converts a row index between levels: `row` counts rows `from` levels above a domain. Returns the
+/// index of its first descendant row, `to` levels above the domain.
 template <class Call>
 int first_below(const Call& c, int domain, int from, int to, int row) {
   while (from-- > to) row = c.sequences(domain_above(c, domain, from)).begin(row);
   return row;
 }
 
-/// Gives the rows of a domain n sequences of `length(i)` rows each; n is the number of parent rows.
+/// Sets the sequences of a domain: sequence i gets `length(i)` rows. `n` is the number of sequences
+/// and of parent rows. Returns the total number of rows.
 template <class Call, class Length>
 int make_sequences(const Call& c, int domain, int n, Length&& length) {
   int* const offsets = c.make_offsets(domain, n);
@@ -62,7 +65,8 @@ int make_sequences(const Call& c, int domain, int n, Length&& length) {
   return at;
 }
 
-/// Gives a domain the sequences of another, from the first level that differs inwards.
+/// Copies the sequences of domain `from` to domain `to`, on all levels below their first common
+/// ancestor.
 template <class Call>
 void hand_over_sequences(const Call& c, int from, int to) {
   int levels = 0;
@@ -73,8 +77,9 @@ void hand_over_sequences(const Call& c, int from, int to) {
   }
 }
 
-/// Gives the `rows` rows of a domain the sequences with the given offsets. Makes one parent row per
-/// sequence; with `append`, the parent rows exist, and each row must get one sequence.
+/// Sets the sequences of a domain of `rows` rows to those with the offsets `numbers`, which are
+/// checked. Without `append`, makes one parent row per sequence. With `append`, requires one
+/// sequence for each of `rows` rows.
 template <class Call, class Numbers>
 void made_offsets(const Call& c, int domain, int rows, bool append, const Numbers& numbers) {
   const int count = static_cast<int>(numbers.size()), n = count > 0 ? count - 1 : 0;
@@ -94,9 +99,9 @@ void made_offsets(const Call& c, int domain, int rows, bool append, const Number
   c.set_rows(domain, rows);
 }
 
-/// Makes the rows and sequences of an output that consists of some parts of an input; their domains
-/// are `to` and `from`. A part is a row that is `levels` levels above those of the input, with
-/// everything below it. Each call of `each(f)` calls f with the numbers of the parts in order.
+/// Makes the rows and sequences of an output (domain `to`) that consists of selected parts of an
+/// input (domain `from`). A part is one row `levels` levels above the rows of the input, together
+/// with all rows below it. `each(f)` must call f(part) for every selected part in order.
 template <class Call, class Each>
 void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   int n = 0;
@@ -116,9 +121,9 @@ void make_parts(const Call& c, int from, int to, int levels, const Each& each) {
   }
 }
 
-/// Makes the rows of an output into which a mask of n entries merges two sides, and their sequences
-/// on all levels. `sides` are the domains of false and true, -1 for an omitted side. `mask()` is
-/// called again per level, because making offsets may move arrays.
+/// Makes the rows, and the sequences on all levels, of an output that merges two inputs by a mask
+/// of `n` entries. `sides` holds the domain of the input for false and for true entries; -1 for an
+/// omitted input. `mask()` is called once per level, because making offsets may move arrays.
 template <class Call, class Mask>
 void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, int n,
                       const Mask& mask) {
@@ -132,7 +137,7 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
     for (int i = 0; i < entries; ++i) {
       const int side = chosen[i] ? 1 : 0;
       if (sides[side] < 0) {
-        // An omitted side has no rows.
+        // Entries of an omitted input get no rows.
         const int begin = first_below(c, to, levels, l + 1, i);
         const int end = first_below(c, to, levels, l + 1, i + 1);
         for (int k = begin; k < end; ++k) offsets[++s] = rows;
@@ -148,8 +153,8 @@ void make_merged_rows(const Call& c, int to, const int (&sides)[2], int levels, 
   }
 }
 
-/// Calls f(input, first row, rows, first row of the result) for the sequences of all variables of
-/// slot 0, in the order in which they are joined.
+/// Calls f(input, first row, rows, first row of the result) for each sequence that is joined. For
+/// each sequence index, the result holds that sequence of every variable of slot 0 in turn.
 template <class Call, class F>
 void for_each_joined(const Call& c, F&& f) {
   const int inputs = c.input_count(0);
@@ -162,8 +167,8 @@ void for_each_joined(const Call& c, F&& f) {
     }
 }
 
-/// Calls f(first row in X, rows, first row in Out) for each copy that sequence_expand makes of a
-/// sequence.
+/// Calls f(first row in X, rows, first row in Out) for each copy of a sequence of X that
+/// sequence_expand writes to Out.
 template <class Call, class F>
 void for_each_copy(const Call& c, int x, int out, F&& f) {
   const sequence_rows all = c.sequences(x), copies = c.sequences(c.parent_of(out));

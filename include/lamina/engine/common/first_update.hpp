@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/first_update.hpp - the group of a schedule that first changes parameters.
+// lamina/engine/common/first_update.hpp - finds the first group of a schedule that changes a
+// parameter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The first group of the outermost block that updates a parameter; 0 if an inner block updates
-/// one, and the number of groups if none does. A run that fails before this group leaves all
-/// parameters unchanged.
+/// Returns the first group of the outermost block that updates a parameter. Returns 0 if an inner
+/// block updates a parameter, and the number of groups if no group does. A run that fails before
+/// this group leaves all parameters unchanged.
 template <class Schedule>
 constexpr int first_updating_group() {
   int first = Schedule::groups;

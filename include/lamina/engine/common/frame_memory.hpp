@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/frame_memory.hpp - the memory of the frames of iterations: heads and values.
+// lamina/engine/common/frame_memory.hpp - the memory of frames. A frame keeps the values of one
+// loop iteration for its gradient; it has a head (addresses and sizes) and the values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Host memory for the heads of frames; their values may be elsewhere.
+/// Host memory for the heads of frames. The values of frames may be in device memory.
 class host_chunk {
  public:
   explicit host_chunk(std::size_t floats) : memory_((floats + 1) / 2), floats_(floats) {}
@@ -28,11 +29,13 @@ struct host_chunks {
   static chunk* make(std::size_t floats) { return new chunk(floats); }
 };
 
-/// Heads and values are separate, because what a kernel leaves between rows must stay a number.
+/// Two stacks, one for the heads of frames and one for their values. They are separate because
+/// kernels leave finite numbers in the padding between rows, and words of a head must not get
+/// there.
 template <class Chunks>
 struct frame_memory {
   using word = std::uintptr_t;
-  /// Heights of both stacks, and the number of words that they take in a head.
+  /// The heights of both stacks. A head stores them in `mark_words` words.
   struct marks {
     typename frame_stack<host_chunks>::mark heads;
     typename frame_stack<Chunks>::mark values;
@@ -44,8 +47,8 @@ struct frame_memory {
     heads.reset(to.heads);
     values.reset(to.values);
   }
-  /// Frees the memory between two heights, unless something above it is still used: the gradients
-  /// of several costs may visit loops in another order than the reverse one.
+  /// Frees the memory between two stored heights, if nothing lies above it. Something may lie above
+  /// it because the gradients of several costs need not visit loops in reverse order.
   void free(const word* begin, const word* end) {
     if (!is_above(heads.top(), kept(end).heads) && !is_above(values.top(), kept(end).values))
       reset(kept(begin));

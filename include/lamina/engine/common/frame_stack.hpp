@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/frame_stack.hpp - memory of iterations, last in, first out.
+// lamina/engine/common/frame_stack.hpp - a stack allocator for the memory that loop iterations
+// keep.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +12,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A stack of chunks that never move, so that its contents keep their addresses while it grows. It
-/// never shrinks: a run that needs no more than an earlier run allocates nothing. `Chunks` provides
-/// the memory: `Chunks::chunk* make(floats)`, with data() and size() in floats.
+/// A stack of floats in chunks that never move, so its contents keep their addresses while it
+/// grows. It never shrinks: a run that needs no more memory than an earlier run allocates nothing.
+/// `Chunks` allocates the memory by `Chunks::chunk* make(floats)`; a chunk has data() and size(),
+/// the latter in floats.
 template <class Chunks>
 class frame_stack {
  public:
@@ -36,7 +38,8 @@ class frame_stack {
     for (int i = 0; i < chunks_.count; ++i) delete chunks_[i];
   }
 
-  /// `floats` floats, aligned to 64 bytes. Memory is zero at its first use.
+  /// Allocates `floats` floats, aligned to 64 bytes. Memory is zero when it is allocated for the
+  /// first time.
   float* push(std::size_t floats) {
     const std::size_t wanted = (floats + 15) / 16 * 16;
     while (top_.chunk < chunks_.count && chunks_[top_.chunk]->size() - top_.used < wanted)
@@ -44,7 +47,7 @@ class frame_stack {
     if (top_.chunk == chunks_.count) {
       // Each chunk is as large as all earlier chunks together.
       const std::size_t least = total_ < first_chunk ? first_chunk : total_;
-      if (chunks_.count == chunks_.capacity)  // first, so that a failure does not lose the chunk
+      if (chunks_.count == chunks_.capacity)  // before make(), so a failure here leaks no chunk
         chunks_.reserve(chunks_.capacity == 0 ? 64 : 4 * chunks_.capacity);
       chunks_.push(from_.make(wanted > least ? wanted : least));
       total_ += chunks_[top_.chunk]->size();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/loop_frames.hpp - frames of iterations, and rows that operators make in
-// iterations.
+// lamina/engine/common/loop_frames.hpp - the frames of loop iterations, and the rows that operators
+// make in iterations.
 //
-// An iteration whose values its gradient reads has a frame: a head, followed by the kept values of
-// each row domain in turn. Kernels write these values directly into the frame: at the start of an
-// iteration, or of its gradient, the arguments in the frame get their addresses.
+// A frame holds the values of one loop iteration that its gradient reads later. It consists of a
+// head (a list of words) and the kept values, grouped by row domain. Kernels write these values
+// directly into the frame: when an iteration or its gradient starts, the addresses of these
+// arguments are set to the frame's memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,15 +34,15 @@ class loop_frames {
   using tables = block_schedule<P, schedule>;
   static constexpr int domains = P::desc.count.domains;
   static constexpr const auto& table = tables::table;
-  /// Whether the engine keeps values of its own in a frame.
+  /// Whether the engine keeps additional values in a frame.
   static constexpr bool keeps_own = requires { &Engine::restore_own; };
 
   loop_frames() = default;
   explicit loop_frames(chunks from) : arrays_(from), frames_{{}, frame_stack<chunks>(from)} {}
 
-  /// The head of a frame: the previous frame, the heights of the stacks below it and at its end,
-  /// then one word per kept domain, two per domain whose rows the iteration made, one per inner
-  /// loop, one per array, one per view.
+  /// The words in the head of a frame: the address of the previous frame, the heights of the stacks
+  /// before and after the frame, one word per kept domain, two per domain whose rows the iteration
+  /// makes or reads, one per inner loop, one per tensor array and one per view.
   using memory_of_frames = frame_memory<chunks>;
   using word = typename memory_of_frames::word;
   enum : int {
@@ -60,7 +61,7 @@ class loop_frames {
     return reinterpret_cast<T*>(w);
   }
 
-  /// Begins a run: no frame is left, and only the rows of fed data are known.
+  /// Begins a run: removes all frames and marks only the rows of fed data as known.
   void begin_run(memory_type& memory, std::uint64_t seed, std::uint64_t step) {
     memory_ = &memory;
     allocator_ = {this, &set_rows_of, &make_offsets, &show_of, &knows_rows};
@@ -99,9 +100,9 @@ class loop_frames {
   static word* domain_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count;
   }
-  /// Called when an iteration of a loop has read a mini-batch: its rows are known from now on, and
-  /// its kept fields get memory. Throws if a kept iteration reads two mini-batches with different
-  /// rows.
+  /// Records that an iteration of loop `l` has read a mini-batch: marks its rows as known and
+  /// allocates memory for its kept data. Throws if one kept iteration reads two mini-batches with
+  /// different numbers of rows.
   void keep_minibatch(int l) {
     if constexpr (tables::keeps_minibatches) {
       const loop_desc& loop = table.loops[l];
@@ -127,7 +128,8 @@ class loop_frames {
     for (int d = batch::domain; d < domains; ++d)
       if (table.fed[d]) known_[d] = true;
   }
-  // A kept iteration has the rows of one mini-batch.
+  // Throws if a kept iteration has already recorded another number of rows. `kept` is that number +
+  // 1, or 0.
   void require_rows(int domain, word kept) const {
     if (kept != 0 && kept != static_cast<word>(Engine::rows(*memory_)[domain]) + 1)
       fail_changed_rows<schedule>(domain, static_cast<int>(kept) - 1,
@@ -182,7 +184,8 @@ class loop_frames {
       Engine::keep_own(*memory_, l, at,
                        [this](std::size_t floats) { return frames_.heads.push(floats); });
   }
-  // A copy of the offsets of a domain's sequences; null for a domain without sequences.
+  // Returns a copy of a domain's sequence offsets in the heads' memory; null for a domain without
+  // sequences.
   int* kept_offsets(int domain) {
     if (schedule::program.domains[domain].kind != domain_kind::sequence) return nullptr;
     const std::size_t n =
@@ -223,7 +226,7 @@ class loop_frames {
     if constexpr (keeps_own) Engine::restore_own(*memory_, l, at);
   }
 
-  // Restores the rows of the mini-batch of an iteration.
+  // Restores the rows and sequences of the mini-batch that an iteration has read.
   void bind_minibatch(const loop_desc& loop, const word* at) {
     bool known = false, same = true;
     [[maybe_unused]] const word* first = at;
@@ -251,21 +254,22 @@ class loop_frames {
   static word* array_words(const loop_desc& loop, word* frame) {
     return frame + first_word + loop.kept_count + 2 * loop.domain_count + loop.inner;
   }
-  // Exchanges the arrays with those that the iteration left in the frame; returns the next word.
+  // Exchanges the current tensor arrays with those that the iteration kept in the frame. Returns
+  // the word of the head after them.
   word* swap_arrays(const loop_desc& loop, word* frame) {
     word* at = array_words(loop, frame);
     for (int i = loop.arrays; tables::keeps_arrays && i < loop.arrays + loop.array_count; ++i)
       memory_->array(table.kept_arrays[i]).swap(*from_word<array_type>(*at++));
     return at;
   }
-  // Releases a frame after its last reader.
+  // Releases a frame after the last gradient that reads it.
   void free(const loop_desc& loop, word* frame) {
     word* const arrays = array_words(loop, frame);
     for (int i = tables::keeps_arrays ? loop.array_count : 0; i-- > 0;)
       arrays_.give_back(from_word<array_type>(arrays[i]));
     frames_.free(frame + begin_words, frame + end_words);
   }
-  /// Before an iteration: marks the rows that it makes as unknown.
+  /// Marks the rows that an iteration makes as unknown. Called before each iteration.
   void forget_rows(const loop_desc& loop) {
     for (int i = loop.domains; tables::makes_rows && i < loop.domains + loop.domain_count; ++i)
       known_[table.made_domains[i]] = false;
@@ -297,7 +301,7 @@ class loop_frames {
   }
   void set_rows(int domain, int rows) {
     if (known_[domain]) {
-      // An operator may make fewer rows than a time step has: the first ones only.
+      // An operator may make only the first rows of a time step, that is fewer than the step has.
       const bool fewer = rows < Engine::rows(*memory_)[domain] &&
                          schedule::program.domains[domain].kind == domain_kind::step;
       if (Engine::rows(*memory_)[domain] == rows || fewer) return;

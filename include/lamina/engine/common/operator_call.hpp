@@ -12,10 +12,11 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A call; its slots have the numbers of the schema.
+/// One call of an operator. Slots are numbered as in the operator's schema.
 class operator_call {
  public:
-  /// `op`: the operator whose attributes count, null for the plan's own copies; `rows`: by domain.
+  /// `op`: the operator that holds the attributes; null for a copy that the plan inserted. `rows`:
+  /// the number of rows per domain.
   operator_call(const program_view& program, float* const* arguments, const argument_info* info,
                 const operator_schema* schema, const operator_desc* op, const int* rows)
       : program_(program),
@@ -29,13 +30,14 @@ class operator_call {
   const program_view& program() const { return program_; }
   const operator_desc* op() const { return op_; }
 
-  /// The number of rows from what a schedule knows: a number, or a domain and the rows per row of
-  /// it.
+  /// Decodes a number of rows as a schedule stores it. `known` >= 0 is the number itself; otherwise
+  /// it encodes a domain and a factor, the rows per row of the domain.
   static int rows_of(const int* rows, int known) {
     return known < 0 ? rows[domain_of_rows(known)] * parts_of_rows(known) : known;
   }
 
-  /// The number of variables in an input slot (1 for a plain slot, absent or not).
+  /// The number of variables in an input slot. A slot that is no list counts as 1, even if its
+  /// variable is absent.
   int input_count(int slot) const {
     return schema().inputs[slot].duplicable ? program_.arguments[input_start(slot)] : 1;
   }
@@ -57,7 +59,8 @@ class operator_call {
     for (int s = 0; s < slot; ++s) at += output_count(s);
     return at_position(at);
   }
-  /// Argument n in memory order, whatever its slot; constants follow the inputs of an update.
+  /// Argument n of the call's argument list, regardless of slots. In an update, constants follow
+  /// the inputs.
   operand at_position(int n) const {
     const argument_info& i = info_[n];
     return {arguments_[n],
@@ -76,7 +79,7 @@ class operator_call {
 
   /// The domain that the rows of `domain` belong to.
   int parent_of(int domain) const { return program_.domains[domain].parent; }
-  /// The kind of the rows of a domain, and their current number.
+  /// The kind of a domain's rows, and their current number.
   domain_kind kind_of(int domain) const { return program_.domains[domain].kind; }
   int rows_in(int domain) const { return rows_[domain]; }
 
@@ -94,12 +97,14 @@ class operator_call {
     return program_.integers[list(attribute).offset + i];
   }
   float real_at(int attribute, int i) const { return program_.reals[list(attribute).offset + i]; }
-  /// Position and length of a text attribute in the program's characters.
+  /// Position and length of a list attribute in the program's list of numbers, or of a text
+  /// attribute in the program's characters.
   attribute_value list(int attribute) const {
     if (op_ == nullptr || op_->attributes < 0) return {0, 0, 0};
     return program_.attributes[op_->attributes + attribute];
   }
-  /// The operator's number among those of its kind in the program, for random streams.
+  /// The operator's index among the operators of the same schema in the program. It selects the
+  /// stream of random numbers.
   int ordinal() const {
     int n = 0;
     for (int k = 0; k < program_.count.operators && &program_.operators[k] != op_; ++k)
@@ -108,7 +113,7 @@ class operator_call {
   }
 
  private:
-  // Counts precede the variables of a slot in the program's list of arguments.
+  // In the program's list of arguments, the variables of a list slot follow their count.
   int input_start(int slot) const {
     int at = op_->inputs;
     for (int s = 0; s < slot; ++s)

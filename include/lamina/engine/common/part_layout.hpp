@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/part_layout.hpp - the parts of arrays that are joined, cut out, padded,
-// repeated or transposed.
+// lamina/engine/common/part_layout.hpp - offsets and strides of the array parts that operators
+// join, cut out, pad, repeat or transpose.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,14 +12,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A part of an array: its start, and the distance between its elements, in elements.
+/// A part of an array: the offset of its first element and its stride per dimension, both in
+/// elements.
 struct array_part {
   void* data;
   std::ptrdiff_t offset;
   const std::ptrdiff_t* step;
 };
 
-/// The layout of an input of stack as one part of Y: with a dimension of extent 1 at `axis`.
+/// Returns the layout of an input of the operator stack with an additional dimension of extent 1 at
+/// `axis`, so that it is one part of Y.
 inline array_layout unsqueezed(const array_layout& a, int axis) {
   array_layout l;
   for (int d = 0; d <= a.rank; ++d) {
@@ -29,7 +31,8 @@ inline array_layout unsqueezed(const array_layout& a, int axis) {
   return l;
 }
 
-/// The start of the slice of an array with this layout, in elements.
+/// Returns the offset in elements at which the slice (operator slice) of an array with layout `x`
+/// starts.
 inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x) {
   std::ptrdiff_t at = 0;
   for (int i = 0; i < c.list_size(0); ++i) {
@@ -41,7 +44,7 @@ inline std::ptrdiff_t slice_begin(const operator_call& c, const array_layout& x)
   }
   return at;
 }
-/// The start, inside X, of the box `y` of crop.
+/// Returns the offset in X at which the box `y`, the result of the operator crop, starts.
 inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
                                  const array_layout& y) {
   if (c.list_size(0) != x.rank) fail(c, {"expected ", x.rank, " offsets, found ", c.list_size(0)});
@@ -55,7 +58,7 @@ inline std::ptrdiff_t crop_begin(const operator_call& c, const array_layout& x,
   }
   return at;
 }
-/// The start of X inside the padded result of pad.
+/// Returns the offset at which X starts in the padded result of the operator pad.
 inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   if (c.list_size(0) != 2 * y.rank)
     fail(c, {"expected ", 2 * y.rank, " paddings, found ", c.list_size(0)});
@@ -64,7 +67,8 @@ inline std::ptrdiff_t pad_begin(const operator_call& c, const array_layout& y) {
   return at;
 }
 
-/// Every dimension of expand as two: the number of the copy, and the element in it.
+/// The loops of the operator expand. Every dimension becomes two loops: over the copies, and over
+/// the elements of one copy.
 struct expanded_layout {
   int rank = 0;
   std::ptrdiff_t extent[2 * array_layout::most], x[2 * array_layout::most],
@@ -87,7 +91,8 @@ struct expanded_layout {
   }
 };
 
-/// The step in X per dimension of transpose's result; with `back`, the steps for X's gradient.
+/// For each dimension of transpose's result, the stride in X. With `back`, the strides for the
+/// gradient of X.
 struct turned_steps {
   std::ptrdiff_t step[array_layout::most] = {};
 

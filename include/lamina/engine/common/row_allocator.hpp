@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/row_allocator.hpp - how kernels and machines of all engines exchange row
-// counts while a program runs.
+// lamina/engine/common/row_allocator.hpp - functions by which kernels set row counts and read
+// mini-batches while a program runs; the same for all engines.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// How kernels set the rows of domains that operators make while a program runs: the part of a
-/// batch that a condition chose, the sequences that remain at a step, sequences of new lengths.
+/// Functions by which kernels set the rows of domains that are made while a program runs. Examples
+/// are the batch rows that a condition selects, the sequences that are still active at a time step,
+/// and sequences with new lengths.
 struct row_allocator {
   void* machine;
   void (*set_rows)(void* machine, int domain, int rows);
@@ -17,9 +18,9 @@ struct row_allocator {
   bool (*knows)(void* machine, int domain) = nullptr;  // whether rows were set in this iteration
 };
 
-/// The source of mini-batches for a program that reads its own: `next` binds the machine to the
-/// rows of a mini-batch, feeds it, and returns whether another one follows; `field` then gives the
-/// address of the values of a data layer.
+/// The source of mini-batches for a program that reads them itself by read_minibatch. `next` binds
+/// the machine to the rows of the next mini-batch, feeds its data, and returns whether another
+/// mini-batch follows. After that, `field` returns the address of the values of a data layer.
 struct minibatch_source {
   void* self;
   bool (*next)(void* self);

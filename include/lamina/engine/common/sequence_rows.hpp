@@ -6,7 +6,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The sequences of one domain.
+/// The sequences of one row domain: sequence i is its rows from begin(i) to before end(i).
 struct sequence_rows {
   const int* offsets;
   int count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/common/tensor_array.hpp - the values of an array of tensors in one run.
+// lamina/engine/common/tensor_array.hpp - an array of tensors, as its values are stored during one
+// run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,16 +14,17 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Slots that hold any number of rows each, in memory that only grows: a run that needs no more
-/// than an earlier run allocates nothing. Written values do not move. Chunks: as for frame_stack.
-/// Fluid: LoDTensorArray.
+/// An array of slots; each slot holds one tensor with any number of rows. Its memory only grows: a
+/// run that needs no more than an earlier run allocates nothing. Written values do not move. For
+/// Chunks see frame_stack. Fluid: LoDTensorArray.
 template <class Chunks>
 class tensor_array {
  public:
   tensor_array() = default;
   explicit tensor_array(Chunks from) : memory_(from) {}
 
-  /// Sets the memory that a slot uses when it is written again.
+  /// Sets which memory a slot uses when it is written again: the same, an alternate or fresh
+  /// memory.
   void use_memory(slot_memory how) { how_ = how; }
   /// The number of slots, including unwritten slots in between.
   int size() const { return used_; }
@@ -36,7 +38,7 @@ class tensor_array {
   const int* offsets(int i) const { return offsets_.data() + at(i).offsets; }
   int sequences(int i) const { return at(i).sequences; }
 
-  /// Memory in slot i for `rows` rows, `floats` floats in total.
+  /// Gives slot i a value of `rows` rows, and returns its memory of `floats` floats.
   float* write(int i, int rows, std::size_t floats) {
     slot& s = take(i, rows);
     if (how_ == slot_memory::alternate)
@@ -48,7 +50,8 @@ class tensor_array {
     }
     return s.data;
   }
-  /// Lets slot i refer to `rows` rows elsewhere; they must stay there as long as the slot is read.
+  /// Lets slot i refer to `rows` rows at `data`, outside of the array. They must stay there as long
+  /// as the slot is read.
   void refer(int i, int rows, float* data) {
     slot& s = take(i, rows);
     s.data = data;
@@ -56,8 +59,8 @@ class tensor_array {
   }
   /// Allocates memory that belongs to no slot.
   float* allocate(std::size_t floats) { return memory_.push(floats); }
-  /// Gives slot i, which must have a value, `sequences` sequences; returns memory for their
-  /// offsets.
+  /// Sets the number of sequences of slot i, which must have a value. Returns memory for their
+  /// `sequences + 1` offsets.
   int* write_offsets(int i, int sequences) {
     slot& s = at(i);
     if (s.offsets_capacity < sequences + 1) {
@@ -68,7 +71,7 @@ class tensor_array {
     s.sequences = sequences;
     return offsets_.data() + s.offsets;
   }
-  /// Exchanges all values.
+  /// Exchanges all values with another array.
   void swap(tensor_array& other) noexcept {
     std::swap(memory_, other.memory_);
     std::swap(used_, other.used_);

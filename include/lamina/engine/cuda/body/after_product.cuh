@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/after_product.cuh - runs the statements of a group on a finished product.
+// lamina/engine/cuda/body/after_product.cuh - runs the statements of a fused group on a finished
+// matrix product, in a separate kernel.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,14 +10,15 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Each thread runs the statements on packs of the product, the head of the group.
+/// The body of the kernel: each thread runs the statements S on packs (4 adjacent floats) of the
+/// product.
 template <class S>
 struct after_product_body {
   using runner = statement_runner<S>;
   struct arguments : group_arguments<at_least_one(runner::arguments)> {
     const float* product;  // rows of `width` floats
-    divider packs;         // of a row
-    int count;             // packs of all rows
+    divider packs;         // packs per row
+    int count;             // number of packs in all rows
   };
 
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
@@ -29,7 +31,7 @@ struct after_product_body {
   }
 };
 
-/// Runs the statements S on a product with rows of g.width floats.
+/// Runs the statements S on `product`, whose rows have g.width floats.
 template <class S, class Backend>
 void run_after_product(Backend& b, typename after_product_body<S>::arguments g,
                        const float* product) {

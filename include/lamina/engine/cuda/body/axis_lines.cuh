@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/axis_lines.cuh - lines of elements along one dimension of several arrays.
+// lamina/engine/cuda/body/axis_lines.cuh - addresses the lines of elements along one dimension of
+// several arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,14 +11,14 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Lines of `n` elements along one dimension of K arrays: the first element of each, and its
-/// stride.
+/// The lines along one dimension of K arrays of the same shape: `firsts` gives the first element of
+/// each line, `step` the stride along the lines in each array. Each line has `n` elements.
 template <int K>
 struct axis_lines {
   element_loops<K> firsts;
   std::ptrdiff_t step[K];
   int n;
-  bool side_by_side;  // neighbouring lines are contiguous in array 0, their elements are not
+  bool side_by_side;  // array 0 has adjacent lines, but strided elements in a line
 
   axis_lines() = default;
   axis_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
@@ -37,7 +38,8 @@ struct axis_lines {
   }
 };
 
-/// Gives numbers to all elements of such lines, line by line.
+/// Numbers all elements of the lines consecutively, line by line, so that one thread can compute
+/// one element.
 template <int K>
 struct operand_lines {
   element_loops<K> firsts;
@@ -53,7 +55,7 @@ struct operand_lines {
     n = divider(at_least_one(lines.n));
     count = lines.n * firsts.count;
   }
-  /// The position of element i in its line, and its offset in each array.
+  /// position() returns the index of element i in its line, at() its offset in each array.
   LAMINA_INLINE LAMINA_FN int position(int i) const { return i - n.quotient(i) * n.divisor(); }
   LAMINA_INLINE LAMINA_FN typename element_loops<K>::positions at(int i) const {
     const int line = n.quotient(i), k = i - line * n.divisor();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_position.cuh - the row and the channel of an element, from its
-// index in all images.
+// lamina/engine/cuda/body/channel_position.cuh - finds the row and the channel of an element from
+// its index in a batch of images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The row of element i of all rows, its index in the row, its channel, and its index in the
-/// channel.
+/// The position of element i, counted over all rows: its row, its index in the row (`at`), its
+/// channel, and its index in the channel (`inside`).
 struct channel_position {
   int row, at, channel, inside;
 

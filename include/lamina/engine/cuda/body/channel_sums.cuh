@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of each channel of images.
+// lamina/engine/cuda/body/channel_sums.cuh - sums over all elements of each channel in a batch of
+// images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The elements of the channels of an array: `size` adjacent elements in each row. An absent array
-/// has no elements.
+/// The elements of each channel of an array. A channel has `size` adjacent elements in each row. An
+/// absent array has no elements.
 struct channel_elements {
   int rows, channels;
   divider size;
@@ -23,7 +24,8 @@ struct channel_elements {
   channel_elements(const operand& x, int count)
       : rows(x ? x.rows : 0), channels(count), size(count > 0 ? x.columns / count : 0) {}
   LAMINA_INLINE LAMINA_FN int count() const { return rows * size.divisor(); }
-  /// Calls f(row, column) for the calling thread's elements in one of `parts` parts of a channel.
+  /// Calls f(row, column) for the elements that the calling thread sums. The elements of a channel
+  /// are divided into `parts` parts, and those of part `part` over the threads of a team.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int channel, int part, int parts, const Team& team,
                                     const F& f) const {
@@ -38,8 +40,8 @@ struct channel_elements {
   }
 };
 
-/// Sums of terms over a channel, or over a part of it. Terms has `sums`, the number of sums per
-/// channel, and
+/// Computes the sums over a channel, or over one part of it, with one team. Terms has `sums`, the
+/// number of sums per channel, and
 ///   add(channel, row, column, sums)   adds the terms of one element
 /// Finish has
 ///   store(part, channel, sums)        takes the sums of one part
@@ -62,7 +64,8 @@ struct channel_sum_lines {
   }
 };
 
-/// The sums of the parts of each channel as terms: `row` is the part.
+/// The partial sums of each channel as terms of a second summation, in which `row` is the index of
+/// the part.
 template <int Sums>
 struct partial_channels {
   static constexpr int sums = Sums;
@@ -73,19 +76,21 @@ struct partial_channels {
   }
 };
 
-/// The number of parts of a channel: enough to keep a device busy if the channels are few and long.
-/// It depends on sizes alone, so that equal inputs give equal bits on all devices.
+/// Returns the number of parts into which a channel is divided. Few long channels have enough parts
+/// to keep a device busy. The number depends only on sizes, so that equal inputs give equal bits on
+/// all devices.
 inline int channel_parts(int channels, int elements) {
   constexpr int wanted_lines = 1024, least_elements = 2048;
   return std::clamp((std::min)(wanted_lines / at_least_one(channels), elements / least_elements), 1,
                     256);
 }
-/// Floats of scratch memory that sum_channels() needs for this number of elements or fewer.
+/// Returns the floats of scratch memory that sum_channels() needs for channels of this size or
+/// smaller.
 inline std::ptrdiff_t channel_scratch(int sums, const channel_elements& of) {
   const int parts = channel_parts(of.channels, of.count());
   return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * of.channels;
 }
-/// Sums `terms` over each channel and passes the sums to `finish` as part 0.
+/// Sums `terms` over each channel and passes the sums to `finish`, as the sums of part 0.
 template <class Terms, class Finish, class Backend>
 void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const channel_elements& of,
                   float* scratch) {
@@ -106,7 +111,7 @@ void sum_channels(Backend& b, const Terms& terms, const Finish& finish, const ch
       {all_parts{sums}, finish, of_parts, 1, of.channels, parts, of.channels});
 }
 
-/// The elements of an array of floats as terms.
+/// Terms that are the elements of an array of floats.
 struct channel_terms {
   static constexpr int sums = 1;
   const float* from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/chosen_elements.cuh - the indices of the elements of an array that are
-// not 0, or of those that are 0, in ascending order.
+// lamina/engine/cuda/body/chosen_elements.cuh - lists the indices of the nonzero elements of an
+// array, or of the zero elements, in ascending order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Whether element i of an array is true; elements are counted over all rows.
+/// Whether element i of an array, counted over all rows, is not 0.
 LAMINA_INLINE LAMINA_FN bool holds(const argument_view& a, int i) {
   return load_number(a.data, a.type, i / a.columns * a.stride + i % a.columns) != 0;
 }
@@ -28,7 +28,8 @@ struct element_choice {
 
 }  // namespace detail
 
-/// The indices of the elements that are not 0 (`truth`), or of those that are 0, in device memory.
+/// The indices of the nonzero elements (`truth` is true) or of the zero elements (`truth` is false)
+/// of an array, and their number, both in device memory.
 struct chosen_elements {
   const int *numbers, *count;
 
@@ -39,8 +40,9 @@ struct chosen_elements {
     if (a.count > 0) b.run_algorithm(a, parts.rest());
     return {a.chosen, a.found};
   }
-  /// Floats of scratch memory. Each of several choices has separate memory for its results; the
-  /// library's workspace follows the last of them, where a later choice may overwrite it.
+  /// Returns the floats of scratch memory for one array. Each of several lists has separate memory
+  /// for its results. The workspace of the library begins after the results, and the next list may
+  /// overwrite it.
   template <class Backend>
   static std::ptrdiff_t scratch(const argument_view& array) {
     scratch_parts parts(nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/column_sums.cuh - sums over the rows of an array, one or several per
+// lamina/engine/cuda/body/column_sums.cuh - sums over all rows of an array: one or several sums per
 // column.
 #pragma once
 
@@ -13,18 +13,19 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The shape of a block that sums columns: `Columns` adjacent columns, `Lanes` threads per column.
+/// The shape of a thread block that sums columns: `Columns` adjacent columns, with `Lanes` threads
+/// per column.
 template <int Columns, int Lanes>
 struct sum_shape {
   static constexpr int columns = Columns, lanes = Lanes, threads = Columns * Lanes;
 };
 
-/// Sums the terms of each column over all rows, in `parts` parts; separate blocks sum the parts.
-/// Terms has `sums`, the number of sums per column, and
+/// Sums the terms of each column over all rows. The rows are divided into `parts` parts, which
+/// separate blocks sum. Terms has `sums`, the number of sums per column, and
 ///   add(row, column, sums)      adds the terms of one row
 /// Finish has
 ///   store(part, column, sums)   takes the sums of one part
-/// The sums are doubles: a float loses digits after thousands of terms.
+/// The sums are doubles, because a float sum loses digits after thousands of terms.
 template <class Terms, class Finish, class Shape>
 struct column_sum_body {
   struct arguments {
@@ -44,7 +45,7 @@ struct column_sum_body {
     for (int t = team.index; t < g.parts * tiles(g); t += team.count) {
       const int part = t / tiles(g), column = t % tiles(g) * Shape::columns + x;
       double sums[Terms::sums] = {};
-      // A grid-stride loop over the rows, of which several are loaded at once.
+      // A grid-stride loop over the rows. Unrolling loads several rows at once.
       if (column < g.columns) LAMINA_CUDA_UNROLL_BY_4
       for (int row = part * Shape::lanes + lane; row < g.rows; row += g.parts * Shape::lanes)
         g.terms.add(row, column, sums);
@@ -65,7 +66,7 @@ struct column_sum_body {
   }
 };
 
-/// The sums of all parts: rows of doubles that one kernel stores and the next one sums.
+/// The partial sums: rows of doubles that one kernel stores and the next kernel sums.
 template <int Sums>
 struct partial_sums {
   static constexpr int sums = Sums;
@@ -83,7 +84,7 @@ struct partial_sums {
   }
 };
 
-/// The elements of an array of floats as terms.
+/// Terms that are the elements of an array of floats.
 struct array_terms {
   static constexpr int sums = 1;
   const float* data;
@@ -93,7 +94,7 @@ struct array_terms {
     to[0] += static_cast<double>(load_constant<lone_float>(data + row * stride + column).v[0]);
   }
 };
-/// Stores the sums in a row of floats.
+/// Stores each sum as a float in one row.
 struct store_sums {
   float* to;
   LAMINA_INLINE LAMINA_FN void store(int, int column, const double (&sums)[1]) const {
@@ -101,19 +102,20 @@ struct store_sums {
   }
 };
 
-/// The number of parts for a number of rows: each thread has at least 32 rows. It depends on the
-/// number of rows alone, so that equal inputs give equal bits on all devices.
+/// Returns the number of parts into which the rows are divided: each thread sums at least 32 rows
+/// if there are that many. It depends only on the number of rows and on Shape, so that equal inputs
+/// give equal bits on all devices.
 template <class Shape>
 int column_parts(int rows) {
   return std::clamp(rows / (32 * Shape::lanes), 1, 256);
 }
-/// Floats of scratch memory that sum_columns() needs for this number of rows or fewer.
+/// Returns the floats of scratch memory that sum_columns() needs for this number of rows or fewer.
 template <class Backend>
 std::ptrdiff_t column_scratch(int sums, int rows, int columns) {
   const int parts = column_parts<typename Backend::sum_tile>(rows);
   return parts == 1 ? 0 : std::ptrdiff_t{2} * sums * parts * columns;
 }
-/// Sums `terms` over all rows and passes the sums to `finish` as part 0.
+/// Sums `terms` over all rows and passes the sums to `finish`, as the sums of part 0.
 template <class Terms, class Finish, class Backend>
 void sum_columns(Backend& b, const Terms& terms, const Finish& finish, int rows, int columns,
                  float* scratch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/conv_body.cuh - the bodies of convolutions: tiles of the product of
-// filters and windows of the images, and statements on the sums while these are in registers.
+// lamina/engine/cuda/body/conv_body.cuh - the bodies of convolution kernels. A block computes a
+// tile of the matrix product of filters and image windows, and runs the group's statements on the
+// sums while they are in registers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The arguments of a group whose head is a convolution: argument 0 is the images, 1 the filters.
-/// If `parts` is above 1, each part of the terms is summed separately, into an array of rows x
-/// columns floats.
+/// The arguments of a group that begins with a convolution. Argument 0 is the images, argument 1
+/// the filters. If `parts` is above 1, the terms of each sum are divided into parts of `part_terms`
+/// terms, and each part is summed separately into an array of rows x columns floats at `sums`.
 template <int Arguments>
 struct conv_arguments : group_arguments<Arguments> {
   conv_geometry conv;
@@ -21,8 +22,9 @@ struct conv_arguments : group_arguments<Arguments> {
   int parts, part_terms;
 };
 
-/// Filters x windows for each group: rows are channels of the result, columns its positions in all
-/// images. A depthwise convolution has groups of one channel.
+/// Computes the product filters x windows for each group of channels. Rows of the product are
+/// channels of the result, columns are the result's positions in all images. A depthwise
+/// convolution has groups of one channel.
 template <conv_kind Kind, class S, class Shape, bool ManyTaps = false>
 struct conv_body {
   using runner = statement_runner<S>;
@@ -64,7 +66,7 @@ struct conv_body {
     const std::ptrdiff_t first = group * g.conv.template from<Kind>().floats();
     return {g.conv, g.of[0] + first, g.left_stride, positions(g), terms};
   }
-  // Filters are rows [small channel][large channel][tap].
+  // In memory the filters are an array [small channel][large channel][tap].
   static LAMINA_INLINE LAMINA_FN auto filters(const arguments& g, int group, int terms) {
     const float* const first = g.of[1] + group * g.conv.smaller.channels * g.right_stride;
     if constexpr (Kind == conv_kind::forward)
@@ -72,8 +74,8 @@ struct conv_body {
     else
       return channel_reader{first, g.right_stride, g.conv.taps.size, g.conv.large.channels, terms};
   }
-  // Neighbouring positions are adjacent in memory; packs of them are aligned if a channel is a
-  // whole number of packs.
+  // Stores whole packs if a channel is a whole number of packs: then packs of neighbouring
+  // positions are aligned. Otherwise stores single floats.
   static LAMINA_INLINE LAMINA_FN void finish(const arguments& g, const pack& sums, int part,
                                              int group, int channel, int q) {
     const conv_volume& to = g.conv.template to<Kind>();
@@ -88,8 +90,8 @@ struct conv_body {
         if (q + j < positions(g)) store(g, lone_float{{sums.v[j]}}, part, first, q + j);
     }
   }
-  /// Runs the statements at position `q` of all images, in the channel that begins at column
-  /// `first`.
+  /// Runs the statements on the sums at position `q`, counted over all images, of the channel that
+  /// begins at column `first`. If there are several parts, stores the sums instead.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void store(const arguments& g, const Pack& sums, int part,
                                             int first, int q) {
@@ -104,15 +106,15 @@ struct conv_body {
   }
 };
 
-/// The statements of a convolution on the sums of its parts, added in their order. Rows are whole
-/// packs.
+/// The second kernel of a convolution whose sums are divided into parts: adds the sums of the parts
+/// in order and runs the statements. Rows are whole packs.
 template <class S>
 struct conv_sum_body {
   using runner = statement_runner<S>;
   struct arguments {
     conv_arguments<detail::largest<1, runner::arguments - 1>() + 1> conv;
-    divider packs;  // of a row
-    int count;      // packs of all rows
+    divider packs;  // packs per row
+    int count;      // number of packs in all rows
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
     const auto& g = a.conv;
@@ -144,9 +146,10 @@ struct conv_filter_arguments {
   int parts, part_terms;
 };
 
-/// Small images x windows^T for each group: rows are filters, columns the elements that a filter
-/// covers, terms the positions in all images. Separate blocks sum `parts` parts of the terms into
-/// separate arrays, so equal inputs give equal bits.
+/// Computes the gradient of the filters, the product (small images) x windows^T, for each group of
+/// channels. Rows of the product are filters, columns are the elements that a filter covers, and
+/// the terms of each sum are the positions in all images. Separate blocks sum `parts` parts of the
+/// terms into separate arrays, so equal inputs give equal bits.
 template <class Shape, bool ManyTaps = false>
 struct conv_filter_body {
   using arguments = conv_filter_arguments;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/conv_reader.cuh - images and filters as the operands of the matrix
-// products that a convolution and its gradients are (implicit GEMM: no matrix is stored).
+// lamina/engine/cuda/body/conv_reader.cuh - reads images and filters as the operands of matrix
+// products. A convolution and its gradients are such products (implicit GEMM: the matrix of windows
+// is never stored).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,19 +15,22 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The direction of a convolution kernel: which image is the result, and which one is read.
+/// The direction of a convolution kernel, which determines the image that is read and the image
+/// that is the result. The large image is the input of conv2d, the small image its output.
 enum class conv_kind {
-  forward,  // the small image from the large one
-  spread    // the large image from the small one: the gradient of the input, conv2d_transpose
+  forward,  // computes the small image from the large image
+  spread    // computes the large image from the small one: input gradient, conv2d_transpose
 };
 
-/// An index into several adjacent volumes: the number of the volume and the position in it.
+/// The decoded index of an element in several adjacent volumes: the number of the volume, and the
+/// depth, height and width coordinates in it.
 struct volume_position {
   int number;
   int at[3];
 };
 
-/// The channels of one group; each is a volume. An image is a volume of depth 1.
+/// The shape of the channels of one group. Each channel is a volume; that of a 2D image has depth
+/// 1.
 struct conv_volume {
   int channels = 1;
   int side[3] = {1, 1, 1};  // depth, height, width
@@ -47,9 +51,9 @@ struct conv_volume {
   }
 };
 
-/// A convolution as an argument of kernels.
+/// The shape of a convolution, as an argument of kernels.
 struct conv_geometry {
-  conv_volume large, smaller, taps;  // taps: one channel of a filter
+  conv_volume large, smaller, taps;  // taps: positions in one channel of a filter
   divider stride[3];
   int padding[3], dilation[3];
   int groups;
@@ -66,7 +70,7 @@ struct conv_geometry {
       dilation[d] = s.side[d].dilation;
     }
   }
-  /// The image that is written, and the one that is read.
+  /// to() is the image that the kernel writes, from() the image that it reads.
   template <conv_kind Kind>
   LAMINA_INLINE LAMINA_FN const conv_volume& to() const {
     return Kind == conv_kind::forward ? smaller : large;
@@ -77,26 +81,27 @@ struct conv_geometry {
   }
 };
 
-/// The images that one group reads, as the matrix [term (channel, tap)][position of the result]:
-/// the element under a tap of the filter at a position, 0 outside of the image.
+/// Reads the images of one group as the matrix [term (channel, tap)][position of the result]. An
+/// entry is the image element under that tap when the filter is at that position, or 0 outside of
+/// the image.
 template <conv_kind Kind>
 struct window_reader {
   static constexpr bool along_depth = false;
-  /// An offset so far outside that no tap leads back into the image.
+  /// A coordinate so far outside of the image that adding the offset of any tap stays outside.
   static constexpr int outside = -(1 << 30);
   const conv_geometry& c;
-  const float* data;      // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;  // floats from image to image
+  const float* data;      // first image, at the first channel of the group
+  std::ptrdiff_t stride;  // floats between consecutive images
   int positions, terms;
 
-  // The sum of the two offsets addresses an element. If the large image is the result, the sum
-  // counts positions of the large image and must be a multiple of the stride.
+  // The sum of the coordinates of a line and of a term addresses an element. If the large image is
+  // the result, the sum is in units of the large image and must be a multiple of the stride.
   struct line_type {
     const float* image;
     int at[3];
   };
   struct deep_type {
-    int channel;  // floats from the image to the channel
+    int channel;  // offset of the channel in the image, in floats
     int at[3];
   };
   LAMINA_INLINE LAMINA_FN line_type line(int q) const {
@@ -137,24 +142,25 @@ struct window_reader {
   }
 };
 
-/// The same matrix by bits: the taps of a filter that are inside of the image are computed once per
-/// position, the bits that a tap needs once per tap, and an element costs one sum and one
-/// comparison. For filters whose sides have at most most_filter_sides taps in total.
+/// Reads the same matrix as window_reader, but faster, by bit masks. A mask per position has a bit
+/// for each tap of each side that is outside of the image; a mask per tap has the bits of that tap.
+/// So an element costs one sum and one comparison. The sides of the filter may have at most
+/// most_filter_sides taps in total.
 template <conv_kind Kind>
 struct masked_window_reader {
   static constexpr bool along_depth = false;
   const conv_geometry& c;
-  const float* data;      // of the first image, at the first channel of the group
-  std::ptrdiff_t stride;  // floats from image to image
+  const float* data;      // first image, at the first channel of the group
+  std::ptrdiff_t stride;  // floats between consecutive images
   int positions, terms;
 
   struct line_type {
-    const float* first;  // tap 0, even if it is outside
-    unsigned outside;    // one bit per tap of each side, and a last bit that no tap needs
+    const float* first;  // the element under tap 0, even if it is outside
+    unsigned outside;    // one bit per tap of each side, and one for terms past the last term
   };
   struct deep_type {
-    int at;          // floats from tap 0
-    unsigned needs;  // one bit of each side
+    int at;          // offset from tap 0, in floats
+    unsigned needs;  // one bit per side
   };
   LAMINA_INLINE LAMINA_FN line_type line(int q) const {
     const volume_position p = c.template to<Kind>().position(q < positions ? q : 0);
@@ -187,9 +193,9 @@ struct masked_window_reader {
 
  private:
   LAMINA_INLINE LAMINA_FN int side(int d) const { return c.template from<Kind>().side[d]; }
-  // A tap at a position of the large image meets an element of the small image if their difference
-  // is a multiple of the stride: both divisions then leave the same remainder, and the quotients
-  // may be subtracted.
+  // If the large image is the result, a tap at a position meets an element of the small image only
+  // if position - tap is a multiple of the stride. Then both divisions by the stride leave the same
+  // remainder, so the quotients may be subtracted.
   LAMINA_INLINE LAMINA_FN int origin(int d, int position) const {
     return Kind == conv_kind::forward ? position * c.stride[d].divisor() - c.padding[d]
                                       : c.stride[d].quotient(position + c.padding[d]);
@@ -198,7 +204,7 @@ struct masked_window_reader {
     const int distant = tap * c.dilation[d];
     return Kind == conv_kind::forward ? distant : -c.stride[d].quotient(distant);
   }
-  /// A word whose lowest `n` bits are set; `n` is limited to 0 ... `most`.
+  /// Returns a word whose lowest `n` bits are set, with `n` limited to the range from 0 to `most`.
   static LAMINA_INLINE LAMINA_FN unsigned bits_below(int n, int most) {
     return (1u << (n < 0 ? 0 : n < most ? n : most)) - 1;
   }
@@ -227,7 +233,8 @@ struct masked_window_reader {
   }
 };
 
-/// The same matrix, transposed: the gradient of the filters is a sum over positions.
+/// The transposed matrix of windows, for the gradient of the filters, which is a sum over
+/// positions.
 template <class Windows>
 struct turned_window_reader {
   static constexpr bool along_depth = true;
@@ -242,7 +249,8 @@ struct turned_window_reader {
   }
 };
 
-/// The reader of a fold (conv_tile.hpp).
+/// Selects the reader of windows: by bit masks, or for filters with too many taps for a mask
+/// (conv_tile.hpp).
 template <conv_kind Kind, bool ManyTaps>
 struct window_reader_of {
   using type = masked_window_reader<Kind>;
@@ -252,16 +260,17 @@ struct window_reader_of<Kind, true> {
   using type = window_reader<Kind>;
 };
 
-/// Filters as the matrix [filter][term (channel, tap)], which is their layout in memory.
+/// Reads the filters as the matrix [filter][term (channel, tap)], which is also their layout in
+/// memory.
 struct filter_reader {
   static constexpr bool along_depth = true;
-  const float* data;      // of the first filter of the group
-  std::ptrdiff_t stride;  // floats from filter to filter
+  const float* data;      // first filter of the group
+  std::ptrdiff_t stride;  // floats between consecutive filters
   int filters, terms;
 
   using line_type = const float*;
   using deep_type = int;
-  // The sums of a line after the last one are not stored, so it may be any line.
+  // The sums of a line past the last line are not stored, so any valid line may be read for it.
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     return data + (r < filters ? r : 0) * stride;
   }
@@ -271,17 +280,18 @@ struct filter_reader {
   }
 };
 
-/// An array [number][channel][element] as the matrix [channel][term (number, element)]: the filters
-/// if the large image is the result, and small images for the gradient of the filters.
+/// Reads an array [number][channel][element] as the matrix [channel][term (number, element)]. The
+/// array is the filters if the large image is the result, or the small images for the gradient of
+/// the filters.
 struct channel_reader {
   static constexpr bool along_depth = true;
   const float* data;      // at the first channel of the group
-  std::ptrdiff_t stride;  // floats from number to number
-  divider size;           // elements of a channel
+  std::ptrdiff_t stride;  // floats between consecutive numbers
+  divider size;           // elements per channel
   int channels, terms;
 
   using line_type = const float*;
-  using deep_type = std::ptrdiff_t;  // below zero: past the last term
+  using deep_type = std::ptrdiff_t;  // offset of a term; negative for a term past the last one
   LAMINA_INLINE LAMINA_FN line_type line(int r) const {
     return data + static_cast<std::ptrdiff_t>(r < channels ? r : 0) * size.divisor();
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/conv_tile.hpp - chooses the tile of a convolution: about as high as the
-// number of channels, because empty rows of a tile are multiplied too.
+// lamina/engine/cuda/body/conv_tile.hpp - chooses the tile shape of a convolution. A tile is about
+// as high as the number of channels, because empty rows of a tile cost as much as others.
 //
-// The shape of a filter is known at compile time, so a program contains only the kernels of the
-// tiles that its convolutions use. The choice depends on the shape, not on the device.
+// The shape of a filter is known at compile time, so a program contains only the kernels for the
+// tile shapes that its convolutions use. The choice depends on the shape of the convolution, not on
+// the device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,38 +13,40 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// A fold of 1, 2 or 4 divides the rows of a product's tile by this factor and multiplies the
-/// columns by it: on a device 64 x 64, 32 x 128 and 16 x 256. A set of folds is the sum of its
-/// elements.
+/// A fold selects a tile shape: the number 1, 2 or 4 by which the rows of the 64 x 64 tile are
+/// divided and its columns multiplied. So the tiles on a device are 64 x 64, 32 x 128 and 16 x 256.
+/// A variable of this type is one fold, or a set of folds as a bit mask.
 using conv_folds = unsigned;
-/// The whole tile with the reader for filters that have more taps than a word has bits.
+/// A further fold: the 64 x 64 tile, with the window reader for filters that have more taps than
+/// fit in a bit mask.
 inline constexpr conv_folds many_taps = 8;
 
-/// The argument of a group or call that is the filter or its gradient, and the attribute of the
-/// operator that holds the number of groups.
+/// Where a group or call has its filter: `argument` is the index of the argument that is the filter
+/// or the filter's gradient, `groups` the index of the attribute that is the number of groups.
 struct filter_argument {
   int argument, groups;
 };
 
-/// Rows of a product's tile on a device. All backends choose by this number.
+/// Rows of the tile with fold 1 on a device. All backends choose folds by this number.
 inline constexpr int whole_tile = 64;
 
-/// The most taps that the three sides of a filter have together where a word has one bit for each,
-/// and one more.
+/// The maximum total number of taps along the three sides of a filter for which a 32 bit mask has
+/// one bit per tap and one more bit.
 inline constexpr int most_filter_sides = 31;
 
 constexpr bool has_few_taps(const conv_shape& s) {
   return s.side[0].filter + s.side[1].filter + s.side[2].filter <= most_filter_sides;
 }
 
-/// The lowest tile that has one row for each of the `channels` of the result.
+/// Returns the fold with the fewest rows that are at least `channels`, the channels of the result;
+/// 1 if there are more channels than rows in every tile.
 constexpr conv_folds fold_of_image(const conv_shape& s, int channels) {
   if (!has_few_taps(s)) return many_taps;
   return channels * 4 <= whole_tile ? 4 : channels * 2 <= whole_tile ? 2 : 1;
 }
 
-/// The tile for the gradient of the filters: the one with the fewest empty elements; among equals
-/// the squarest, which reads least.
+/// Returns the fold for the gradient of the filters: the one whose tiles have the fewest empty
+/// elements. Among equal folds it is the squarest, which reads the least memory.
 constexpr conv_folds fold_of_filters(const conv_shape& s) {
   if (!has_few_taps(s)) return many_taps;
   const int filters = s.small_channels, seen = s.large_channels * s.taps();
@@ -58,7 +61,8 @@ constexpr conv_folds fold_of_filters(const conv_shape& s) {
   return best;
 }
 
-/// Calls f.operator()<Fold>() for `fold`, which is an element of the set Folds.
+/// Calls f.operator()<Fold>() with Fold equal to the run-time value `fold`, which must be in the
+/// set Folds.
 template <conv_folds Folds, class F>
 void with_fold(conv_folds fold, const F& f) {
   static_assert(Folds != 0);

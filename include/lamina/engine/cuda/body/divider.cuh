@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/divider.cuh - division by an argument of a kernel as a multiplication and
-// a shift.
+// lamina/engine/cuda/body/divider.cuh - integer division by a kernel argument, computed as a
+// multiplication and a shift.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Divides numbers from 0 to below 2^31. With p = 31 + ceil(log2 d) and m = ceil(2^p / d), the
-/// quotient is n m / 2^p rounded down: m d exceeds 2^p by less than d. Source: Granlund and
-/// Montgomery, Division by invariant integers using multiplication (1994).
+/// Divides numbers n with 0 <= n < 2^31 by a fixed divisor d. With p = 31 + ceil(log2 d) and m =
+/// ceil(2^p / d), the quotient is n m / 2^p rounded down. This is exact because m d exceeds 2^p by
+/// less than d. Source: Granlund and Montgomery, Division by invariant integers using
+/// multiplication (1994).
 class divider {
  public:
   divider() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/element_loops.cuh - positions in several arrays of one shape from the
-// index of an element, in place of nested loops.
+// lamina/engine/cuda/body/element_loops.cuh - computes the offsets of an element in several arrays
+// of the same shape from its index, in place of nested loops.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// K arrays walked by nested loops; the innermost index changes fastest.
+/// The nested loops over K arrays as kernel arguments: at(i) returns the offsets of element i in
+/// each array. The innermost index changes fastest.
 template <int K>
 struct element_loops {
   static constexpr int most = 12;
@@ -53,7 +54,7 @@ struct element_loops {
   }
 };
 
-/// A body for kernels in which one team computes each line ...
+/// The body of a kernel in which one team computes each line.
 template <class Kernel>
 struct team_lines {
   using arguments = typename Kernel::arguments;
@@ -62,7 +63,7 @@ struct team_lines {
     for (int i = team.index; i < a.lines; i += team.count) Kernel::line(a, i, team);
   }
 };
-/// ... and one for kernels in which one thread computes each line.
+/// The body of a kernel in which one thread computes each line.
 template <class Kernel>
 struct thread_lines {
   using arguments = typename Kernel::arguments;
@@ -71,8 +72,9 @@ struct thread_lines {
   }
 };
 
-/// Runs the lines of a kernel: one thread per line if there are many lines and neighbouring lines
-/// are adjacent in memory or short; otherwise one team per line.
+/// Launches a kernel that computes lines of `width` elements. It uses one thread per line if lines
+/// are short, or if there are many lines and neighbouring lines are adjacent in memory; otherwise
+/// one team per line.
 template <class Kernel, class Backend>
 void run_lines(Backend& b, typename Kernel::arguments& a, int lines, int width, bool side_by_side) {
   constexpr int many = 1024, few_terms = 4;

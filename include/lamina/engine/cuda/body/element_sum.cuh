@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/element_sum.cuh - sums over all elements of an array, in double: terms
-// and results of algorithm::sum.
+// lamina/engine/cuda/body/element_sum.cuh - sums over all elements of an array, in double: the
+// template arguments Terms and Result of algorithm::sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The identity: a sum of the elements themselves.
+/// The term is the element itself.
 struct element_itself {
   static LAMINA_FN double of(double x) { return x; }
 };
@@ -23,7 +23,7 @@ struct element_size {
   static LAMINA_FN double of(double x) { return x < 0 ? -x : x; }
 };
 
-/// F of each element of an array, whose rows are `stride` floats apart.
+/// Terms that are F::of(x) for each element x of an array whose rows begin `stride` floats apart.
 template <class F>
 struct element_terms {
   const float* from;
@@ -36,12 +36,12 @@ struct element_terms {
   }
 };
 
-/// Stores a sum unchanged ...
+/// A result that stores the sum unchanged.
 struct all_reduce {
   double* to;
   LAMINA_INLINE LAMINA_FN void operator()(double sum) const { *to = sum; }
 };
-/// ... or times a factor.
+/// A result that stores the sum times a factor.
 struct scaled_sum {
   float* to;
   double factor;
@@ -50,12 +50,12 @@ struct scaled_sum {
   }
 };
 
-/// Runs algorithm::sum by a backend.
+/// Runs algorithm::sum on a backend.
 template <class Backend, class Terms, class Result>
 void sum_terms(Backend& b, int count, const Terms& terms, const Result& result, float* scratch) {
   b.run_algorithm(algorithm::sum<Terms, Result>{terms, result, count}, scratch);
 }
-/// Floats of scratch memory for this number of terms or fewer.
+/// Returns the floats of scratch memory that sum_terms() needs for this number of terms or fewer.
 template <class Terms, class Result, class Backend>
 std::ptrdiff_t sum_scratch(int count) {
   return algorithm_floats<Backend>(algorithm::sum<Terms, Result>{{}, {}, count});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/kept_weights.cuh - recurrences whose weights stay on the chip: each
-// thread of a team keeps one line of the matrix of a gate for all steps of all sequences of its
-// team.
+// lamina/engine/cuda/body/kept_weights.cuh - recurrent layers whose weights stay on the chip. Each
+// gate has a weight matrix; each thread of a team keeps one line of one such matrix for all time
+// steps of all sequences of its team.
 //
-// A team has one thread per state of each gate. Steps exchange their states through shared memory;
-// no team waits for another.
+// A team has one thread per state element and gate. Time steps exchange states through shared
+// memory. No team waits for another team.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
-/// A state, or its gradient, that all threads read. The elements after the last state are zeros.
+/// The state vector, or its gradient, that all threads of a team read. Elements past the last state
+/// element are zeros.
 template <int States>
 struct shared_state {
   pack packs[States / pack_width];
@@ -24,8 +25,8 @@ struct shared_state {
   }
 };
 
-/// How the lines of `Gates` matrices of `States` by `States` are stored: as much of each line as
-/// fits in a thread's registers, the rest in shared memory.
+/// How the lines of `Gates` matrices of `States` x `States` floats are stored. A thread's registers
+/// hold as much of its line as fits, shared memory holds the rest.
 template <int States, int Gates>
 struct kept_shape {
   static constexpr int states = States, threads = Gates * States;
@@ -33,11 +34,11 @@ struct kept_shape {
   static constexpr int share = 65536 / threads / 8 * 8 - 44;
   static constexpr int in_registers = share < States ? share : States;
   static_assert(in_registers % pack_width == 0);
-  /// Packs of each line in shared memory.
+  /// The number of packs of each line in shared memory.
   static constexpr int rest = (States - in_registers) / pack_width;
 
-  /// The number of team threads whose work the calling thread does: one on a device, more on the
-  /// host.
+  /// The number of lines that each calling thread handles: one on a device, more on the host, where
+  /// a team has fewer threads.
   template <class Team>
   static constexpr int lanes = threads / Team::threads;
   struct position {
@@ -48,7 +49,7 @@ struct kept_shape {
     const int rank = lane * Team::threads + team.rank();
     return {rank / States, rank % States};
   }
-  /// Calls f(lane, gate, state) for each of them.
+  /// Calls f(lane, gate, state) for each line that the calling thread handles.
   template <class Team, class F>
   static LAMINA_INLINE LAMINA_FN void each(const Team& team, const F& f) {
     LAMINA_CUDA_UNROLL
@@ -59,22 +60,22 @@ struct kept_shape {
   }
 };
 
-/// The line of each thread.
+/// The lines of weights that the calling thread keeps.
 template <class Team, class Shape>
 struct kept_lines {
   static constexpr int packs = Shape::states / pack_width;
   static constexpr int in_registers = Shape::in_registers / pack_width;
   pack of[Shape::template lanes<Team>][in_registers];
-  // The remaining packs, in an order in which the packs with the same index of all threads are
-  // adjacent in memory.
+  // The packs that do not fit in registers, in shared memory. Packs of all threads with the same
+  // index are adjacent.
   pack (*rest)[Shape::threads];
 
-  /// Reads the lines: element i of a line is *Steps::weight(a, gate, state, i), and 0 outside of n
-  /// by n.
+  /// Reads the lines from global memory. Element i of a line is *Steps::weight(a, gate, state, i),
+  /// or 0 outside of the n x n matrix.
   template <class Steps>
   LAMINA_INLINE LAMINA_FN void read(const Team& team, const typename Steps::arguments& a) {
-    // Not a function object: clang would not inline one of this length, and the lines would leave
-    // the registers.
+    // The loop does not use each(), because clang would not inline a function object of this
+    // length, and the lines would not stay in registers.
     LAMINA_CUDA_UNROLL
     for (int lane = 0; lane < Shape::template lanes<Team>; ++lane) {
       const auto [gate, state] = Shape::position_of(team, lane);
@@ -85,7 +86,7 @@ struct kept_lines {
         rest[i - in_registers][gate * Shape::states + state] = read<Steps>(a, gate, state, i);
     }
   }
-  /// The line of a thread times a state.
+  /// Returns the dot product of a line and the state vector `x`.
   LAMINA_INLINE LAMINA_FN float times(int lane, int gate, int state,
                                       const shared_state<Shape::states>& x) const {
     pack sums = filled(0.0f);
@@ -108,7 +109,8 @@ struct kept_lines {
     pack p = filled(0.0f);
     const int first = number * pack_width;
     if (state >= a.n || first >= a.n) return p;
-    // If the lines of neighbouring threads are far apart, each thread reads whole packs.
+    // If the elements of a line are adjacent in memory, the lines of neighbouring threads are far
+    // apart, so each thread reads whole packs.
     if (Steps::adjacent && a.n % pack_width == 0)
       return load_constant(Steps::weight(a, gate, state, first));
     LAMINA_CUDA_UNROLL
@@ -118,7 +120,8 @@ struct kept_lines {
   }
 };
 
-/// The body of a kernel: a team reads its lines, then runs the steps of its sequences.
+/// The body of a kernel: a team reads its lines of weights, then runs the time steps of its
+/// sequences.
 template <class Steps>
 struct kept_body {
   using arguments = typename Steps::arguments;
@@ -142,11 +145,11 @@ struct kept_body {
   }
 };
 
-/// Runs the recurrence by Steps<States> if a team can keep the weights of n states; otherwise
-/// returns false. Registers limit n to 128: the weights of an lstm are 4 * 128 * 128 floats then,
-/// 256 KB, which is the size of a multiprocessor's register file. 168 KB of them are in registers
-/// and 88 KB in shared memory, of which a block can have at least 99 KB (sm_86). The weights of 256
-/// states would be 1 MB.
+/// Runs a recurrence by Steps<States> if a team can keep the weights of n states; otherwise returns
+/// false. Registers limit n to 128: the weights of an lstm are then 4 * 128 * 128 floats, or 256
+/// KB, the size of a multiprocessor's register file. 168 KB of these weights are in registers and
+/// 88 KB in shared memory; a block can have at least 99 KB of shared memory (sm_86). The weights of
+/// 256 states would take 1 MB.
 template <template <int> class Steps, class Backend, class Arguments>
 bool walk_with_kept_weights(Backend& b, const Arguments& a) {
   const auto walk = [&]<class Body>(Body) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/loop_weight_gradient.cuh - gradients of the weights that a loop uses, and
-// the transposed weights that a loop needs.
+// lamina/engine/cuda/body/loop_weight_gradient.cuh - kernels that sum the gradients of weights over
+// the iterations of a loop, and that transpose weights for a loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Sum += X^T dOut in each iteration: the terms are added in the order of the iterations.
+/// Sum += X^T dOut, once per iteration, so the terms are added in the order of the iterations.
 template <>
 struct call_kernel<collect_product> {
   using to_sum = expression::statements<

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/pack.cuh - a few floats that move together: four are one load or store of
-// 16 bytes.
+// lamina/engine/cuda/body/pack.cuh - packs: a few adjacent floats that a thread moves together.
+// Four floats are one load or store of 16 bytes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Unrolls the next loop fully or by four, or does not unroll it; in device code only.
+/// In device code these macros control the loop that follows: UNROLL unrolls it fully, UNROLL_BY_4
+/// by four, and KEEP_LOOP prevents unrolling. On the host they are empty.
 #if defined(__CUDA_ARCH__)
 #define LAMINA_CUDA_UNROLL _Pragma("unroll")
 #define LAMINA_CUDA_UNROLL_BY_4 _Pragma("unroll 4")
@@ -20,11 +21,11 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 #define LAMINA_CUDA_KEEP_LOOP
 #endif
 
-/// Floats in a pack. Padded rows are whole packs, and begin at multiples of 16 bytes.
+/// Floats in a pack. Padded rows consist of whole packs and begin at multiples of 16 bytes.
 inline constexpr int pack_width = 4;
 static_assert(alignment_floats % pack_width == 0);
 
-/// The floats that a thread computes together.
+/// The `Width` adjacent floats that a thread loads, computes and stores together.
 template <int Width>
 struct alignas(4 * Width) pack_of {
   static constexpr int width = Width;
@@ -42,7 +43,7 @@ LAMINA_INLINE LAMINA_FN Pack filled(float x) {
   return p;
 }
 
-/// Reads memory that the same kernel may have written.
+/// Reads memory that the same kernel may write.
 template <class Pack = pack>
 LAMINA_INLINE LAMINA_FN Pack load_pack(const float* from) {
   return *reinterpret_cast<const Pack*>(from);

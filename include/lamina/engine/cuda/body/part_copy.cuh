@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/body/part_copy.cuh - copies between parts of arrays with arbitrary strides,
-// with one thread per element.
+// and fills arrays, with one thread per element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -51,7 +51,7 @@ struct part_copy_body {
   }
 };
 
-/// Copies the elements in their order from rows of one width to rows of another.
+/// Copies all elements in order from an array to another array whose rows may have another length.
 struct reshape_body {
   struct arguments {
     const void* from;
@@ -84,8 +84,8 @@ struct fill_body {
 
 }  // namespace detail
 
-/// to = from, for `extent` elements along each dimension. A stride of 0 in `from` repeats the
-/// element.
+/// Copies the array part `from` to `to`; `extent` holds the number of elements along each of `rank`
+/// dimensions. A stride of 0 in `from` repeats the element.
 template <class Backend>
 void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
                const std::ptrdiff_t* extent, const array_part& from, const array_part& to) {
@@ -103,7 +103,7 @@ void copy_part(Backend& b, const operator_call& c, dtype type, int rank,
   }
 }
 
-/// Copies an array; does nothing if the plan gives both the same memory.
+/// Copies an array; does nothing if the plan has assigned the same memory to both operands.
 template <class Backend>
 void copy_elements(Backend& b, const operand& from, const operand& to) {
   if (from.data == to.data) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/pointwise.cuh - the bodies of fused groups: pointwise groups and sums
-// over rows.
+// lamina/engine/cuda/body/pointwise.cuh - the bodies of pointwise groups, and of groups of
+// statements on sums over rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,22 +10,23 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The arguments of a group's kernel. They are passed by value, so they are in constant memory.
+/// The arguments of a fused group's kernel. They are passed by value, so CUDA places them in
+/// constant memory.
 template <int Arguments>
 struct group_arguments {
   float* of[Arguments];
-  int rows;                    // of the group
-  int columns;                 // of the group ...
-  int width;                   // ... and floats per row, padding included: whole packs
-  int depth;                   // of a product or a sum
-  std::ptrdiff_t left_stride;  // floats from row to row of argument 0
+  int rows;                    // rows of the group's arrays
+  int columns;                 // columns without padding
+  int width;                   // floats per row with padding, a whole number of packs
+  int depth;                   // terms per sum, in products and sums over rows
+  std::ptrdiff_t left_stride;  // floats between rows of argument 0; right_stride: of argument 1
   std::ptrdiff_t right_stride;
-  divider channel_size;  // of images: elements of a channel, and how many channels there are
+  divider channel_size;  // for images: elements per channel, and the number of channels
   int channels;
 };
 
-/// Computes one value per element. If no operand depends on the row or the column alone, all rows
-/// are treated as one long row.
+/// Runs the statements S once per element. If no operand depends only on the row or only on the
+/// column, the launch treats all rows as one long row.
 template <class S>
 struct pointwise_body {
   using runner = statement_runner<S>;
@@ -41,7 +42,7 @@ struct pointwise_body {
   }
 };
 
-/// Runs the statements on sums over rows, with one column per thread.
+/// Runs the statements S on the sums over rows, with one column per thread.
 template <class S>
 struct column_statements {
   using runner = statement_runner<S>;

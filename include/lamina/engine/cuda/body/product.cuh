@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/product.cuh - the description of a matrix product for a backend, and the
-// statements of a group that the product itself can run.
+// lamina/engine/cuda/body/product.cuh - describes a matrix product for a backend, and finds the
+// statements of a group that can run in the epilogue of the product.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,18 +14,18 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The operation on the sums of a product before they are stored. It never includes the relu of
-/// cuBLASLt, which returns 0 for NaN.
+/// The operation on the results of a product before they are stored. The relu of cuBLASLt is never
+/// used, because it returns 0 for NaN.
 enum class product_epilogue : std::uint8_t { none, bias };
 
-/// to[rows, columns] = epilogue(alpha * left[rows, depth] * right[depth, columns] + bias[columns]),
-/// once for each of `batches`. Matrices are row-major: rows are `stride` floats apart, matrices
-/// `batch_stride` floats.
+/// A batch of `batches` matrix products: to[rows, columns] = epilogue(alpha * left[rows, depth] *
+/// right[depth, columns] + bias[columns]). Matrices are row-major. Consecutive rows are `stride`
+/// floats apart, consecutive matrices `batch_stride` floats.
 struct product {
   struct side {
     const float* data;
     std::ptrdiff_t stride;
-    bool turned = false;              // stored with rows and columns exchanged
+    bool turned = false;              // stored transposed
     std::ptrdiff_t batch_stride = 0;  // 0: one matrix serves all batches
   };
   int rows, columns, depth;
@@ -38,7 +38,7 @@ struct product {
   const float* bias = nullptr;
 };
 
-/// Computes the results of a product of depth 0.
+/// Stores the results of a product of depth 0: zeros, or the bias.
 struct empty_product_body {
   struct arguments {
     product p;
@@ -52,7 +52,7 @@ struct empty_product_body {
   }
 };
 
-/// Multiplies by b.multiply(product, workspace), which is never asked for an empty product. The
+/// Runs a product by b.multiply(product, workspace), except for empty products and for depth 0. The
 /// workspace has Backend::product_workspace floats and begins at a multiple of 256 bytes.
 template <class Backend>
 void run_product(Backend& b, const product& p, float* workspace) {
@@ -61,8 +61,8 @@ void run_product(Backend& b, const product& p, float* workspace) {
   b.template elements<empty_product_body>({p, p.batches * p.rows * p.columns});
 }
 
-/// The statements of a group that the epilogue of its product can run. A kernel runs all others on
-/// the finished product (after_product.cuh).
+/// Whether the epilogue of a product can run all statements of its group, and with which arguments.
+/// Otherwise a separate kernel runs the statements on the finished product (after_product.cuh).
 template <class S>
 struct epilogue_statements {
   static constexpr bool exists = false;

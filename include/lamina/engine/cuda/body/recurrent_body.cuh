@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/body/recurrent_body.cuh - common parts of the kernels of recurrent layers:
-// arrays by row, the states before each step, the gradient of the weights.
+// access to arrays by row, the states before each time step, and the gradient of the weights.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
-/// An array of floats by row; null where it is absent.
+/// An array of floats that is accessed by row. Its address is null if the array is absent.
 struct row_array {
   float* data;
   std::ptrdiff_t stride;
@@ -25,8 +25,8 @@ struct row_array {
   LAMINA_INLINE LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// Divides the scratch memory into arrays of rows, each aligned to 256 bytes, as cuBLASLt expects
-/// its workspace. Without memory it only counts the floats.
+/// Divides scratch memory into arrays, each aligned to 256 bytes, as cuBLASLt expects of its
+/// workspace. With a null address it only counts the floats that the arrays need.
 class scratch_rows {
  public:
   explicit scratch_rows(float* at) : begin_(at) {}
@@ -36,12 +36,13 @@ class scratch_rows {
     at_ += (rows * stride + 63) / 64 * 64;
     return {p, stride};
   }
-  /// The array of the operand, or scratch memory if the program does not use this operand.
+  /// Returns the array of an operand, or scratch memory in its place if the program does not use
+  /// the operand.
   row_array or_take(const operand& o, int rows, int columns) {
     return o ? row_array(o) : take(rows, columns);
   }
   std::ptrdiff_t used() const { return at_; }
-  /// The scratch memory after all parts that were taken.
+  /// The scratch memory after all arrays that were taken.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + at_; }
 
  private:
@@ -49,8 +50,9 @@ class scratch_rows {
   std::ptrdiff_t at_ = 0;
 };
 
-/// The steps of sequences: rows in ascending order from the first one, or in descending order from
-/// the last one. Without offsets each row is a sequence of one step.
+/// Maps the time steps of sequences to rows. The steps of a sequence are its rows in ascending
+/// order, or with `reverse` in descending order. Without offsets each row is a sequence of one
+/// step.
 struct sequence_steps {
   sequence_view all;
   bool reverse;
@@ -64,8 +66,8 @@ struct sequence_steps {
   }
 };
 
-/// The rows of the steps of one sequence. The constructor reads the offsets once: otherwise the
-/// compiler would reload them after each store, which might alias them.
+/// The rows of the time steps of one sequence. The constructor reads the offsets only once.
+/// Otherwise the compiler would reload them after each store, because a store might alias them.
 struct rows_of_sequence {
   int first, step;
 
@@ -74,7 +76,7 @@ struct rows_of_sequence {
   LAMINA_INLINE LAMINA_FN int operator[](int k) const { return first + k * step; }
 };
 
-/// x . y with y[i] `step` apart.
+/// Returns the dot product of x and y, whose elements are `step` floats apart in y.
 LAMINA_INLINE LAMINA_FN float dot(const float* x, const float* y, std::ptrdiff_t step, int n) {
   float sum = 0;
   for (int i = 0; i < n; ++i) sum += x[i] * y[i * step];
@@ -101,8 +103,8 @@ void find_steps_before(Backend& b, const sequence_steps& steps, int rows, int* b
   if (a.lines > 0) b.template lines<team_lines<step_before_lines>>(a);
 }
 
-/// to[row] = the state before the step of this row: a row of `states`; in the first step of a
-/// sequence the initial state, or zeros if there is none.
+/// to[row] = the state before the time step of this row: the row of the previous step in `states`.
+/// For the first step of a sequence it is the sequence's initial state, or zeros if there is none.
 struct gather_before_body {
   struct arguments {
     row_array states, initial, to;
@@ -118,8 +120,9 @@ struct gather_before_body {
   }
 };
 
-/// to[height, width] = states[rows, height]^T * slopes[rows, width]: the gradient of the weights
-/// that a recurrence multiplies its states by. `states` holds the state before each step.
+/// Computes the gradient of the weights by which a recurrence multiplies its states: to[height,
+/// width] = states[rows, height]^T * slopes[rows, width]. `states` holds the state before each time
+/// step, `slopes` the gradients.
 template <class Backend>
 void recurrent_weight_gradient(Backend& b, const row_array& states, const row_array& slopes,
                                int rows, int height, int width, float* to, std::ptrdiff_t stride,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/row_map.cuh - copies rows between arrays by tables in device memory, with
-// one thread per element.
+// lamina/engine/cuda/body/row_map.cuh - copies rows between arrays, with row indices from tables in
+// device memory and one thread per element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Maps the r-th row of a call to a row of the array: `first + r` without tables; with `order`, the
-/// entry of that table; with `ranks`, a column of a rank table, the sequence of this rank.
+/// Maps row r of a call to a row of an array. Without tables this is first + r. With `order`, it is
+/// entry first + r of that table. With `ranks`, a column of a rank table, it is the sequence at
+/// that rank.
 struct row_map {
   int first = 0;
   const int* order = nullptr;
@@ -22,15 +23,15 @@ struct row_map {
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t row(int r) const {
     int i = first + r;
-    // Computed in 32 bits: with 64 bits the compiler spills a register.
+    // The index is computed in 32 bits, because with 64 bits the compiler spills a register.
     if (order != nullptr) i = order[i];
     if (ranks != nullptr) i = static_cast<int>(ranks[i * rank_step]);
     return i;
   }
 };
 
-/// How rows are moved: `to[r] = from[map(r)]`, `to[map(r)] = from[r]`, the same with zeros, or
-/// `to[r] += from[map(r)]` in float.
+/// How rows are moved. gather: to[r] = from[map(r)]. scatter: to[map(r)] = from[r]. scatter_zeros:
+/// to[map(r)] = 0. gather_add: to[r] += from[map(r)], for arrays of floats.
 enum class row_move : std::uint8_t { gather, scatter, scatter_zeros, gather_add };
 
 template <row_move How>
@@ -59,14 +60,14 @@ struct row_move_body {
   }
 };
 
-/// Moves n rows.
+/// Moves n rows between two arrays.
 template <row_move How, class Backend>
 void move_rows(Backend& b, const operand& from, const operand& to, int n, const row_map& map) {
   b.template elements<row_move_body<How>>({from.data, to.data, from.stride, to.stride, map,
                                            divider(to.columns), size_of(to.type), n * to.columns});
 }
 
-/// copy_rows: copies the first n rows of one array to another. clear_rows: sets the rows from
+/// copy_rows() copies the first n rows of one array to another. clear_rows() sets all rows from
 /// `first` on to zero.
 template <class Backend>
 void copy_rows(Backend& b, const operand& from, const operand& to, int n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/row_scatter.cuh - one kernel that moves rows between one array and many
-// others whose addresses the host knows.
+// lamina/engine/cuda/body/row_scatter.cuh - a kernel that moves rows between one array and many
+// other arrays, whose addresses the host knows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// `rows[r] = *position[r]`, or zeros if that is null; or the reverse copy.
+/// With Collects: rows[r] = *position[r], or zeros if position[r] is null. Without it: *position[r]
+/// = rows[r], unless position[r] is null.
 template <bool Collects>
 struct row_scatter_body {
   struct arguments {
@@ -43,8 +44,8 @@ struct row_scatter_body {
 
 }  // namespace detail
 
-/// For each row of `of`, the address of the row of another array that it is copied from or to. The
-/// host sends the list to scratch memory of the call.
+/// A list with one entry per row of the array `of`: the address of the row in another array from
+/// which or to which it is copied. The host sends the list to the scratch memory of the call.
 class row_scatter {
  public:
   explicit row_scatter(const operand& of) : of_(of), at_(static_cast<std::size_t>(of.rows)) {}
@@ -54,7 +55,7 @@ class row_scatter {
     at_[static_cast<std::size_t>(row)] =
         static_cast<char*>(other.data) + r * other.stride * size_of(other.type);
   }
-  /// Copies the rows from the listed addresses; rows without an address become zeros.
+  /// Copies the listed rows into the array; rows of the array without an address become zeros.
   template <class Backend>
   void collect(Backend& b, const call_context& c) const {
     move<true>(b, c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/body/small_product.cuh - the addresses of the matrices in an array, and one
-// kernel for many small products of them.
+// kernel that computes many small matrix products.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
-/// Where the matrices of an array begin: some in the first row, then some in the next row. If both
-/// steps are 0, one matrix serves all products.
+/// The offsets at which the matrices of an array begin. Each row of the array holds `in_row`
+/// matrices. Consecutive rows are `row_step` floats apart, consecutive matrices in a row `step`
+/// floats. If both steps are 0, all products use the same matrix.
 struct matrix_list {
   int in_row = 1;
   std::ptrdiff_t row_step = 0, step = 0;
@@ -26,20 +27,21 @@ struct matrix_list {
   explicit matrix_list(const matrix_side& m)
       : matrix_list(m.in_row, m.count == 1 ? 0 : m.row_step, m.count == 1 ? 0 : m.step) {}
   std::ptrdiff_t at(int i) const { return i / in_row * row_step + i % in_row * step; }
-  /// How many of the `count` matrices are an equal distance apart.
+  /// How many of `count` consecutive matrices are an equal distance apart, so that one batched
+  /// product can use them.
   int even(int count) const {
     return in_row == 1 || in_row >= count || row_step == in_row * step ? count : in_row;
   }
   std::ptrdiff_t batch_stride() const { return in_row == 1 ? row_step : step; }
 };
 
-/// The matrices of an array as the left or right operand of products.
+/// The matrices of an array, as the left or the right operand of products.
 struct read_matrices {
   const float* data;
   matrix_list list;
   int rows, columns;
-  std::ptrdiff_t stride;  // of the rows as stored
-  bool is_turned;         // stored with rows and columns exchanged
+  std::ptrdiff_t stride;  // distance between stored rows
+  bool is_turned;         // stored transposed
 
   read_matrices(const operand& o, const matrix_side& m)
       : read_matrices(o.row<const float>(0), matrix_list(m), m.height(), m.width(), m.stride,
@@ -65,8 +67,9 @@ struct written_matrices {
   std::ptrdiff_t stride;
 };
 
-/// Matrices as an operand of tiles: line (a row of the left operand, a column of the right one) and
-/// term are `line_step` and `deep_step` floats apart.
+/// Reads a matrix as an operand of tile_share::multiply. A line is a row of the left operand or a
+/// column of the right operand. Consecutive lines are `line_step` floats apart, consecutive terms
+/// of a line `deep_step` floats.
 template <bool AlongDepth>
 struct matrix_reader {
   static constexpr bool along_depth = AlongDepth;
@@ -75,8 +78,8 @@ struct matrix_reader {
   int lines, depth;
 
   using line_type = const float*;
-  using deep_type = std::ptrdiff_t;  // below zero: past the last term
-  // The results of a line after the last one are not stored, so it may be any line.
+  using deep_type = std::ptrdiff_t;  // offset of a term; negative for a term past the last one
+  // The results of a line past the last line are not stored, so any valid line may be read for it.
   LAMINA_INLINE LAMINA_FN line_type line(int i) const {
     return data + (i < lines ? i : 0) * line_step;
   }
@@ -86,8 +89,8 @@ struct matrix_reader {
   }
 };
 
-/// The arguments of the kernel of small products: matrix i of a side is at i / in_row * row_step +
-/// i % in_row * step.
+/// The arguments of the kernel of small products. Matrix i of an operand begins at offset i /
+/// in_row * row_step + i % in_row * step.
 struct small_product_arguments {
   struct side {
     const float* data;
@@ -111,7 +114,7 @@ struct small_product_arguments {
   float alpha;
 };
 
-/// Products of matrices at unequal distances: each block computes a tile of one of them.
+/// Computes products of matrices at unequal distances. Each block computes a tile of one product.
 template <bool LeftTurned, bool RightTurned, class Shape>
 struct small_product_body {
   using arguments = small_product_arguments;

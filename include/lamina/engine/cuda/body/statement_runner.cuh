@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/statement_runner.cuh - runs a group's statements on one pack of a thread.
+// lamina/engine/cuda/body/statement_runner.cuh - runs the statements of a fused group on one pack
+// (a few adjacent elements) per thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,15 +13,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The position of a pack: the offset of its first element in arrays of the group's shape, its row
-/// and its column.
+/// The position of a pack: the offset of its first element in arrays of the group's shape, and the
+/// row and the column of this element.
 struct element_position {
   std::ptrdiff_t offset;
   int row, column;
-  divider channel_size{};  // of images: elements of a channel, and how many channels there are
+  divider channel_size{};  // for images: elements per channel, and the number of channels
   int channels = 1;
 
-  /// The channel of lane j. Lanes after the last channel are padding and count as the last channel.
+  /// The channel of element j of the pack. Elements past the last channel are padding; they are
+  /// treated as part of the last channel.
   LAMINA_INLINE LAMINA_FN int channel(int j) const {
     const int c = channel_size.quotient(column + j);
     return c < channels ? c : channels - 1;
@@ -39,7 +41,8 @@ constexpr int largest() {
   return most;
 }
 
-/// Reads an operand. `Constant`: the group writes nothing that it reads.
+/// Reads one operand of a statement at a position. `Constant` tells that the group writes no array
+/// that it reads.
 template <class Operand>
 struct operand_reader;
 
@@ -133,7 +136,7 @@ struct operand_reader<ex::value<J>> : array_reader {
   }
 };
 
-/// Applies a function of floats to each lane of its packs.
+/// Applies the function of operator Op to corresponding elements of packs.
 template <class Op, int K, class Pack, class... More>
 LAMINA_INLINE LAMINA_FN Pack apply_lanes(const Pack& first, const More&... x) {
   Pack r;
@@ -156,8 +159,8 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
     values[number] =
         apply_lanes<Op, K>(operand_reader<In>::template get<Constant>(a, head, values, at)...);
   }
-  // Runs after all loads of the group: no statement reads from memory what another one writes
-  // there.
+  // Stores run after all loads of the group, so no statement reads memory that another statement
+  // has written.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void store(float* const* a, const Pack* values, int number,
                                             const element_position& at) {
@@ -168,7 +171,7 @@ struct one_statement<ex::let<Op, K, Store, In...>> {
 template <class Op, class Param, class Grad, class... In>
 struct one_statement<ex::update<Op, Param, Grad, In...>> {
   static constexpr int states = static_cast<int>(Op::inputs.size()) - 2;
-  // If the equation needs the norms, they follow the numbers.
+  // If the update equation needs norms, two norms follow the attributes in the array of numbers.
   static constexpr bool has_norms = Op::traits::has_norms;
   static constexpr int numbers = static_cast<int>(Op::attributes.size()) + (has_norms ? 2 : 0);
   static constexpr int arguments =
@@ -191,7 +194,8 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
                                           const element_position& at) {
     const float* const number = a[numbers_argument];
     const Pack grad = operand_reader<Grad>::template get<false>(a, head, values, at);
-    // Without numbers the trainer updates later, so the gradient itself is stored.
+    // A null array of numbers means that the trainer updates the parameter later, so the gradient
+    // itself is stored.
     if (number == nullptr) return put<operand_reader<Param>>(a, grad, at);
     Pack param = operand_reader<Param>::template get<false>(a, head, values, at);
     Pack state[sizeof...(In) + 1];
@@ -231,21 +235,23 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
 template <class Statements>
 struct statement_runner;
 
-/// Runs statements in order on one pack; the values between them stay in registers.
+/// Runs statements in order on one pack. Values that one statement passes to another stay in
+/// registers.
 template <class... S>
 struct statement_runner<expression::statements<S...>> {
   static constexpr int count = static_cast<int>(sizeof...(S));
-  /// Arguments that the statements name.
+  /// The number of arguments that the statements refer to.
   static constexpr int arguments = detail::largest<detail::one_statement<S>::arguments...>() < 0
                                        ? 0
                                        : detail::largest<detail::one_statement<S>::arguments...>();
-  /// The argument with one number per channel, or -1.
+  /// The index of the argument that has one number per channel, or -1.
   static constexpr int channels = detail::largest<detail::one_statement<S>::channels...>();
   /// Whether the statements need the row and the column in addition to the offset.
   static constexpr bool by_position = (detail::one_statement<S>::by_position || ... || false);
   static constexpr bool updates = (detail::one_statement<S>::updates || ... || false);
 
-  /// Loads may use the read-only cache if the kernel writes nothing that it reads.
+  /// Runs all statements, then stores their results. Loads use the read-only cache if the kernel
+  /// writes no array that it reads.
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void run([[maybe_unused]] float* const* a, const Pack& head,
                                           const element_position& at) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/body/team.cuh - the threads that run a kernel's body: one thread at a
-// position, or a team of threads with a common sum.
+// lamina/engine/cuda/body/team.cuh - the threads that run the body of a kernel: one thread at a
+// position, or a team of threads that reduces values together.
 //
-// A body is written once, over a position or a team, as a LAMINA_FN. On the device a team is a warp
-// or a block; on the host it is one thread, or some threads that wait for each other, so that tests
-// run the same bodies. Sums are taken in a fixed order: equal inputs give equal bits.
+// A body is a LAMINA_FN that takes a position or a team; the same code runs on device and host. On
+// the device a team is a warp or a block. On the host, where tests run the same bodies, it is one
+// thread, or several threads that wait for each other. Sums are taken in a fixed order, so equal
+// inputs give equal bits.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,21 +15,22 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// A thread of a grid over the packs of a matrix: it takes every `columns`-th pack of a row from
-/// `column` on, and every `rows`-th row.
+/// The share of one thread in a grid over the packs of a matrix. It takes every `columns`-th pack
+/// of a row, starting at pack `column`, and it takes every `rows`-th row, starting at row `row`.
 struct position {
   int column, columns;
   int row, rows;
 };
 
-/// A team of one: thread 0 does the work of all.
+/// A team of one thread.
 struct serial_team {
   static constexpr int threads = 1;
-  int index = 0, count = 1;  // which team, of how many
+  int index = 0, count = 1;  // index of the team, number of teams
 
   LAMINA_FN int rank() const { return 0; }
   LAMINA_FN int size() const { return 1; }
-  /// Reduces the numbers of all threads by f in a fixed order; every thread gets the same result.
+  /// Combines the numbers of all threads of a team by f in a fixed order. Every thread gets the
+  /// same result.
   template <class T, class F>
   LAMINA_FN T reduce(T x, F) const {
     return x;
@@ -38,10 +40,10 @@ struct serial_team {
 
 #if defined(__CUDACC__)
 
-// The members of device teams are declared for host and device because the bodies that call them
-// are; the host never calls them.
+// The members of device teams are declared for host and device, because the bodies that call them
+// are declared so. The host never calls these members.
 
-/// A warp: 32 threads that exchange registers.
+/// A team that is a warp: 32 threads that exchange values through registers.
 struct warp_team {
   int index, count;
 
@@ -72,7 +74,7 @@ struct warp_team {
   }
 };
 
-/// A block of `Threads` threads.
+/// A team that is a block of `Threads` threads.
 template <int Threads>
 struct block_team {
   static constexpr int threads = Threads;
@@ -131,8 +133,8 @@ struct take_smaller {
   }
 };
 
-/// The sum, the largest and the smallest of one number per thread. The extremes are NaN if any
-/// number is NaN.
+/// The sum, the maximum and the minimum of one number per thread of a team. The maximum and the
+/// minimum are NaN if any number is NaN.
 template <class Team, class T>
 LAMINA_INLINE LAMINA_FN T sum_of(const Team& team, T x) {
   return team.reduce(x, add_numbers{});

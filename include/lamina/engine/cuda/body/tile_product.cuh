@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/body/tile_product.cuh - computes a tile of a matrix product by a block of
-// threads, in plain floats: operands go from global memory through registers to shared memory, sums
-// stay in registers. The reader of an operand knows its layout in global memory.
+// threads, in plain float arithmetic. Operands go from global memory through registers to shared
+// memory; sums stay in registers. A reader object per operand handles its layout in global memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 template <class Shape>
 struct tile_memory;
 
-/// A block computes Rows x Columns results, `Depth` terms of their sums at a time; a thread
-/// computes `Each` rows of one pack of columns.
+/// The shape of a tile. A block computes Rows x Columns results and adds `Depth` terms to each of
+/// their sums at a time. A thread computes one pack of columns in `Each` rows.
 template <int Rows, int Columns, int Depth, int Each>
 struct tile_shape {
   using memory = tile_memory<tile_shape>;
@@ -31,12 +31,12 @@ struct tile_shape {
                  Depth, (std::min)(Each, Rows / Fold)>;
 };
 
-/// Tiles of `size` that cover `n` rows or columns.
+/// Returns how many tiles of `size` rows or columns cover `n` rows or columns.
 LAMINA_INLINE LAMINA_FN int tiles_for(int n, int size) { return (n + size - 1) / size; }
 
-/// Shared memory: the next `depth` terms of each row of the left operand and of each column of the
-/// right one. Its rows are one pack longer than the tile, so that threads that store terms of one
-/// line use different banks, and packs stay aligned.
+/// The shared memory of a block: the next `depth` terms of each row of the left operand and of each
+/// column of the right operand. Array rows are one pack longer than the tile. So threads that store
+/// different terms of a line use different memory banks, and packs stay aligned.
 template <class Shape>
 struct tile_memory {
   alignas(16) float left[Shape::depth][Shape::rows + pack_width];
@@ -45,21 +45,21 @@ struct tile_memory {
 
 namespace detail {
 
-/// Copies Lines x Depth numbers of an operand from global to shared memory. A line is a row of the
-/// left operand or a column of the right one. A reader splits the address of an element into a part
-/// that depends on the line and a part that depends on the term, so that a thread computes each
-/// only once:
-///   static constexpr bool along_depth;   adjacent elements are terms; else lines
+/// Copies Lines x Depth elements of an operand from global to shared memory. A line is a row of the
+/// left operand or a column of the right operand. A reader splits the address of an element into a
+/// part that depends on the line and a part that depends on the term, so that a thread computes
+/// each part only once. A reader provides:
+///   static constexpr bool along_depth;   true: terms are adjacent in memory; false: lines
 ///   line_type line(int) const;   deep_type deep(int) const;
 ///   float get(line_type, deep_type) const;   0 for a term after the last one
 template <int Lines, int Depth, int Threads, class Reader>
 struct tile_loader {
-  // Threads with consecutive ranks read adjacent elements.
+  // Threads with consecutive ranks read adjacent elements of global memory.
   static constexpr int fastest = Reader::along_depth ? Depth : Lines < 32 ? Lines : 32;
   static constexpr int across = Threads < fastest ? Threads : fastest, down = Threads / across;
   static constexpr int line_step = Reader::along_depth ? down : across;
   static constexpr int deep_step = Reader::along_depth ? across : down;
-  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // of one thread
+  static constexpr int lines = Lines / line_step, depths = Depth / deep_step;  // per thread
   static_assert(Lines % line_step == 0 && Depth % deep_step == 0 && Threads % across == 0);
 
   const Reader& reader;
@@ -74,7 +74,7 @@ struct tile_loader {
     LAMINA_CUDA_UNROLL
     for (int i = 0; i < lines; ++i) line[i] = reader.line(first_line + line0 + i * line_step);
   }
-  /// Global memory to registers, from term k on.
+  /// Loads the next Depth terms, from term k on, from global memory to registers.
   LAMINA_INLINE LAMINA_FN void load(int k) {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
@@ -83,7 +83,7 @@ struct tile_loader {
       for (int i = 0; i < lines; ++i) loaded[d][i] = reader.get(line[i], deep);
     }
   }
-  /// Registers to shared memory.
+  /// Stores the loaded elements to shared memory.
   template <int Width>
   LAMINA_INLINE LAMINA_FN void store(float (&to)[Depth][Width]) const {
     LAMINA_CUDA_UNROLL
@@ -95,7 +95,7 @@ struct tile_loader {
   }
 };
 
-/// The sums of a thread: one pack of columns in several rows.
+/// The sums that a thread computes: one pack of columns in each of `Rows` rows.
 template <int Rows>
 struct tile_sums {
   pack row[Rows];
@@ -111,7 +111,8 @@ struct tile_sums {
       for (int j = 0; j < pack_width; ++j) row[r].v[j] += other.row[r].v[j];
     }
   }
-  /// Adds the outer product of a column of the left operand and a row of the right one.
+  /// Adds the outer product of a column of the left operand and a pack of a row of the right
+  /// operand.
   LAMINA_INLINE LAMINA_FN void add_product(const float* left, const pack& right) {
     if constexpr (Rows % pack_width == 0) {
       LAMINA_CUDA_UNROLL
@@ -135,7 +136,7 @@ struct tile_sums {
 
 }  // namespace detail
 
-/// The part of a tile that a thread computes: rows y to y + each of the pack of columns at x.
+/// The part of a tile that a thread computes: the pack of columns at x_, in `each` rows from y_ on.
 template <class Shape>
 class tile_share {
  public:
@@ -143,8 +144,8 @@ class tile_share {
   LAMINA_INLINE LAMINA_FN explicit tile_share(const Team& team)
       : x_(team.rank() % wide * pack_width), y_(team.rank() / wide * Shape::each) {}
 
-  /// Computes the tile with the upper left corner (row0, column0): the sums over the terms in
-  /// [first, end), added in their order.
+  /// Computes the tile with the upper left corner (row0, column0): for each element, the sum of the
+  /// terms in [first, end), added in order.
   template <class Team, class Left, class Right>
   LAMINA_INLINE LAMINA_FN void multiply(const Team& team, tile_memory<Shape>& s, int first, int end,
                                         int row0, const Left& left, int column0,
@@ -161,7 +162,7 @@ class tile_share {
     for (int k = first; k < end; k += depth) {
       rows.store(s.left), columns.store(s.right);
       team.barrier();
-      // These loads run while the terms in shared memory are multiplied.
+      // These loads overlap with the multiplication of the terms in shared memory.
       if (k + depth < end) rows.load(k + depth), columns.load(k + depth);
       LAMINA_CUDA_UNROLL
       for (int d = 0; d < depth; ++d) chunk.add_product(&s.left[d][y_], load_pack(&s.right[d][x_]));
@@ -184,8 +185,8 @@ class tile_share {
 
  private:
   static constexpr int wide = Shape::columns / pack_width;
-  /// A float to which 10^6 terms are added loses digits. So chunks of terms are summed separately,
-  /// and then their sums.
+  /// A float sum of 10^6 terms loses digits. So chunks of 512 terms are summed separately, and then
+  /// the sums of the chunks are added.
   static constexpr int steps_of_chunk = 512 / Shape::depth;
 
   int x_, y_;

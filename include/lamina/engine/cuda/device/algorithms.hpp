@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/algorithms.hpp - algorithms that a backend takes from a library: on a
-// device CUB's and Thrust's (device_algorithms.cuh, transform.cuh), on the host loops.
+// lamina/engine/cuda/device/algorithms.hpp - descriptions of algorithms that a backend implements:
+// on a device by CUB and Thrust (device_algorithms.cuh, transform.cuh), on the host by loops.
 //
-// `backend.run_algorithm(a, scratch)` runs one after the launches before it;
-// `Backend::algorithm_scratch(a, &bytes)` returns how much memory it needs, which depends on its
-// counts alone. No algorithm allocates memory or waits, so a graph may record them.
+// `backend.run_algorithm(a, scratch)` runs algorithm `a` after all earlier launches.
+// `Backend::algorithm_scratch(a, &bytes)` computes its scratch memory, which depends only on its
+// counts. No algorithm allocates memory or waits for the device, so a CUDA graph may capture it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,30 +17,31 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace algorithm {
 
-/// Unsorted and sorted keys, each with a number.
+/// Arrays of unsorted and sorted keys. Each key has a number that moves with it.
 template <class Key>
 struct sort_arrays {
   Key *keys, *sorted_keys;
   int *numbers, *sorted_numbers;
 };
 
-/// Sorts keys in [0, 2^bits); the sort is stable.
+/// Sorts integer keys in [0, 2^bits) together with their numbers; the sort is stable.
 template <class Key>
 struct sort_pairs : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceRadixSort::SortPairs";
   int count, bits;
 };
 
-/// Sorts each of `lines` lines of n keys; the sort is stable. For floats, NaN with a sign is the
-/// smallest key and NaN without one the largest, and both zeros are equal.
+/// Sorts each of `lines` lines of n keys separately, together with their numbers; the sort is
+/// stable. For floats, NaN with the sign bit set is the smallest key, NaN without it the largest.
+/// Both zeros are equal.
 template <class Key>
 struct sort_lines : sort_arrays<Key> {
   static constexpr const char* name = "cub::DeviceSegmentedRadixSort::SortPairs";
   int lines, n;
 };
 
-/// The indices i in [0, count) for which Holds::run(of, i) is true, in ascending order, and how
-/// many there are.
+/// Writes the indices i in [0, count) for which Holds::run(of, i) is true to `chosen` in ascending
+/// order, and their number to `found`.
 template <class Holds>
 struct select {
   static constexpr const char* name = "cub::DeviceSelect::If";
@@ -50,8 +51,9 @@ struct select {
   int count;
 };
 
-/// Sums along lines of n elements, as Body::value: Body::load(of, line, k) is an element,
-/// Body::store(of, line, k, sum) stores the sum up to element k; `exclusive` excludes this element.
+/// Prefix sums along lines of n elements, computed in the type Body::value. Body::load(of, line, k)
+/// returns element k of a line. Body::store(of, line, k, sum) receives the sum of elements 0 to k,
+/// or 0 to k - 1 if `exclusive` is true.
 template <class Body>
 struct scan_lines {
   static constexpr const char* name = "scan_lines";
@@ -60,7 +62,8 @@ struct scan_lines {
   bool exclusive;
 };
 
-/// counts[b] = how often b occurs among the numbers, for b in [0, bins); other numbers are ignored.
+/// counts[b] = how often b occurs in `numbers`, for b in [0, bins). Numbers outside of [0, bins)
+/// are ignored.
 template <class Number>
 struct histogram {
   static constexpr const char* name = "cub::DeviceHistogram::HistogramEven";
@@ -69,7 +72,7 @@ struct histogram {
   int count, bins;
 };
 
-/// result(terms(0) + ... + terms(count - 1)), summed in double; one thread calls `result`.
+/// Calls result(terms(0) + ... + terms(count - 1)), summed in double. One thread makes this call.
 template <class Terms, class Result>
 struct sum {
   static constexpr const char* name = "cub::DeviceReduce::TransformReduce";
@@ -106,7 +109,8 @@ struct tabulate {
 
 }  // namespace algorithm
 
-/// Divides the scratch memory of a call into arrays; without memory it only counts the floats.
+/// Divides the scratch memory of a call into arrays. With a null address it only counts the floats
+/// that the arrays need.
 class scratch_parts {
  public:
   explicit scratch_parts(float* at) : begin_(at) {}
@@ -123,7 +127,7 @@ class scratch_parts {
     int* const numbers = take<int>(count);
     return {keys, sorted_keys, numbers, take<int>(count)};
   }
-  /// The scratch memory after all parts that were taken; the algorithms use it.
+  /// The scratch memory after all arrays that were taken. Algorithms use it as their workspace.
   float* rest() const { return begin_ == nullptr ? nullptr : begin_ + used_; }
   std::ptrdiff_t used() const { return used_; }
 
@@ -132,7 +136,7 @@ class scratch_parts {
   std::ptrdiff_t used_ = 0;
 };
 
-/// The floats of memory that an algorithm needs.
+/// Returns the floats of workspace that an algorithm needs.
 template <class Backend, class Algorithm>
 std::ptrdiff_t algorithm_floats(const Algorithm& a) {
   std::size_t bytes = 0;

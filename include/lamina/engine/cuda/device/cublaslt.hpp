@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/cublaslt.hpp - a backend that multiplies matrices by cuBLASLt.
+// lamina/engine/cuda/device/cublaslt.hpp - a backend that multiplies matrices with the library
+// cuBLASLt.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-// A test may have included a header in place of the library's.
+// A test may have included a substitute for the library's header before.
 #if !defined(CUBLAS_VERSION)
 #if !__has_include(<cublasLt.h>)
 #error "lamina: expected cublasLt.h of the CUDA Toolkit among the include directories"
@@ -29,7 +30,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Owns an object of the library and destroys it.
+/// Destroys a cuBLASLt object that a unique_ptr owns.
 template <class T>
 struct cublaslt_deleter {
   cublasStatus_t (*destroy)(T);
@@ -38,7 +39,8 @@ struct cublaslt_deleter {
 template <class T>
 using cublaslt_object = std::unique_ptr<std::remove_pointer_t<T>, cublaslt_deleter<T>>;
 
-/// How operands are rounded before they are multiplied; arrays and sums are floats.
+/// The cuBLASLt compute type of an arithmetic, which determines how operands are rounded before
+/// they are multiplied. Arrays and sums are always floats.
 template <class Arithmetic>
 inline constexpr cublasComputeType_t compute_type = CUBLAS_COMPUTE_32F;
 template <>
@@ -50,9 +52,9 @@ inline constexpr cublasComputeType_t compute_type<lamina::cuda::bfloat16_type> =
 
 }  // namespace detail
 
-/// `Base` with products by cuBLASLt. Partial sums (split-K) are added in a separate step without
-/// atomics, so that equal inputs give equal bits. `Workspace`: floats of workspace per product; 32
-/// MiB, as NVIDIA advises for sm_90.
+/// Adds matrix products by cuBLASLt to the backend `Base`. Partial sums (split-K) are added in a
+/// separate step without atomics, so that equal inputs give equal bits. `Workspace` is the floats
+/// of workspace per product; the default is 32 MiB, as NVIDIA advises for sm_90.
 template <class Base, class Arithmetic = lamina::cuda::float32_type,
           std::ptrdiff_t Workspace = std::ptrdiff_t{1} << 23>
 class cublaslt_backend : public Base {
@@ -65,9 +67,9 @@ class cublaslt_backend : public Base {
     library_ = detail::cublaslt_object<cublasLtHandle_t>(made, {&cublasLtDestroy});
   }
 
-  /// Throws lamina::error if the library fails or has no algorithm.
+  /// Launches a product. Throws lamina::error if the library fails or has no algorithm for it.
   void multiply(const product& p, float* workspace) {
-    // Batches are the z dimension of a grid, which has this limit.
+    // The limit of the z dimension of a CUDA grid, which the library uses for batches.
     constexpr int most = 65535;
     for (int first = 0; first < p.batches; first += most) {
       product some = p;
@@ -81,12 +83,13 @@ class cublaslt_backend : public Base {
 
  private:
   using layout = detail::cublaslt_object<cublasLtMatrixLayout_t>;
-  /// Alignments of left, right and result, in bytes.
+  /// Alignments of the left matrix, the right matrix and the result, in bytes.
   struct alignments {
     std::uint32_t left, right, to;
     bool operator==(const alignments&) const = default;
   };
-  /// A product of some sizes, strides and alignments.
+  /// The chosen algorithm and descriptors for all products with the same sizes, strides and
+  /// alignments.
   struct call {
     product of;
     alignments aligned;
@@ -105,14 +108,16 @@ class cublaslt_backend : public Base {
     call& found = find(p);
     if (p.epilogue != product_epilogue::none) set_bias(found, p.bias);
     const float zero = 0;
-    // The library's matrices are column-major: it multiplies the transposes, right by left.
+    // The library's matrices are column-major, so it computes the transposed product: the
+    // transposed right matrix times the transposed left matrix.
     require_success(cublasLtMatmul(library_.get(), found.how.get(), &p.alpha, p.right.data,
                                    found.right.get(), p.left.data, found.left.get(), &zero, p.to,
                                    found.to.get(), p.to, found.to.get(), &found.algorithm,
                                    workspace, workspace_bytes, this->stream()),
                     "cublasLtMatmul");
   }
-  /// The alignment of every matrix, at most 16 bytes: algorithms need no more.
+  /// Returns the alignment in bytes that all matrices of a batch share; at most 16, because
+  /// algorithms need no more.
   static std::uint32_t alignment_of(const float* data, std::ptrdiff_t batch_stride) {
     const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(data) |
                                 static_cast<std::uintptr_t>(batch_stride) * sizeof(float) | 16;
@@ -152,11 +157,11 @@ class cublaslt_backend : public Base {
     choose(made);
     return calls_.emplace_back(std::move(made));
   }
-  /// The layout of a stored matrix: `down` is its columns here, `across` its rows, or the reverse
-  /// if it is transposed.
+  /// Creates the library's column-major layout of a matrix. `down` is the number of columns of the
+  /// row-major matrix, `across` the number of rows; the reverse if the matrix is stored transposed.
   LAMINA_COLD layout layout_of(int down, int across, const product::side& s, int batches) {
     if (s.turned) std::swap(down, across);
-    // For a single row the stride may be less than the row.
+    // The stride of a single row may be less than its length, which the library rejects.
     cublasLtMatrixLayout_t layout_made = nullptr;
     require_success(
         cublasLtMatrixLayoutCreate(
@@ -184,8 +189,8 @@ class cublaslt_backend : public Base {
   void set_bias(call& c, const float* bias) {
     set(c, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias));
   }
-  /// Chooses the algorithm that the library expects to be fastest, among those with reproducible
-  /// results.
+  /// Chooses the algorithm that the library expects to be the fastest among the algorithms with
+  /// reproducible results.
   LAMINA_COLD void choose(call& c) {
     cublasLtMatmulPreference_t made = nullptr;
     require_success(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_algorithms.cuh - runs algorithms on the device, by CUB; those of
-// transform.cuh by Thrust.
+// lamina/engine/cuda/device/device_algorithms.cuh - runs the algorithms of algorithms.hpp on the
+// device by CUB. Thrust runs the others (transform.cuh).
 //
-// An algorithm is a function in its namespace,
+// An algorithm is implemented by a function in namespace algorithm:
 //   cudaError_t call(const Algorithm&, void* storage, std::size_t& bytes, cudaStream_t)
-// which without storage returns in `bytes` how many it needs; or, if it needs none,
+// With a null `storage` it only sets `bytes` to the size that it needs. An algorithm that needs no
+// storage has
 //   cudaError_t call(const Algorithm&, cudaStream_t)
-// Only programs that use an algorithm include this header (cmake/cuda_kernels), because CUB costs
-// seconds of compile time.
+// Only programs that use one of these algorithms include this header (cmake/cuda_kernels), because
+// CUB costs seconds of compile time.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,7 +37,7 @@ cudaError_t call(const sort_pairs<Key>& a, void* storage, std::size_t& bytes, cu
                                          a.sorted_numbers, a.count, 0, a.bits, stream);
 }
 
-/// The offset at which line i begins.
+/// Returns the offset at which line i begins.
 struct line_begin {
   int n;
   __host__ __device__ int operator()(int i) const { return i * n; }
@@ -64,7 +65,7 @@ cudaError_t call(const select<Holds>& a, void* storage, std::size_t& bytes, cuda
                                a.count, condition<Holds>{a.of}, stream);
 }
 
-/// The output iterator through which CUB writes the sum.
+/// The function that receives the sum when CUB writes to its output iterator.
 template <class Result>
 struct sum_result {
   Result result;
@@ -90,9 +91,9 @@ cudaError_t call(const histogram<Number>& a, void* storage, std::size_t& bytes,
 
 inline constexpr int scan_threads = 256, scan_items = 4;
 
-/// Sums along lines, one block per line. cub::DeviceScan adds floats in an order that varies
-/// between runs (its look-back uses the blocks that have finished); a single block always adds in
-/// the same order.
+/// Computes prefix sums along lines, with one block per line. A single block always adds in the
+/// same order. cub::DeviceScan does not: its look-back uses the blocks that happen to have
+/// finished, so the order of float additions varies between runs.
 template <class Body>
 __global__ void __launch_bounds__(scan_threads)
     scan_kernel(const __grid_constant__ scan_lines<Body> a) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_backend.hpp - a CUDA device: memory, recorded graphs, launches.
-// It needs the CUDA Toolkit's headers and runtime library, but not its compiler: functions that
-// launch kernels are declared here and defined in kernels.cuh.
+// lamina/engine/cuda/device/device_backend.hpp - a CUDA device: its memory, captured graphs and
+// kernel launches. This header needs the headers and the runtime library of the CUDA Toolkit, but
+// not its compiler: functions that launch kernels are only declared here, and defined in
+// kernels.cuh.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,22 +20,23 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Device `number` of this machine. Work is done in the order of the calls, on one stream. Only one
-/// thread at a time may use it.
+/// CUDA device `number` of this computer. All work runs on one stream in the order of the calls.
+/// Only one host thread at a time may use an object.
 class device_backend : public device_graph {
  public:
-  using product_tile = tile_shape<64, 64, 16, 4>;  // of convolutions
+  using product_tile = tile_shape<64, 64, 16, 4>;  // tile of convolutions
   using sum_tile = sum_shape<32, 32>;
-  /// Threads per block for positions and lines, and per team that computes several rows.
+  /// block_threads: threads per block in cells(), lines() and elements(). row_threads: threads per
+  /// team that computes several rows.
   static constexpr int block_threads = 256, row_threads = block_threads;
-  /// Bytes of dynamic shared memory for the launch of a body: the compiler allocates at most 48 KB
-  /// statically.
+  /// Bytes of dynamic shared memory for the launch of a body; 0 if its shared memory fits in the 48
+  /// KB that the compiler can allocate statically.
   template <class Body>
   static constexpr std::size_t launch_memory = sizeof(typename Body::shared) > 48 * 1024
                                                    ? sizeof(typename Body::shared)
                                                    : 0;
 
-  /// Throws lamina::error if there is no driver, or no such device.
+  /// Throws lamina::error if there is no driver, or no device with this number.
   LAMINA_COLD explicit device_backend(int number = 0) : device_graph(number) {
     int devices = 0;
     const cudaError_t found = cudaGetDeviceCount(&devices);
@@ -55,15 +57,17 @@ class device_backend : public device_graph {
       const char* const value = std::getenv(name);
       return value != nullptr && value[0] == first;
     };
-    // The host waits for each launch, so that a failure names its operator.
+    // With LAMINA_CUDA_CHECK=1 the host waits for each launch, so that a failure names its
+    // operator.
     careful_ = begins_with("LAMINA_CUDA_CHECK", '1');
-    // A repeated step with the same rows is replayed as one graph.
+    // Repeated runs with the same rows are replayed as one graph, unless LAMINA_CUDA_GRAPHS=0.
     captures_ = !begins_with("LAMINA_CUDA_GRAPHS", '0') && !careful_;
   }
   device_backend(const device_backend&) = delete;
   device_backend& operator=(const device_backend&) = delete;
 
-  /// Records which group is launched next, for messages; the machine adds the layer.
+  /// Records the operator that is launched next, for error messages. The machine adds the name of
+  /// the layer.
   void begin_group(const call_context& site) { operator_ = site.schema().type; }
   void end_group() {
     if (careful_) check_group(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
@@ -92,7 +96,7 @@ class device_backend : public device_graph {
   static void algorithm_scratch(const Algorithm& a, std::size_t* bytes);
 
  protected:
-  /// Throws lamina::error that names the operator being launched and the call that failed.
+  /// Throws lamina::error with the operator that is being launched and the CUDA call that failed.
   [[noreturn]] LAMINA_COLD void fail_in_group(const char* call, const char* what) const {
     throw error(text() << "lamina: cuda: " << (operator_ != nullptr ? operator_ : "")
                        << (operator_ != nullptr ? ": " : "") << call << ": " << what);
@@ -106,7 +110,7 @@ class device_backend : public device_graph {
 
   bool careful_ = false;
   int processors_ = 1, block_memory_ = 0;
-  const char* operator_ = nullptr;  // whose group is being launched; null between groups
+  const char* operator_ = nullptr;  // the operator being launched; null between groups
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

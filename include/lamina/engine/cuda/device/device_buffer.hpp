@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_buffer.hpp - memory of a backend, and host memory for copies to
-// and from it.
+// lamina/engine/cuda/device/device_buffer.hpp - buffers in the memory of a backend, and host
+// buffers for copies to and from them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Throws lamina::error: the device does not have enough memory. `planned` is 0 if the request is
-/// not part of a plan.
+/// Throws lamina::error because the device does not have enough memory. Sizes are in bytes.
+/// `planned` is the total for the mini-batch, or 0 if the request is not part of a plan.
 [[noreturn]] LAMINA_COLD inline void fail_memory(std::size_t asked, std::size_t planned,
                                                  std::size_t in_use, std::size_t free,
                                                  std::size_t total) {
@@ -25,7 +25,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
                       << total << " are free");
 }
 
-/// During its lifetime the error of a failed allocation reports the total bytes of a plan.
+/// As long as an object lives, the error message of a failed allocation reports the total bytes of
+/// the memory plan.
 template <class Backend>
 class planned_memory {
  public:
@@ -38,8 +39,8 @@ class planned_memory {
   Backend& backend_;
 };
 
-/// Bytes that a backend allocates and releases, in device memory or, for copies, in host memory.
-/// They are aligned to 256 bytes and zero-initialised.
+/// A buffer that a backend allocates: in device memory or, with Staging, in host memory for copies.
+/// It is aligned to 256 bytes and zero-initialised.
 template <class Backend, bool Staging>
 class backend_buffer {
  public:
@@ -52,7 +53,8 @@ class backend_buffer {
   backend_buffer& operator=(const backend_buffer&) = delete;
   ~backend_buffer() { release(); }
 
-  /// Reserves memory; the old contents are lost. Returns whether the address has changed.
+  /// Reserves at least `bytes` bytes. If the buffer must grow, its contents are lost. Returns
+  /// whether the address has changed.
   bool reserve(std::size_t bytes) {
     if (bytes <= size_) return false;
     release();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_graph.hpp - captures the work of a run as a CUDA graph and
-// replays it.
+// lamina/engine/cuda/device/device_graph.hpp - captures the launches and copies of a run as a CUDA
+// graph and replays it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,25 +14,28 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Captures the work of a stream as a graph and replays it: one launch per run in place of one per
-/// kernel. With LAMINA_CUDA_GRAPHS=0 in the environment it launches each kernel directly.
+/// Captures the work of a stream as a graph and replays it, which takes one launch per run in place
+/// of one launch per kernel. With LAMINA_CUDA_GRAPHS=0 in the environment, kernels are launched
+/// directly.
 class device_graph : public device_memory {
  public:
-  /// Host memory for a copy that is being captured; it lives as long as the graph. Null if nothing
-  /// is being captured.
+  /// Returns host memory for a copy that is being captured; the memory lives as long as the graph.
+  /// Returns null if no capture is in progress.
   void* staging_of_graph(std::size_t bytes) {
     if (!capturing_) return nullptr;
     kept_.reserve(kept_.size() + 1);
     kept_.push_back(allocate_staging(bytes));
     return kept_.back();
   }
-  /// Does the work. The second call with an equal key captures it, and later calls launch the
-  /// graph: the launches must depend on the key alone.
+  /// Runs `work`. The first call with a key runs it directly, the second call captures it as a
+  /// graph, and later calls launch the graph. So the launches of `work` must depend only on the
+  /// key.
   template <class Work>
   void replay(std::string_view key, Work&& work) {
     use();
     if (!captures_) return work();
-    // The work calls forget() if it moves memory, so find() is called again.
+    // `work` calls forget() if it moves memory, which invalidates entries. So find() is called
+    // again after it.
     if (!find(key).seen) {
       work();
       find(key).seen = true;
@@ -56,13 +59,13 @@ class device_graph : public device_memory {
     }
     check_call(cudaGraphLaunch(find(key).graph, stream_), "cudaGraphLaunch");
   }
-  /// Does work that is never replayed.
+  /// Runs work that is never captured.
   template <class Work>
   void once(Work&& work) {
     use();
     work();
   }
-  /// Drops all graphs, because memory that they use has moved.
+  /// Drops all graphs. Call it when memory that they use has moved.
   void forget() noexcept {
     for (captured& c : captured_) {
       if (c.graph != nullptr) cudaGraphExecDestroy(c.graph);
@@ -89,7 +92,7 @@ class device_graph : public device_memory {
   LAMINA_COLD captured& find(std::string_view key) {
     for (captured& c : captured_)
       if (c.key == key) return c;
-    // Keys that were never repeated are removed first.
+    // If there are too many entries, those without a graph are removed first.
     if (captured_.size() >= most_captured)
       std::erase_if(captured_, [](const captured& c) { return c.graph == nullptr; });
     if (captured_.size() >= most_captured) forget();
@@ -98,7 +101,7 @@ class device_graph : public device_memory {
     return c;
   }
   void release_kept(std::vector<void*>& kept) noexcept {
-    // A graph that has been launched may still copy from it.
+    // A launched graph may still copy from this memory.
     if (!kept.empty() && cudaStreamSynchronize(stream_) != cudaSuccess) cudaGetLastError();
     for (void* const p : kept) release_staging(p);
     kept.clear();
@@ -128,7 +131,7 @@ class device_graph : public device_memory {
 
   bool capturing_ = false;
   std::vector<captured> captured_;
-  std::vector<void*> kept_;  // of the graph that is being captured
+  std::vector<void*> kept_;  // host memory of the graph being captured
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

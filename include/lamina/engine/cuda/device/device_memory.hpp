@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/device_memory.hpp - the stream of a CUDA device, memory of the device
-// and of the host, and copies between them.
+// lamina/engine/cuda/device/device_memory.hpp - the stream of a CUDA device, allocation of device
+// and host memory, and copies between them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstring>
 
-// A test may have included another header in its place.
+// A test may have included a substitute for this header before.
 #if !defined(CUDART_VERSION)
 #include <cuda_runtime_api.h>
 #endif
@@ -19,13 +19,13 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The runtime's message for a failed call. This also clears the error, which a later launch would
-/// report otherwise.
+/// Returns the CUDA runtime's message for a failed call. Also clears the error, because a later
+/// launch would report it again.
 LAMINA_COLD inline const char* failure_text(cudaError_t found) {
   cudaGetLastError();
   return cudaGetErrorString(found);
 }
-/// Throws lamina::error naming the call when it failed.
+/// Throws lamina::error with the name of the failed call.
 LAMINA_COLD inline void fail_call(cudaError_t found, const char* call) {
   throw error(text() << "lamina: cuda: " << call << ": " << failure_text(found));
 }
@@ -33,7 +33,8 @@ inline void check_call(cudaError_t found, const char* call) {
   if (found != cudaSuccess) fail_call(found, call);
 }
 
-/// One stream of a device, memory of the device and of the host, and copies in the stream's order.
+/// One stream of a device; allocates device and host memory and copies between them in the order of
+/// the stream.
 class device_memory {
  public:
   device_memory(const device_memory&) = delete;
@@ -41,7 +42,7 @@ class device_memory {
 
   int number() const { return number_; }
   cudaStream_t stream() const { return stream_; }
-  /// Makes this device the current one of the calling thread.
+  /// Makes this device the current device of the calling thread.
   void use() { check_call(cudaSetDevice(number_), "cudaSetDevice"); }
   void* allocate(std::size_t bytes) {
     use();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/kernels.cuh - the kernels that run bodies, and their launches.
+// lamina/engine/cuda/device/kernels.cuh - the CUDA kernels that run the bodies of engine/cuda/body,
+// and their launches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +9,8 @@
 
 #include <lamina/engine/cuda/device/device_backend.hpp>
 
-// clang knows __grid_constant__ from its version 20 on; kernels without it are correct.
+// clang before version 20 does not know __grid_constant__ and warns; kernels are correct without
+// it.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wunknown-attributes"
@@ -52,7 +54,7 @@ __global__ void __launch_bounds__(device_backend::block_threads)
     Body::run(a, i);
 }
 
-/// Blocks of a kernel that one multiprocessor runs at the same time.
+/// Returns how many blocks of a kernel one multiprocessor can run at the same time.
 template <class Kernel>
 int resident_blocks(Kernel* kernel, int threads, std::size_t launch_memory = 0) {
   int blocks = 0;
@@ -68,7 +70,8 @@ inline unsigned blocks_for(std::int64_t work, int each, std::int64_t most) {
 
 }  // namespace detail
 
-/// Launches a grid as wide as the rows and as high as the device can run at the same time.
+/// Runs a body for all packs of a matrix. The grid is as wide as a row, and as high as needed or as
+/// the device can run at the same time, whichever is less.
 template <class Body>
 void device_backend::cells(const typename Body::arguments& g) {
   static const int resident = detail::resident_blocks(&detail::cell_kernel<Body>, block_threads);
@@ -92,7 +95,7 @@ void device_backend::teams(const typename Body::arguments& g) {
   if (teams == 0) return;
   constexpr std::size_t bytes = launch_memory<Body>;
   const auto kernel = &detail::team_kernel<Body>;
-  // The attribute must be set for each device.
+  // The attribute applies to the current device only, so it is set before each launch.
   if constexpr (bytes > 0)
     check_call(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes)),
@@ -103,7 +106,7 @@ void device_backend::teams(const typename Body::arguments& g) {
   check_launch();
 }
 
-/// One warp per line, or one block per line if lines are long.
+/// Runs a body with one warp per line, or with one block per line if lines are longer than 1024.
 template <class Body>
 void device_backend::lines(const typename Body::arguments& a) {
   const auto blocks = [&](int each) {
@@ -119,7 +122,7 @@ void device_backend::lines(const typename Body::arguments& a) {
   check_launch();
 }
 
-/// One thread per element.
+/// Runs a body with one thread per element.
 template <class Body>
 void device_backend::elements(const typename Body::arguments& a) {
   static const int resident = detail::resident_blocks(&detail::element_kernel<Body>, block_threads);

@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// A device with the matrix arithmetic of a place.
+/// A CUDA device that multiplies matrices in the arithmetic of a place.
 template <class Arithmetic>
 using place_backend = cublaslt_backend<device_backend, Arithmetic>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/serial_backend.hpp - runs bodies on the host in plain loops; it
-// computes the numbers that control loops and branches.
+// lamina/engine/cuda/device/serial_backend.hpp - runs the bodies of kernels on the host in plain
+// loops, for the numbers that control loops and branches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The part of a backend that kernels of single numbers need, over host memory.
+/// A backend over host memory with only the functions that kernels of single numbers need.
 struct serial_backend {
   template <class Body>
   void lines(const typename Body::arguments& a) {

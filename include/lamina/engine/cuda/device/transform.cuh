@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/device/transform.cuh - transformations of arrays on the device, by Thrust.
+// lamina/engine/cuda/device/transform.cuh - runs the algorithms fill, sequence and tabulate of
+// algorithms.hpp on the device by Thrust.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,16 +18,17 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda::algorithm {
 
-/// An allocator for Thrust that always fails: the algorithms below need no temporary storage, and
-/// one that did would fail here before it asked the driver for memory.
+/// An allocator for Thrust that always fails. The algorithms below need no temporary storage; if
+/// one did, it would fail here instead of asking the driver for memory.
 struct no_memory {
   using value_type = char;
   char* allocate(std::ptrdiff_t) { throw std::bad_alloc(); }
   void deallocate(char*, std::size_t) {}
 };
 
-/// Calls f(policy). `par_nosync` omits the wait at the end of algorithms that return nothing from
-/// the device, as these do, so a graph may record them.
+/// Calls f(policy) with a Thrust execution policy on the stream. `par_nosync` omits the final wait
+/// of algorithms that return no value from the device, as all of these do. So a CUDA graph may
+/// capture them.
 template <class F>
 cudaError_t by_thrust(cudaStream_t stream, const F& f) {
   no_memory memory;

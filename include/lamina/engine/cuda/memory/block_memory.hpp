@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/block_memory.hpp - the memory that programs with loops and branches
-// need in addition on a device: numbers on the host, arrays of tensors, arrays of rows that
-// operators make.
+// lamina/engine/cuda/memory/block_memory.hpp - additional memory for programs with loops and
+// branches on a device: numbers in host memory, tensor arrays, and arrays whose rows are made by
+// operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,13 +16,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Host numbers that are copied to a device asynchronously; each keeps a separate address until the
-/// run is over.
+/// Copies host numbers to a device asynchronously. The numbers are first copied to staging memory;
+/// each keeps a separate address there until the run ends, so the caller may change its own copy at
+/// once.
 template <class Backend>
 class sent_numbers {
  public:
   explicit sent_numbers(Backend& b) : backend_(b) {}
-  /// Releases the sent numbers. Call it when all copies are done.
+  /// Releases the staging memory of all sent numbers. Call it when all copies are done.
   void clear() { chunk_ = used_ = 0; }
   void send(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
@@ -51,7 +52,8 @@ class sent_numbers {
   std::size_t chunk_ = 0, used_ = 0;
 };
 
-/// Numbers, tables and arrays of one machine.
+/// The host numbers, rank tables and tensor arrays of one machine, and the memory of rows that
+/// operators make.
 template <class P, class Backend>
 class block_memory {
  public:
@@ -76,7 +78,7 @@ class block_memory {
   /// The host addresses of arguments; null for arguments that only the device has.
   float* const* on_host() const { return on_host_; }
 
-  /// Reserves memory for the rank table that group g makes, if it makes one: one row per sequence.
+  /// Reserves memory for the rank table that group g makes, if any: one row per sequence.
   void make_ranks(int g, const int* rows) {
     const int n = known::table.made_ranks[g];
     if (n < 0) return;
@@ -86,15 +88,16 @@ class block_memory {
                      static_cast<std::size_t>(table.width) / 2);
     set_rank_addresses(n, ranks_[n].data());
   }
-  /// Sets the addresses of the numbers that a frame keeps to words of the frame.
+  /// Sets the host addresses of the numbers that the frames of a loop keep to words of one frame's
+  /// head.
   void set_own_addresses(int loop, std::uintptr_t* words) {
     const list_range r = known::table.frames[loop];
     for (int i = r.first; i < r.first + r.count; ++i)
       on_host_[known::table.frame_numbers[i].argument] =
           reinterpret_cast<float*>(words + known::table.frame_numbers[i].word);
   }
-  /// Copies the rank tables that a frame keeps to the frame's memory (`push` allocates floats) when
-  /// its iteration ends, ...
+  /// Copies the rank tables that the frames of a loop keep to the memory of one frame; `push`
+  /// allocates floats there. Called when the iteration ends.
   template <class Push>
   void keep_own(int loop, std::uintptr_t* words, const Push& push) {
     for (int n = 0; n < known::table.ranks_count; ++n) {
@@ -104,7 +107,8 @@ class block_memory {
       words[known::table.ranks[n].word] = reinterpret_cast<std::uintptr_t>(to);
     }
   }
-  /// ... and reads them from there when its gradient begins.
+  /// Lets the rank tables refer to the copies that keep_own() made. Called when the gradient of the
+  /// iteration begins.
   void restore_own(int loop, const std::uintptr_t* words) {
     for (int n = 0; n < known::table.ranks_count; ++n)
       if (known::table.ranks[n].loop == loop)
@@ -112,14 +116,15 @@ class block_memory {
   }
 
   void begin_run() { sent_.clear(); }
-  /// Copies numbers to the device; the caller may change them at once.
+  /// Copies numbers to the device asynchronously. The caller may change them at once.
   void send(void* to, const void* from, std::size_t bytes) {
     void* const kept = bytes > 0 ? backend_.staging_of_graph(bytes) : nullptr;
     if (kept == nullptr) return sent_.send(to, from, bytes);
     std::memcpy(kept, from, bytes);
     backend_.upload(to, kept, bytes);
   }
-  /// Memory for the sequence offsets of a domain that is not fed, on the host and on the device.
+  /// make_offsets() returns host memory, offsets_on_device() device memory for the sequence offsets
+  /// of a domain that is not fed.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& made = host_offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -132,8 +137,8 @@ class block_memory {
     return reinterpret_cast<int*>(made.data());
   }
 
-  /// Reserves memory for the rows of a domain that is not fed; returns whether its arrays have
-  /// moved.
+  /// Reserves memory for `rows` rows of `width` floats of a domain that is not fed. Returns whether
+  /// its arrays have moved.
   bool grow(int domain, int rows, int width) {
     int& capacity = capacity_[domain];
     if (rows <= capacity) return false;
@@ -151,7 +156,8 @@ class block_memory {
   }
   int capacity(int domain) const { return capacity_[domain]; }
 
-  /// Sends the values that the host computed in a group to the device, if a kernel reads them.
+  /// Sends the host values among arguments `first` to `end` to the device, if a kernel reads them
+  /// there.
   void send(int first, int end, float* const* on_device) {
     for (int a = first; a < end; ++a)
       if (known::table.sent[a]) {
@@ -170,7 +176,7 @@ class block_memory {
 
   Backend& backend_;
   std::vector<device_tensor_array<Backend>> arrays_;
-  std::vector<device_buffer<Backend>> made_;  // by domain: arenas of those that are not fed
+  std::vector<device_buffer<Backend>> made_;  // by domain: memory of rows that are not fed
   std::vector<device_buffer<Backend>> offsets_;
   std::vector<int> host_offsets_[domains];
   std::vector<std::int64_t> ranks_[at_least_one(known::table.ranks_count)];
@@ -181,7 +187,7 @@ class block_memory {
 };
 
 namespace detail {
-/// The memory of a program without blocks.
+/// Takes the place of block_memory in programs without loops and branches.
 struct no_block_memory {
   template <class Backend>
   explicit no_block_memory(Backend&) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/data_range.hpp - the layout of the data of a mini-batch and of its
-// sequence offsets in one range of memory, which the host fills and copies to the device.
+// lamina/engine/cuda/memory/data_range.hpp - the layout of a mini-batch in one range of memory: its
+// data and its sequence offsets. The host fills the range and copies it to the device at once.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The offsets of all data that are copied to the device for a run of program P; they depend on the
-/// numbers of rows.
+/// The byte offsets in the range of all data and sequence offsets of a run of program P. They
+/// depend on the numbers of rows.
 template <class P>
 class data_range {
  public:
@@ -30,11 +30,11 @@ class data_range {
   std::size_t size() const { return size_; }
   std::size_t data(int i) const { return data_[i]; }
   std::size_t offsets(int domain) const { return offsets_[domain]; }
-  /// Whether a domain has sequences that are fed.
+  /// Whether a domain has sequences whose offsets are fed.
   static constexpr bool has_offsets(int domain) { return layout.parent[domain] != 0; }
 
-  /// Copies the data that are `given` (one bit each), and all sequence offsets, to the range at
-  /// `to`.
+  /// Copies all sequence offsets, and the data in the bit mask `given` (one bit per data variable),
+  /// to the range at `to`.
   void gather(char* to, unsigned long long given, const int* rows, const void* const* data,
               const int* const* offsets) const {
     for (int i = 0; i < data_count; ++i)
@@ -43,7 +43,8 @@ class data_range {
         std::memcpy(to + data_[i], data[i], n);
     for (int d = batch::domain; d < domains; ++d) {
       if (!has_offsets(d)) continue;
-      // A part of a mini-batch points into the offsets of the whole one.
+      // The subtraction makes offsets start at 0: for a part of a mini-batch, `from` points into
+      // the offsets of the whole mini-batch.
       int* const at = reinterpret_cast<int*>(to + offsets_[d]);
       const int* const from = offsets[d];
       for (int i = 0; i <= rows[layout.parent[d]]; ++i)
@@ -51,12 +52,12 @@ class data_range {
     }
   }
 
-  /// Every array is aligned to 256 bytes.
+  /// Rounds a size up to a multiple of 256 bytes, the alignment of every array.
   static constexpr std::size_t aligned(std::size_t n) { return (n + 255) / 256 * 256; }
 
  private:
-  /// Bytes per row and the domain of each data variable. By domain: the parent domain, whose rows
-  /// its sequences belong to, if the sequences are fed, or 0.
+  /// By data variable: its bytes per row and its domain. By domain (`parent`): the parent domain,
+  /// which has one row per sequence, if the sequences are fed; otherwise 0.
   struct sizes {
     int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
     int parent[domains];
@@ -94,7 +95,8 @@ class data_range {
   std::size_t size_ = 0;
 };
 
-/// By domain of a plan's program: floats per row, and whether its rows are fed.
+/// By domain of a plan's program: the floats per row that all arrays need together, and whether the
+/// rows are fed.
 template <int Domains>
 struct domain_sizes {
   int width[Domains];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/device_scalars.hpp - reads numbers from device memory to the host.
+// lamina/engine/cuda/memory/device_scalars.hpp - copies single numbers from device memory to the
+// host.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Reads numbers from a device and waits for them.
+/// Copies numbers from a device to the host and waits until they arrive.
 template <class Backend>
 class device_scalars {
  public:
@@ -27,8 +28,8 @@ class device_scalars {
     backend_.wait();
     std::memcpy(to, read_.data(), bytes);
   }
-  /// The host's copy of a counter on the device that no kernel changes during a run; it is read
-  /// once per run.
+  /// Returns the host's copy of the counter at device address `at`, which no kernel changes during
+  /// a run. It is read from the device once per run.
   std::int64_t& count(const void* at) {
     for (auto& [of, n] : counts_)
       if (of == at) return n;

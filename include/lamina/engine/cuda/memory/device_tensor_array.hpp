@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/device_tensor_array.hpp - frames and arrays of tensors in
-// device memory.
+// lamina/engine/cuda/memory/device_tensor_array.hpp - device memory for frames and tensor arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Device memory for a stack. The host knows all addresses in it.
+/// A chunk of device memory for a frame_stack. The host computes all addresses in it.
 template <class Backend>
 class device_chunk {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/fed_data.hpp - the mini-batch of a run on a device.
+// lamina/engine/cuda/memory/fed_data.hpp - the memory of the fed mini-batch on the host and on a
+// device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The arguments of a schedule that are data.
+/// Lists the arguments of a schedule that are fed data.
 template <class Schedule>
 struct data_arguments {
   static constexpr int count = [] {
@@ -31,8 +32,8 @@ struct data_arguments {
   }();
 };
 
-/// The mini-batch of program P: gathered in one range of host memory, copied to one range on
-/// the device.
+/// The mini-batch of program P. The data are gathered in one range of host memory and copied to one
+/// range of device memory.
 template <class P, class Schedule, class Backend>
 class fed_data {
  public:
@@ -41,12 +42,12 @@ class fed_data {
 
   explicit fed_data(Backend& b) : backend_(b), gathered_(b), on_device_(b) {}
 
-  /// Lays out the range for these rows; returns its bytes.
+  /// Lays out the range for these numbers of rows. Returns its size in bytes.
   std::size_t bind(const int* rows) {
     range_ = range_type(rows);
     return range_.size();
   }
-  /// Reserves memory for the range; returns whether the memory has moved.
+  /// Reserves host and device memory for the range. Returns whether either has moved.
   bool reserve() {
     const bool moved = gathered_.reserve(range_.size());
     return on_device_.reserve(range_.size()) || moved;
@@ -54,8 +55,8 @@ class fed_data {
   float* address(int data) const {
     return reinterpret_cast<float*>(on_device_.data() + range_.data(data));
   }
-  /// Sets the addresses of data among the arguments of the schedule, and, by domain, the addresses
-  /// of the fed sequence offsets.
+  /// Sets the device addresses of the arguments that are data, and of the fed sequence offsets of
+  /// each domain.
   void place(float** arguments, const int** offsets) const {
     using fed = data_arguments<Schedule>;
     for (int n = 0; n < fed::count; ++n)
@@ -68,7 +69,8 @@ class fed_data {
         offsets[d] = reinterpret_cast<const int*>(on_device_.data() + range_.offsets(d));
   }
 
-  /// Gathers the data that are `given` (one bit each) on the host.
+  /// Copies the data in the bit mask `given` (one bit per data variable), and all fed sequence
+  /// offsets, to the host range.
   void gather(unsigned long long given, const int* rows, const void* const* data,
               const int* const* offsets) {
     range_.gather(gathered_.data(), given, rows, data, offsets);

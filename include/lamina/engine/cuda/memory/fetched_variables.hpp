@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/memory/fetched_variables.hpp - host copies of the device arrays that a caller
-// fetches.
+// fetches after a run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,14 +13,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Each variable has a separate copy, found by its memory slot, so a caller may use several at the
-/// same time.
+/// Keeps a separate host copy per variable, found by its memory slot, so a caller may use several
+/// variables at the same time.
 template <class Backend>
 class fetched_variables {
  public:
   explicit fetched_variables(Backend& b) : backend_(b) {}
 
-  /// Copies an array to the host.
+  /// Copies an array to the host, waits, and returns the address of the copy.
   LAMINA_COLD float* fetch(memory_slot slot, const float* from, std::size_t bytes) {
     staging_buffer<Backend>& to = copy_of(slot);
     to.reserve(bytes < sizeof(float) ? sizeof(float) : bytes);
@@ -28,8 +28,8 @@ class fetched_variables {
     backend_.wait();
     return reinterpret_cast<float*>(to.data());
   }
-  /// Copies a variable back to the device: from the copy that fetch() returned, or from `from`,
-  /// another host address.
+  /// Copies a variable back to the device. The source is the host address `from` or, if that is
+  /// null, the copy that fetch() returned.
   LAMINA_COLD void store(memory_slot slot, const float* from, float* to, std::size_t bytes) {
     backend_.upload(to, from != nullptr ? static_cast<const void*>(from) : copy_of(slot).data(),
                     bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/memory/fixed_memory.hpp - device memory whose address does not depend on the
-// number of rows: constants, the seed, the report of a run, variables with a fixed address.
+// number of rows: constants, the seed, the fault word that reports errors, and variables with a
+// fixed address.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +20,9 @@
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
-/// Floats of the fixed variables of a plan up to the last scalar that a caller may fetch after a
-/// run, such as a cost or a metric; 0 if they are too many to copy after each run.
+/// Returns how many floats of the fixed variables are copied to the host after each run. They
+/// include every scalar with a fixed address that a caller may fetch, such as a cost or a metric.
+/// Returns 0 if they are too many to copy after each run.
 template <class P>
 constexpr int find_result_floats() {
   constexpr int most = 1 << 14;
@@ -35,12 +37,13 @@ constexpr int find_result_floats() {
 }
 }  // namespace detail
 
-/// The fixed memory of program P, and the host's copy of the numbers that the host sets.
+/// The fixed memory of program P, and the host copies of what is uploaded before a run and
+/// downloaded after it.
 template <class P, class Backend>
 class fixed_memory {
  public:
   static constexpr int constants_count = plan<P>::lowered.count.constants;
-  /// Floats of variables that are copied to the host with the report of each run.
+  /// Floats of variables that are copied to the host after each run, together with the fault word.
   static constexpr int result_floats = detail::find_result_floats<P>();
 
   LAMINA_COLD explicit fixed_memory(Backend& b)
@@ -52,9 +55,9 @@ class fixed_memory {
     for (int i = 0; i < constants_count; ++i) constants()[i] = constant_table<P>::table.of[i];
   }
 
-  /// The constants on the host, until they are uploaded.
+  /// The host copy of the constants, which upload() sends to the device.
   float* constants() { return reinterpret_cast<float*>(numbers_.data()); }
-  /// Starts a run with this seed and without a fault.
+  /// Sets the seed and clears the fault word, for the next upload.
   void begin_run(std::uint64_t seed) {
     const fault_word none = no_fault;
     std::memcpy(numbers_.data() + seed_offset, &seed, sizeof(seed));
@@ -63,7 +66,8 @@ class fixed_memory {
   }
   std::size_t bytes_on_device() const { return on_device_.size(); }
   void upload() { backend_.upload(on_device_.data(), numbers_.data(), numbers_bytes); }
-  /// Copies the report of a run to the host. It is valid after the host has waited for the run.
+  /// Copies the fault word and the result variables of a run to the host. The copies are valid
+  /// after the host has waited for the device.
   void download_results() { backend_.download(results_.data(), fault(), results_bytes); }
   fault_word found_fault() {
     fault_word f;
@@ -71,8 +75,8 @@ class fixed_memory {
     knows_results_ = f == no_fault;
     return f;
   }
-  /// The host copy of a variable after the last run; null if it is not part of the report, or if
-  /// the device may have changed it since.
+  /// The host copy of a variable after the last run. Null if the variable is not copied after each
+  /// run, or if the device may have changed it since.
   float* result(memory_slot of, std::size_t bytes) {
     const bool came = of.space == memory_space::fixed &&
                       static_cast<std::size_t>(of.offset) * sizeof(float) + bytes <=
@@ -82,7 +86,7 @@ class fixed_memory {
   }
   void forget_results() { knows_results_ = false; }
 
-  // On the device:
+  // Addresses in device memory:
   float* constant(int i) const { return at<float>(0) + i; }
   const std::uint64_t* seed() const { return at<const std::uint64_t>(seed_offset); }
   fault_word* fault() const { return at<fault_word>(fault_offset); }

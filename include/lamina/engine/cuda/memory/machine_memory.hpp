@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/machine_memory.hpp - the arrays of a machine in device memory, and the
-// address of every argument of its schedule.
+// lamina/engine/cuda/memory/machine_memory.hpp - allocates the arrays of a machine in device
+// memory, and sets the address of every argument of its schedule.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,9 +23,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Constants, the seed and variables with a fixed address share one allocation, which stays for the
-/// machine's life. Data have a separate range, and arrays with rows are in an arena; both are
-/// reallocated only when the number of rows grows.
+/// The device memory of one machine. Constants, the seed and variables with a fixed address share
+/// one allocation that lives as long as the machine. Fed data have a second allocation, and arrays
+/// with rows a third, the arena. Both are reallocated only when the number of rows grows.
 template <class P, class Backend>
 class machine_memory {
  public:
@@ -47,7 +47,8 @@ class machine_memory {
         fetched_(b),
         blocks_(b),
         selected_(b) {
-    // The memory that groups need depends on the number of rows.
+    // Sets the addresses of sparse gradients already here, because the scratch size of a group may
+    // read their numbers of rows.
     if constexpr (selects_rows)
       for (int a = 0; a < schedule::arguments; ++a)
         if (schedule::table.slot_of[a].space == memory_space::rows)
@@ -81,7 +82,7 @@ class machine_memory {
     return {rows_,     offsets_, first_row_, fixed_.seed(), fixed_.fault(),
             scratch(), nullptr,  &reader_,   host_offsets_};
   }
-  /// The call of group g.
+  /// Returns the call of group g: its arguments and the data of the run.
   call_context site(int g, const run_context& state) const {
     const auto& e = schedule::table.entries[g];
     return {schedule::program,
@@ -92,7 +93,8 @@ class machine_memory {
             g,
             on_host(e.first_argument)};
   }
-  /// Groups run one after the other: the largest part of the scratch memory serves all of them.
+  /// Returns the floats of scratch memory that a run needs: the maximum over all groups, because
+  /// groups run one after the other and share the memory.
   std::ptrdiff_t needed_scratch(const int* rows) const {
     const run_context at{rows, offsets_, first_row_, nullptr, nullptr, nullptr};
     std::ptrdiff_t most = 0;
@@ -101,8 +103,8 @@ class machine_memory {
         most = (std::max)(most, needs(site(g, at)));
     return most;
   }
-  /// Sets the rows of each domain, and the offsets of its sequences on the host, or null. Returns
-  /// whether all arguments must be bound again.
+  /// Sets the number of rows and the host sequence offsets (or null) of each fed domain. Returns
+  /// whether bind() must assign the addresses of all arguments again.
   bool set_rows(const int* rows, const int* const* offsets) {
     bool same = fits_;
     for (int d = batch::domain; d < domains; ++d) {
@@ -113,11 +115,12 @@ class machine_memory {
     }
     return !same;
   }
-  /// Assigns memory to every array.
+  /// Assigns memory to every array, for the numbers of rows that set_rows() set.
   void bind() {
     fits_ = false;
     index_range_.require(layout.fed, rows_);
-    // There is no memory yet, but the needed size depends on the rows alone.
+    // The scratch size is computed before memory is assigned; it depends only on the numbers of
+    // rows.
     bool moved = select_rows();
     const std::ptrdiff_t scratch = needed_scratch(rows_);
     std::size_t end = 0;
@@ -134,11 +137,11 @@ class machine_memory {
     scratch_at_ = end;
     end += aligned(static_cast<std::size_t>(scratch) * sizeof(float));
     const planned_memory planned(backend_, fixed_.bytes_on_device() + fed_.bind(rows_) + end);
-    // Recorded graphs contain addresses of the old memory.
+    // Drops the captured graphs if memory has moved, because they contain old addresses.
     moved = fed_.reserve() || moved;
     if (arena_.reserve(end) || moved) backend_.forget();
-    // Memory beyond that of the fed rows serves all groups, so it must suffice for more fed rows
-    // too.
+    // Once more_scratch_ exists, all groups use it in place of the scratch memory in the arena. So
+    // it must grow with the fed rows too.
     if constexpr (has_blocks)
       if ((more_scratch_.data() != nullptr || moves_) && reserve_more_scratch()) backend_.forget();
     set_addresses();
@@ -146,17 +149,18 @@ class machine_memory {
     bound_ = fits_ = true, moves_ = false;
   }
   void feed(int data, const void* values) { feeds_[data] = values; }
-  /// The address of data of the mini-batch on the device.
+  /// The device address of data variable `data` of the mini-batch.
   const void* fed_data(int data) const { return fed_.address(data); }
-  /// Binds the memory again during a run, after the rows of fed domains have changed in rows(); the
-  /// contents of the arena are lost.
+  /// Assigns memory again during a run, after the caller has changed the rows of fed domains by
+  /// rows(). The contents of the arena are lost.
   void bind_rows() {
-    backend_.wait();  // after this no kernel reads memory that moves
+    backend_.wait();  // so no kernel still reads memory that moves
     bind();
     for (int d = batch::domain; d < domains; ++d)
       if (layout.fed[d]) send_inverse_rows(d);
   }
-  /// Copies a mini-batch that was bound and fed during a run; the device is idle then.
+  /// Copies a mini-batch that was bound and fed during a run to the device. The device must be
+  /// idle.
   void take_minibatch() {
     fed_.gather(~0ull, rows_, feeds_, host_offsets_);
     fed_.set_offsets(offsets_);
@@ -171,7 +175,7 @@ class machine_memory {
     if constexpr (has_blocks) blocks_.begin_run();
     fixed_.begin_run(seed);
   }
-  /// Gathers data and seed in the host memory from which they are copied to the device.
+  /// Writes the data and the seed to the host memory from which upload() copies them to the device.
   void stage(unsigned long long given, std::uint64_t seed) {
     begin_run(seed);
     fed_.gather(given, rows_, feeds_, host_offsets_);
@@ -190,8 +194,8 @@ class machine_memory {
     s.allocator = allocator;
     return s;
   }
-  /// Sets the rows of a domain that is not fed; allocates only if the number exceeds all earlier
-  /// ones.
+  /// Sets the number of rows of a domain that is not fed. Allocates memory only if it exceeds the
+  /// capacity for rows of this domain.
   void make_rows(int domain, int rows) {
     index_range_.require(domain, rows);
     const planned_memory planned(backend_, fixed_.bytes_on_device() + arena_.size());
@@ -207,7 +211,7 @@ class machine_memory {
     host_offsets_[domain] = made;
     return made;
   }
-  /// Copies the sequence offsets of such a domain from the host to the device.
+  /// Copies the sequence offsets of a domain from the host to the device.
   void send_offsets(int domain) {
     const std::size_t bytes =
         static_cast<std::size_t>(rows_[schedule::program.domains[domain].parent] + 1) * sizeof(int);
@@ -223,16 +227,17 @@ class machine_memory {
     return found;
   }
 
-  /// The numbers that a run receives, and those that it reports.
+  /// The memory of constants, seed, fault word and variables with a fixed address.
   auto& fixed() { return fixed_; }
 
-  /// Copies a variable to the host in its layout on the device.
+  /// Copies a variable to the host, in the same layout as on the device. Returns the address of the
+  /// copy.
   LAMINA_COLD float* fetch(const variable_layout& v) {
     if (float* const found = fixed_.result(v.slot, bytes_of(v))) return found;
     const float* const from = address_of(v.slot);
     return from == nullptr ? nullptr : fetched_.fetch(v.slot, from, bytes_of(v));
   }
-  /// Copies a variable that fetch() returned back to the device.
+  /// Copies a variable that fetch() returned, and the caller may have changed, back to the device.
   LAMINA_COLD void store(const variable_layout& v) {
     const std::size_t bytes = bytes_of(v);
     fetched_.store(v.slot, fixed_.result(v.slot, bytes), address_of(v.slot), bytes);
@@ -286,7 +291,8 @@ class machine_memory {
 
  private:
   static machine_memory& of(void* self) { return *static_cast<machine_memory*>(self); }
-  /// By domain: the fed rows, or the capacity for rows that operators make.
+  /// Computes for each domain the number of rows for which memory is reserved: the fed rows, or the
+  /// capacity for rows that operators make.
   void find_capacities(int* most) const {
     for (int d = 0; d < domains; ++d) {
       most[d] = rows_[d];
@@ -294,13 +300,13 @@ class machine_memory {
         if (!layout.fed[d]) most[d] = blocks_.capacity(d);
     }
   }
-  /// Reserves scratch memory for the current rows; returns whether it has moved.
+  /// Reserves scratch memory for the rows of find_capacities(). Returns whether it has moved.
   bool reserve_more_scratch() {
     int most[domains];
     find_capacities(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
-  bool select_rows() {  // reserves memory for sparse gradients; returns whether it has moved
+  bool select_rows() {  // reserves memory for sparse gradients, returns whether it moved
     if constexpr (selects_rows) {
       int most[domains];
       find_capacities(most);
@@ -334,8 +340,8 @@ class machine_memory {
     return static_cast<std::size_t>(operator_call::rows_of(rows_, v.rows)) *
            static_cast<std::size_t>(v.stride) * static_cast<std::size_t>(size_of(v.type));
   }
-  // The address of arrays without rows, which have no memory: null would mean that the argument is
-  // absent.
+  // A dummy address for arrays that have no memory because they have no rows yet. A null pointer
+  // would mean that the argument is absent.
   float* nowhere() const { return fixed_.constant(0); }
   float* in_arena(std::size_t offset) const {
     return reinterpret_cast<float*>(arena_.data() + offset);
@@ -364,9 +370,10 @@ class machine_memory {
                                            no_selected_rows>
       selected_;
   index_range_check<schedule, domains> index_range_;
-  bool bound_ = false;  // all arguments have had addresses
-  // State that a failed allocation leaves for the next run: whether there is memory for the rows
-  // that were set, and whether dynamic rows move to a new allocation that is not yet complete.
+  bool bound_ = false;  // whether all arguments have been given addresses once
+  // These flags let the next run recover from a failed allocation. fits_: there is memory for the
+  // rows that were set. moves_: the rows that operators make are moving to a new allocation, and
+  // the addresses of arguments have not been updated yet.
   bool fits_ = false, moves_ = false;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/memory/selected_rows.cuh - sparse gradients on a device: only some rows are
-// stored.
+// lamina/engine/cuda/memory/selected_rows.cuh - sparse gradients on a device: only the rows of a
+// table that a mini-batch used are stored.
 //
-// The host knows an upper bound of the number of rows: the count of the numbers that choose them,
-// which is known before a run. So their memory is reserved like all other memory, and launches stay
-// the same.
+// The host knows an upper bound of the number of stored rows before a run: the count of the indices
+// that select them. So memory is reserved like all other memory, and the launches do not depend on
+// the values of the indices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,21 +19,23 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Rows of a table by their numbers, as arguments of kernels: `numbers` in ascending order, and in
-/// `values` the row of each number. The first of equal numbers has the sum of their rows; the
-/// others have zeros and are ignored, as is a number that is not a row of the table.
+/// A sparse gradient as an argument of kernels. `numbers` holds the indices of the stored rows in
+/// ascending order, `values` the row of each index. If an index occurs several times, its first
+/// entry holds the sum of its rows; the other entries hold zeros and are ignored. An index outside
+/// of the table is ignored too.
 struct selected_rows_view {
   int* numbers;
   float* values;
   std::ptrdiff_t stride;
   int count;
-  int entries;  // rows of the table
+  int entries;  // number of rows of the table
 
-  /// Whether the i-th entry is a row of the table and the first one of its number.
+  /// Whether entry i must be used: its index is in the table, and it is the first entry of this
+  /// index.
   LAMINA_INLINE LAMINA_FN bool counts(int i) const {
     return numbers[i] < entries && (i == 0 || numbers[i - 1] != numbers[i]);
   }
-  /// The position of the row of a number, or -1.
+  /// Returns the first entry with index `number`, or -1.
   LAMINA_INLINE LAMINA_FN int find(int number) const {
     int first = 0, end = count;
     while (first < end) {
@@ -47,23 +49,25 @@ struct selected_rows_view {
   }
 };
 
-/// Selected rows as the host sees them: it knows the addresses and the upper bound of the count.
+/// A sparse gradient as the host sees it: the addresses, and `count` as an upper bound of the
+/// stored rows.
 struct selected_rows {
   int* numbers = nullptr;
   float* values = nullptr;
-  int count = 0, capacity = 0;  // stored rows, and the number that the memory holds
+  int count = 0, capacity = 0;  // stored rows; rows for which there is memory
   int columns = 0, entries = 0;
 
   selected_rows_view view() const { return {numbers, values, padded(columns), count, entries}; }
 };
 
-/// The selected rows that an operand stands for; and whether an operand stands for selected rows.
+/// rows_of() returns the sparse gradient that an operand stands for. has_selected_rows() returns
+/// whether an operand is a sparse gradient.
 inline const selected_rows& rows_of(const operand& o) {
   return *static_cast<const selected_rows*>(o.data);
 }
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
-/// The sparse gradients of program P, in a separate allocation.
+/// The sparse gradients of program P, which share one separate allocation.
 template <class P, class Backend>
 class selected_rows_memory {
  public:
@@ -77,8 +81,8 @@ class selected_rows_memory {
   selected_rows& rows(int number) { return rows_[number]; }
   const selected_rows& rows(int number) const { return rows_[number]; }
 
-  /// Sets the number of rows of each domain and reserves memory for `most`. Returns whether the
-  /// memory has moved.
+  /// Computes the number of stored rows from `rows`, the number of rows per domain, and reserves
+  /// memory for `most` rows per domain. Returns whether the memory has moved.
   bool bind(const int* rows, const int* most) {
     count_rows(most, &selected_rows::capacity);
     count_rows(rows, &selected_rows::count);
@@ -102,7 +106,8 @@ class selected_rows_memory {
     return static_cast<std::size_t>(r.capacity) * static_cast<std::size_t>(padded(r.columns));
   }
 
-  /// `to` receives one row per number that chooses a row, or also the rows of `from`.
+  /// A term of the row count of sparse gradient `to`. If `from` >= 0, all rows of sparse gradient
+  /// `from` are added; otherwise one row per index, which are `rows` rows of `columns` indices.
   struct addend {
     int to, from, rows, columns;
   };
@@ -130,7 +135,7 @@ class selected_rows_memory {
         const plan_variable ids = lowered.variables[p.arguments[op.inputs + 1]];
         t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), -1, ids.rows, ids.columns};
       } else if (op.schema == &schema_of<selected_rows_sum>()) {
-        // The operands after the first one, which is the count.
+        // The entry at op.inputs is the number of operands, so the loop begins after it.
         for (int a = op.inputs + 1; a < op.outputs; ++a)
           t.addends[t.addend_count++] = {number(p.arguments[op.outputs]), number(p.arguments[a]), 0,
                                          0};
@@ -153,7 +158,7 @@ class selected_rows_memory {
   selected_rows rows_[at_least_one(count)];
 };
 
-/// The memory of a program without such gradients.
+/// Takes the place of selected_rows_memory in programs without sparse gradients.
 struct no_selected_rows {
   template <class Backend>
   explicit no_selected_rows(Backend&) {}

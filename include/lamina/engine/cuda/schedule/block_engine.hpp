@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/block_engine.hpp - loops and branches of a program on a device.
+// lamina/engine/cuda/schedule/block_engine.hpp - runs programs with loops and branches on a device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Runs blocks on a device: the host walks through the blocks and knows the address and the rows of
-/// every array; kernels run in the order of the stream.
+/// The Engine of block_runner.hpp for a device. The host walks through the blocks and knows the
+/// address and the rows of every array. The kernels that it launches run in the order of the
+/// stream.
 template <class P, class Backend>
 struct device_block_engine {
   using memory_type = machine_memory<P, Backend>;
@@ -50,7 +51,7 @@ struct device_block_engine {
   }
 };
 
-/// Runs the blocks of program P.
+/// Runs the blocks of program P on a device.
 template <class P, class Backend>
 class device_block_runner : public engine::block_runner<P, device_block_engine<P, Backend>> {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/call_arguments.cuh - the arguments by value of the kernel of an
-// operator that is not fused: arrays, numbers, and the word for the report of a number out of
+// lamina/engine/cuda/schedule/call_arguments.cuh - the arguments that the kernel of an unfused
+// operator gets by value: arrays, numbers, and the word in which it reports an index that is out of
 // range.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Writes a number as an element of any type.
+/// Converts a number to `type` and stores it as element `at` of `to`.
 template <class T>
 LAMINA_FN inline void store_converted(void* to, dtype type, std::ptrdiff_t at, T x) {
   switch (type) {
@@ -53,7 +53,7 @@ LAMINA_FN inline void store_number(void* to, dtype type, std::ptrdiff_t at, doub
   store_converted(to, type, at, x);
 }
 
-/// An element of any type as an integer.
+/// Returns element `at` of an array of any type as an integer.
 LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::ptrdiff_t at) {
   switch (type) {
     case dtype::int64:
@@ -73,13 +73,13 @@ LAMINA_FN inline std::int64_t load_integer(const void* data, dtype type, std::pt
       return number_cast<std::int64_t>(static_cast<const float*>(data)[at]);
   }
 }
-/// An element of any type as a number.
+/// Returns element `at` of an array of any type as a double.
 LAMINA_FN inline double load_number(const void* data, dtype type, std::ptrdiff_t at) {
   if (type == dtype::float32) return static_cast<double>(static_cast<const float*>(data)[at]);
   if (type == dtype::float64) return static_cast<const double*>(data)[at];
   return static_cast<double>(load_integer(data, type, at));
 }
-/// Writes an integer as an element of any type.
+/// Converts an integer to `type` and stores it as element `at` of `to`.
 LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std::int64_t x) {
   if (type == dtype::int64)
     static_cast<std::int64_t*>(to)[at] = x;
@@ -87,8 +87,9 @@ LAMINA_FN inline void store_integer(void* to, dtype type, std::ptrdiff_t at, std
     store_converted(to, type, at, x);
 }
 
-/// An array as an argument of a kernel: `rows` rows of `columns` elements, `stride` elements apart.
-/// Each row consists of lines of `line` elements, the last dimension.
+/// An array as an argument of a kernel: `rows` rows of `columns` elements. Consecutive rows begin
+/// `stride` elements apart. Each row consists of lines; a line is the `line` elements along the
+/// last dimension.
 struct argument_view {
   void* data;
   int rows, columns, line;
@@ -97,7 +98,7 @@ struct argument_view {
 
   LAMINA_FN int in_row() const { return line > 0 ? columns / line : 0; }
   LAMINA_FN int lines() const { return rows * in_row(); }
-  /// Line i of all rows.
+  /// The address of line i, counted over all rows.
   template <class T>
   LAMINA_FN T* line_at(int i) const {
     const int n = in_row();
@@ -107,20 +108,20 @@ struct argument_view {
   LAMINA_FN T* row(int r) const {
     return static_cast<T*>(data) + r * stride;
   }
-  /// Element i of all rows of an integer array.
+  /// Element i, counted over all rows, as an integer.
   LAMINA_FN std::int64_t integer(int i) const {
     return load_integer(data, type, i / columns * stride + i % columns);
   }
   LAMINA_FN explicit operator bool() const { return data != nullptr; }
 };
 
-/// The first number that was out of range: its group in the upper half, its element in the lower
-/// half; all ones if there is none.
+/// Identifies the first number that was out of range in a run: the index of its group in the upper
+/// 32 bits, the index of its element in the lower 32 bits. All bits are 1 if there is none.
 using fault_word = unsigned long long;
 inline constexpr fault_word no_fault = ~0ull;
 
-/// Reports that element i of a group is out of range. The smallest group and element are kept,
-/// whatever the order of the reports.
+/// Reports that element i in a group is out of range. The report with the smallest group, then the
+/// smallest element, is kept, regardless of the order of the reports.
 LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
   const fault_word word = static_cast<fault_word>(static_cast<unsigned>(group)) << 32 |
                           static_cast<fault_word>(static_cast<unsigned>(i));
@@ -134,21 +135,22 @@ LAMINA_FN inline void report_fault(fault_word* fault, int group, int i) {
 #endif
 }
 
-/// The arguments of a call's kernel.
+/// The arguments of the kernel of an unfused operator.
 struct call_arguments {
   argument_view in[3], out[3];
   float number[2];
   int integer[2];
   random_source random;
-  std::int64_t first_row;  // of this mini-batch in a larger one
+  std::int64_t first_row;  // index of the first row in the whole mini-batch
   fault_word* fault;
   int group;
-  int lines;  // lines that the teams share
+  int lines;  // lines that are distributed over the teams of threads
   int width;  // elements per line: the size of a team depends on it
 
-  /// Element i is out of range.
+  /// Reports that element i is out of range.
   LAMINA_FN void report(int i) const { report_fault(fault, group, i); }
-  /// The label of line i, or -1 if it is to be ignored or is not below `classes`.
+  /// Returns the label of line i. Returns -1 if the label is `ignored` or out of range; the latter
+  /// is also reported.
   LAMINA_FN std::int64_t label(const argument_view& labels, int i, int classes, int ignored) const {
     const std::int64_t l = labels.integer(i);
     if (l == ignored) return -1;
@@ -167,7 +169,7 @@ struct sequence_view {
   LAMINA_FN int end(int i) const { return offsets[i + 1]; }
 };
 
-/// A call's body: teams share the lines.
+/// The body of an unfused operator's kernel: distributes the lines over the teams.
 template <class Kernel>
 struct line_body {
   using arguments = call_arguments;

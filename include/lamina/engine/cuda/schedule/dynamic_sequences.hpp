@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/dynamic_sequences.hpp - the host's part of operators on a device that
-// make rows and sequences: it knows the offsets of all sequences and sends them to the device.
+// lamina/engine/cuda/schedule/dynamic_sequences.hpp - the host side of device operators that make
+// rows and sequences: the host computes the sequence offsets and sends them to the device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The rows of a call on the host (dynamic_rows.hpp). Kernels launched before it may still be
-/// running.
+/// The rows and sequences of a call on the host: the type Call of dynamic_rows.hpp. Kernels
+/// launched before the call may still be running.
 class host_rows : public operator_call {
  public:
   explicit host_rows(const call_context& c) : operator_call(c), c_(c) {}
@@ -24,12 +24,12 @@ class host_rows : public operator_call {
     return {c_.run.host_offsets[domain], rows_in(parent_of(domain))};
   }
   bool makes_rows() const { return c_.run.allocator != nullptr; }
-  /// Whether the rows of a domain have been set in this iteration.
+  /// Whether the number of rows of a domain has been set in this iteration.
   bool knows_rows(int domain) const { return c_.knows_rows(domain); }
   int* make_offsets(int domain, int sequences) const {
     return c_.run.allocator->make_offsets(c_.run.allocator->machine, domain, sequences);
   }
-  /// Sets the rows of a domain, and copies its sequence offsets to the device.
+  /// Sets the number of rows of a domain, and copies its sequence offsets to the device.
   void set_rows(int domain, int rows) const {
     c_.set_rows(domain, rows);
     if (kind_of(domain) == domain_kind::sequence)
@@ -40,8 +40,8 @@ class host_rows : public operator_call {
   const call_context& c_;
 };
 
-/// The values of `of(data, type, at)` for the elements of an input. Waits for the device if only
-/// the device has them.
+/// Returns `of(data, type, at)` for each element of an input. Waits for the device if the host has
+/// no copy of the input.
 template <class Of>
 auto values_of(const call_context& c, int slot, const Of& of) {
   operand o = c.on_host(slot);
@@ -60,13 +60,13 @@ auto values_of(const call_context& c, int slot, const Of& of) {
     for (int j = 0; j < o.columns; ++j) found.push_back(of(o.data, o.type, r * o.stride + j));
   return found;
 }
-/// The integers of an input; and, per element of an input, whether it is not 0.
+/// Returns the elements of an input as integers.
 inline std::vector<std::int64_t> values_of(const call_context& c, int slot) {
   return values_of(c, slot, [](const void* data, dtype type, std::ptrdiff_t at) {
     return load_integer(data, type, at);
   });
 }
-/// Row numbers that the host computed and sends to scratch memory of the call.
+/// A list of row indices that the host builds and sends to the scratch memory of the call.
 class row_order {
  public:
   void add(int first, int n) {
@@ -80,7 +80,8 @@ class row_order {
                         rows_.size() * sizeof(int));
     return m;
   }
-  /// Floats of scratch memory for an order of as many rows as the largest variable of the call has.
+  /// Returns the floats of scratch memory for a list with as many entries as the largest variable
+  /// of the call has rows.
   static std::ptrdiff_t scratch(const call_context& c) {
     int most = 0;
     const auto count = [&](const operand& o) { most = o.rows > most ? o.rows : most; };
@@ -95,7 +96,7 @@ class row_order {
   std::vector<int> rows_;
 };
 
-/// The rows of parts (make_parts) of an input whose domain is `from`, in their order.
+/// Lists the rows of the selected parts (see make_parts) of an input of domain `from`, in order.
 template <class Each>
 row_order order_of_parts(const host_rows& h, int from, int levels, const Each& each) {
   row_order order;
@@ -106,7 +107,8 @@ row_order order_of_parts(const host_rows& h, int from, int levels, const Each& e
   return order;
 }
 
-/// Copies parts of input `in` to output `out` of the call.
+/// Copies selected parts (see make_parts) of input `in` to output `out`, and sets the rows and
+/// sequences of `out`.
 template <class Backend, class Each>
 void choose_parts(Backend& b, const call_context& c, int in, int out, int levels,
                   const Each& each) {
@@ -119,7 +121,8 @@ void choose_parts(Backend& b, const call_context& c, int in, int out, int levels
                                 order_of_parts(h, from, levels, each).send(c));
 }
 
-/// Throws lamina::error with the message of the CPU engine: a number is not an index below `count`.
+/// Throws lamina::error for a number that is not an index below `count`, with the same message as
+/// the CPU engine.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, int row, std::int64_t count) {
   fail(c, {what, " in row ", row, ": expected 0 to ", count - 1, ", found ", value});

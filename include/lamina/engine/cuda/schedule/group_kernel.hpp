@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/group_kernel.hpp - the arguments of the bodies of fused groups.
+// lamina/engine/cuda/schedule/group_kernel.hpp - sets the arguments of the bodies of fused groups.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The statements of a group.
+/// The statements of a fused group, as a type.
 template <class Group>
 struct statements_of;
 template <group_head Head, class S>
@@ -20,7 +20,7 @@ struct statements_of<expression::group_expression<Head, S>> {
   using type = S;
 };
 
-/// The operator of a group that is a call.
+/// The operator of a group that consists of one unfused operator.
 template <class Group>
 struct called_by;
 template <class Op>

@@ -19,7 +19,8 @@ class group_runner {
   using schedule = schedule_table<P, Backend>;
 
  public:
-  /// Launches group g. An error names the variable that the group writes, and so its layer.
+  /// Launches group g. The message of an error names the variable that the group writes, which
+  /// identifies the layer.
   static void run(Backend& b, const machine_memory<P, Backend>& memory, int g,
                   const run_context& state) {
     try {

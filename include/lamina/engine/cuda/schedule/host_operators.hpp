@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_operators.hpp - the operators that the host computes, or reads
-// operands of, when a program runs on a device.
+// lamina/engine/cuda/schedule/host_operators.hpp - which operators the host computes, and which
+// operands it reads, when a program runs on a device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,23 +9,24 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Whether a kernel reads operand `n` on the host if the host has it: a condition of rows, the
-/// index of a slot or of a step, a rank table.
+/// Whether the host code of a kernel reads operand `n`, preferably from host memory. Such an
+/// operand is a condition that selects rows, the index of an array slot or a time step, or a rank
+/// table.
 constexpr bool is_taken_by_host(const operator_schema* schema, int n) {
   return n < 32 && (schema->facts.host_inputs >> n & 1u) != 0;
 }
-/// Whether the host computes an operator if all inputs are host values or there are none. The
-/// result is sent if the device needs it.
+/// Whether the host may compute an operator. It does so if all inputs are host values, or if there
+/// are no inputs. The result is sent to the device if a kernel needs it.
 constexpr bool may_be_of_host(const operator_schema* schema) {
   return schema->facts.host != host_rule::never || schema->kind == operator_kind::pointwise;
 }
-/// Whether an operator makes a rank table.
+/// Whether an operator makes a rank table, which lists sequences by descending length.
 constexpr bool makes_ranks(const operator_schema* schema) {
   return schema->facts.origin == row_origin::ranks;
 }
 
-/// The first result of an instruction that is a host number, if it makes any. The results before
-/// it, a list, are data that it reads.
+/// Returns the position of an instruction's first result that may be a host number. In
+/// read_minibatch the results before it are the data that it reads.
 constexpr int first_number(const instruction& i) {
   return i.schema->facts.reads_minibatch ? i.outputs + i.output_count - 1 : i.outputs;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_table.hpp - the numbers and rank tables that the host computes
-// itself for a program with loops and branches on a device.
+// lamina/engine/cuda/schedule/host_table.hpp - a compile-time table of the numbers and rank tables
+// that the host computes when a program with loops and branches runs on a device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The arguments of program P's schedule that the host computes.
+/// Tells which groups of program P the host runs, and which arguments it computes.
 template <class P, class Backend>
 struct host_table {
   using plan_type = plan<P>;
@@ -27,26 +27,26 @@ struct host_table {
   struct rank_arguments {
     list_range arguments;
     int width;       // words per row
-    int loop, word;  // the loop whose frames keep it, or -1, and the word with its address
+    int loop, word;  // the loop whose frames keep the table, or -1; the word with its address
   };
   struct table_type {
-    bool here[at_least_one(schedule::groups)];   // by group: the host runs it
-    bool inner[at_least_one(schedule::groups)];  // by group: it is in a loop or branch
-    bool sent[at_least_one(arguments)];          // a result of the host that the device needs
-    int number[at_least_one(arguments)];         // index of the number on the host, or -1
-    list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers that its frames keep
+    bool here[at_least_one(schedule::groups)];   // by group: whether the host runs it
+    bool inner[at_least_one(schedule::groups)];  // by group: whether it is in a loop or branch
+    bool sent[at_least_one(arguments)];          // by argument: a host result that the device needs
+    int number[at_least_one(arguments)];         // by argument: index of its host number, or -1
+    list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers in its frames
     int words[at_least_one(blocks::loop_count)];
     frame_number frame_numbers[at_least_one(arguments)];
     rank_arguments ranks[at_least_one(arguments)];   // by rank table
-    int of_ranks[at_least_one(arguments)];           // arguments, table by table
-    int made_ranks[at_least_one(schedule::groups)];  // by group: the table that it makes, or -1
-    bool divides[domains];  // an operator divides by the rows of this domain, which is not fed
+    int of_ranks[at_least_one(arguments)];           // the arguments of each rank table in turn
+    int made_ranks[at_least_one(schedule::groups)];  // by group: the rank table made, or -1
+    bool divides[domains];  // the domain is not fed, and an operator divides by its number of rows
     int number_count, ranks_count;
   };
   static constexpr table_type make() {
     constexpr const auto& lowered = plan_type::lowered;
     table_type t{};
-    int of[at_least_one(lowered.count.variables)];  // by variable: its number
+    int of[at_least_one(lowered.count.variables)];  // by variable: index of its host number, or -1
     for (int& n : of) n = -1;
     for (int a = 0; a < arguments; ++a) {
       t.number[a] = -1;
@@ -90,7 +90,7 @@ struct host_table {
     return plan_type::lowered
         .instructions[plan_type::grouped.order[plan_type::grouped.groups[g].first]];
   }
-  /// Whether a host value has rows: then it is a rank table.
+  /// Whether a host value is a rank table. Only rank tables have rows.
   static constexpr bool is_ranks(int v) { return plan_type::lowered.variables[v].rows < 0; }
   static constexpr void find_ranks(table_type& t) {
     for (int& n : t.made_ranks) n = -1;
@@ -116,9 +116,9 @@ struct host_table {
   }
   static constexpr table_type table = make();
 
-  /// Whether the host knows the rows of every domain before a run begins: the rows of steps depend
-  /// on the lengths of fed sequences. Variables that the caller may fetch after a run have fed
-  /// rows.
+  /// Whether the fed data determine the rows of every domain before a run begins. Time steps are
+  /// allowed, because their rows depend only on the lengths of fed sequences; but variables that
+  /// the caller may fetch after a run must have the rows of fed domains.
   static constexpr bool knows_rows = [] {
     for (int d = 0; d < domains; ++d)
       if (!plan_type::fed.of[d] && P::desc.domains[d].kind != domain_kind::step) return false;
@@ -128,8 +128,8 @@ struct host_table {
         return false;
     return true;
   }();
-  /// Whether the launches of a run depend on the numbers of rows and on the lengths of sequences
-  /// alone, so that they may be captured as a graph.
+  /// Whether the launches of a run depend only on the numbers of rows and the lengths of sequences.
+  /// Such a run may be captured as a CUDA graph.
   static constexpr bool repeats = !values.waits && knows_rows;
 };
 

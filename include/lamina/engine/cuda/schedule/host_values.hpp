@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/host_values.hpp - the numbers that control loops and branches of a
-// program on a device; the host computes them itself.
+// lamina/engine/cuda/schedule/host_values.hpp - finds the numbers that control loops and branches,
+// which the host computes when a program runs on a device.
 //
-// Counters, conditions that compare them and rank tables depend on constants and on the lengths of
-// sequences alone, which the host knows before any kernel runs. So the host computes them in its
-// own memory and walks through the blocks without waiting; the kernels run asynchronously after it.
+// Loop counters, conditions that compare counters, and rank tables depend only on constants and on
+// the lengths of sequences. The host knows both before any kernel runs. So it computes these values
+// in host memory and walks through the blocks without waiting for the device; the kernels run
+// asynchronously.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,16 +15,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// By plan variable of program P: whether the host computes it, and whether the device needs it
-/// too.
+/// For each plan variable: whether the host computes it (`computed`), and whether the device needs
+/// its value too (`sent`).
 template <int Variables>
 struct host_values {
   bool computed[at_least_one(Variables)];
   bool sent[at_least_one(Variables)];
-  bool waits;  // the host waits for a condition or the index of a slot
-  bool ranks;  // the launches depend on the lengths of sequences
+  bool waits;  // the host must read values from the device, such as a condition
+  bool ranks;  // there are rank tables, so launches depend on the lengths of sequences
 
-  /// Whether the host makes the call of an instruction.
+  /// Whether the host runs an instruction: it computes all of its results.
   template <class L>
   constexpr bool makes(const L& l, const instruction& i) const {
     if (i.runs >= 0 || i.head != group_head::call || i.output_count == 0) return false;

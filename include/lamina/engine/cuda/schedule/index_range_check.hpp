@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/index_range_check.hpp - checks that the kernels of a program can
-// index all rows.
+// lamina/engine/cuda/schedule/index_range_check.hpp - checks that the elements of all arrays can be
+// indexed by int.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Kernels of single operators index the elements of an array with rows by int, because 32 bit
-/// divisions cost a device a fraction of 64 bit ones. Pointwise groups, products and the mean of
-/// all elements do not have this limit. More rows are refused with an error that names the
+/// Kernels of unfused operators index the elements of an array by int, because on a device a 32 bit
+/// division costs a fraction of a 64 bit division. Pointwise groups, matrix products and the mean
+/// of all elements do not have this limit. If an array has too many rows, an error names the
 /// operator.
 template <class Schedule, int Domains>
 class index_range_check {
@@ -31,7 +31,7 @@ class index_range_check {
   void require(int domain, int rows) const {
     if (rows * widest_[domain] > most) fail(domain, rows);
   }
-  /// Checks the domains that are fed.
+  /// Checks all domains that are fed.
   void require(const bool* fed, const int* rows) const {
     for (int d = 0; d < Domains; ++d)
       if (fed[d]) require(d, rows[d]);

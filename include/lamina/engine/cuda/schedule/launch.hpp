@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/launch.hpp - a distinct group of a plan as a function that launches
-// it.
+// lamina/engine/cuda/schedule/launch.hpp - for each kind of group, the function that launches its
+// kernels.
 //
-// A backend runs bodies: `cells` runs a body over positions, `teams` a body over teams that share
-// memory, `lines` a call. Dimensions are arguments, so groups that differ only in size are one
-// kernel.
+// A backend runs the body of a kernel in one of several ways. `cells` runs it for positions of a
+// matrix, `teams` by thread blocks with shared memory, `lines` once per line of an unfused
+// operator, `elements` once per index. Dimensions are arguments, so groups that differ only in size
+// share one kernel.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,7 +32,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>> {
   static void run(Backend& b, const call_context& c) {
     using body = pointwise_body<S>;
     auto g = detail::arguments_of<body>(c);
-    // One long row, unless its length would overflow the counters.
+    // Treats all rows as one long row, unless its length would overflow the counters.
     if (!body::by_position && g.rows < (1 << 30) / at_least_one(g.width))
       g.width *= g.rows, g.rows = 1;
     b.template cells<body>(g);
@@ -56,8 +57,8 @@ struct group_kernel<expression::group_expression<group_head::reduce_rows, S>> {
 
 namespace detail {
 
-/// gemm X W, gemm_dx dY W^T, gemm_dw X^T dY: a product, and the statements of the group in its
-/// epilogue or in a separate kernel.
+/// Launches a matrix product: gemm computes X W, gemm_dx dY W^T, gemm_dw X^T dY. The statements of
+/// the group run in the epilogue of the product, or else in a separate kernel.
 template <group_head Head, class S>
 struct product_launch {
   static constexpr bool exists = true;
@@ -90,7 +91,8 @@ struct product_launch {
     constexpr bool right_turned = Head == group_head::gemm_dx;
     const int width = padded(c.group.columns);
     const std::ptrdiff_t right_stride = c.info(1).stride;
-    // Includes the padding of the rows if the right operand has it too: whole packs are faster.
+    // Computes the padding columns too if the rows of the right operand are padded, because whole
+    // packs are faster.
     const int columns = !right_turned && right_stride >= width ? width : c.group.columns;
     return {c.run.rows_of(c.group.rows),
             columns,
@@ -114,11 +116,12 @@ template <class S>
 struct group_kernel<expression::group_expression<group_head::gemm_dw, S>>
     : detail::product_launch<group_head::gemm_dw, S> {};
 
-/// An entry of the table of kernels for operators that run blocks: the machine runs these itself.
+/// Whether an operator runs a block (a loop or branch). The machine runs it itself, so it has no
+/// kernel.
 template <class Op>
 inline constexpr bool is_block_operator = Op::block != block_rule::none;
-/// Operators that the host may compute (host_values.hpp). Some have a host function,
-/// `call_kernel<Op>::here`; for all others the host runs the kernel itself.
+/// Whether the host may compute an operator (host_values.hpp). Some of these operators have a host
+/// function, `call_kernel<Op>::here`; for the others the host runs the body of the kernel.
 template <class Op>
 inline constexpr bool may_be_host_operator =
     Op::host != host_rule::never || Op::kind == operator_kind::pointwise;
@@ -139,7 +142,7 @@ struct group_kernel<expression::call_expression<Op>> {
     else
       return checked_input{};
   }();
-  /// Runs the call on the host if its arguments are host numbers.
+  /// Runs the call on the host. The schedule uses it if the arguments are host numbers.
   template <class Backend>
   requires(may_be_host_operator<Op>) static void run_here(Backend& b, const call_context& c) {
     if constexpr (is_host_operator<Op>) {
@@ -152,7 +155,7 @@ struct group_kernel<expression::call_expression<Op>> {
   template <class Backend>
   static void run(Backend& b, const call_context& c) {
     if constexpr (!on_device) {
-      // Never called: the host runs it.
+      // Never called, because the host runs the operator.
     } else if constexpr (launches) {
       call_kernel<Op>::launch(b, c);
     } else {
@@ -163,7 +166,7 @@ struct group_kernel<expression::call_expression<Op>> {
       if (a.lines > 0) b.template lines<line_body<call_kernel<Op>>>(a);
     }
   }
-  /// A call whose kernel is compiled for some tiles (conv_tile.hpp).
+  /// Runs a convolution whose kernel is compiled only for the tile shapes in Folds (conv_tile.hpp).
   template <class Backend, conv_folds Folds>
   static void run_folded(Backend& b, const call_context& c) {
     call_kernel<Op>::template launch_folded<Backend, Folds>(b, c);

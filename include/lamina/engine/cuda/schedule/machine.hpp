@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cuda/schedule/machine.hpp - runs a schedule on a device: launches its groups in
-// order, or replays them as one graph.
+// order, or replays them as one CUDA graph.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// Runs program P by a backend in float. Owns activations, gradients and copies of the data on
-/// the device, never parameters.
+/// Runs program P in float on a backend. It owns the activations, the gradients and the copies of
+/// the data on the device, but not the parameters.
 template <class P, class Backend>
 class machine {
  public:
@@ -32,7 +32,8 @@ class machine {
   static constexpr int domains = P::desc.count.domains;
   /// Whether the program has loops or branches. All other programs run in one pass over the groups.
   static constexpr bool has_blocks = schedule::has_blocks;
-  /// Whether the launches depend on the lengths of sequences.
+  /// Whether the program makes rank tables, so that its launches depend on the lengths of
+  /// sequences.
   static constexpr bool ranks = [] {
     if constexpr (has_blocks) return host_table<P, Backend>::values.ranks;
     return false;
@@ -47,7 +48,7 @@ class machine {
     bind(1);
   }
 
-  /// Sets the rows of a batch without sequences.
+  /// Sets the number of rows of a batch without sequences.
   void bind(int rows, std::int64_t first_row = 0) {
     struct {
       int count[domains] = {};
@@ -58,8 +59,8 @@ class machine {
     all.first[batch::domain] = first_row;
     bind(all);
   }
-  /// Sets the rows by domain and the offsets of their sequences; both must stay valid until the
-  /// next run.
+  /// Sets the number of rows and the sequence offsets of each domain. Both arrays must stay valid
+  /// until the next run.
   template <class Rows>
   requires requires(const Rows& r) { r.count[0] + r.first[0]; }
   void bind(const Rows& rows) {
@@ -67,13 +68,14 @@ class machine {
     if (memory_.set_rows(rows.count, rows.offsets)) memory_.bind();
   }
 
-  /// Sets the upper bound of the iterations of one while loop; one more throws.
+  /// Sets the maximum number of iterations of one while loop; a loop that needs more throws.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
-  /// Sets the source of the data for layer::read_minibatch: a function that calls read_in().
+  /// Sets the source from which layer::read_minibatch gets its data. The source's function calls
+  /// read_in().
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
-  /// Continues a run with these data in host memory: waits for the groups launched before, and
-  /// copies the data to the device.
+  /// Gives a running program its next mini-batch: waits for the groups launched before, then copies
+  /// `data` from host memory to the device.
   template <class Rows>
   void read_in(const Rows& rows, const void* const* data) {
     memory_.fixed().download_results();
@@ -84,40 +86,43 @@ class machine {
     memory_.take_minibatch();
   }
 
-  /// Sets the array of the n-th data, in host memory; the next run copies it.
+  /// Sets the host array of data variable `data`. The next run copies it to the device.
   void feed(int data, const void* values) { memory_.feed(data, values); }
   int rows(int domain = batch::domain) const { return memory_.rows()[domain]; }
-  /// The sequences of a domain on the host after a run.
+  /// The sequences of a domain after a run, in host memory.
   sequence_rows sequences(int domain) {
     return {memory_.host_offsets()[domain], rows(schedule::program.domains[domain].parent)};
   }
 
-  /// Runs every group whose data are in `given` (one bit each), and waits for the device. Throws
-  /// lamina::error for a label or index out of range and for errors of the device.
+  /// Runs every group whose data are all in the bit mask `given` (one bit per data variable), and
+  /// waits for the device. Throws lamina::error for a label or index out of range, and for errors
+  /// of the device.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     reached_ = -1;
     try {
       memory_.stage(given, seed + step);
       perform([&] { run_groups(given, seed, step); }, given);
     } catch (...) {
-      // Copies may still read from the memory that the next run writes its data to.
+      // Waits, because copies may still read the host memory that the next run overwrites.
       settle();
       throw;
     }
     reached_ = schedule::groups;
     finish();
   }
-  /// Whether the last run may have updated a parameter before it threw. Numbers out of range are
-  /// reported after all groups have run.
+  /// Whether the last run may have updated a parameter before it threw. A number out of range is
+  /// reported only after all groups have run.
   bool may_have_updated() const { return reached_ >= first_updating_group<schedule>(); }
 
-  /// Copies a variable of the program to the host; null if the plan never stores it.
+  /// Copies variable V of the program to the host and returns the address of the copy; null if the
+  /// plan never stores the variable.
   template <int V>
   float* address() {
     return address(layout_of_variable<P, V, plan_type>);
   }
   float* address(const variable_layout& layout) { return memory_.fetch(layout); }
-  /// The layout of a variable that the program returns or names, or that persists; null for others.
+  /// The layout of a variable that the program returns or names, or that persists; null for all
+  /// other variables.
   static constexpr const variable_layout* layout(int variable) {
     return variable_table<P, plan_type>::find(variable);
   }
@@ -125,11 +130,10 @@ class machine {
     const variable_layout* const found = layout(variable);
     return found == nullptr ? nullptr : address(*found);
   }
-  /// Copies a variable that the caller changed at its address to the device. Call it before the
-  /// next run.
+  /// Copies a variable back to the device after the caller changed it at the address that address()
+  /// returned. Call it before the next run.
   void store(const variable_layout& layout) { memory_.store(layout); }
-  /// The gradient of parameter i on the device, in the device's row-major layout; null if there is
-  /// none.
+  /// The gradient of parameter i in device memory, in row-major order; null if there is none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
   /// The gradient of parameter i if it is sparse; otherwise null.
   const selected_rows* gradient_rows(int i) const {
@@ -138,12 +142,12 @@ class machine {
         return &memory_.rows_gradient(found);
     return nullptr;
   }
-  /// The numbers that statements read: attributes, and the numbers that an optimizer sets before a
-  /// step.
+  /// The constants that statements read: attributes, and the numbers that an optimizer sets before
+  /// a step.
   float* constants() { return memory_.fixed().constants(); }
 
  private:
-  /// Records the last group that the walk through the blocks reached, also if it throws.
+  /// Records the last group that the block runner reached, also if an exception leaves the run.
   struct reached_group {
     machine* of;
     ~reached_group() { of->reached_ = of->blocks_.reached(); }
@@ -177,11 +181,11 @@ class machine {
     try {
       backend_.wait();
     } catch (const error&) {
-      // The error that is being thrown is more specific.
+      // Ignored, because the exception in flight is more specific.
     }
   }
-  /// Whether the launches of a run depend only on the numbers of rows, and on the lengths of
-  /// sequences if these are ranked, but not on numbers that the host reads during the run.
+  /// Whether the launches of a run depend only on the numbers of rows (and on the lengths of
+  /// sequences, if there are rank tables), not on numbers that the host reads during the run.
   static constexpr bool repeats = [] {
     for (int k = 0; k < P::desc.count.operators; ++k)
       if (P::desc.operators[k].schema->facts.host_takes_part) return false;
@@ -211,7 +215,8 @@ class machine {
                       : e.checked.from == chosen::row     ? first.rows
                                                           : failed.integer(0);
     if constexpr (has_blocks) {
-      // The arrays of that iteration may hold other numbers by now.
+      // The arrays may hold the numbers of a later iteration by now, so the message does not read
+      // them.
       if (host_table<P, Backend>::table.inner[g])
         throw error(text() << "lamina: " << failed.schema().type << ": " << e.checked.what
                            << " in row " << i / numbers.columns << ": expected 0 to " << count - 1
@@ -242,7 +247,7 @@ class machine {
     const operand x = failed.input(slot);
     const int most = failed.output(0).columns / at_least_one(x.columns);
     if constexpr (has_blocks) {
-      // The sequences of that iteration may have changed by now.
+      // A later iteration may have changed the sequences, so the message does not read them.
       if (host_table<P, Backend>::table.inner[failed.number_of_group])
         lamina::engine::fail(
             failed, {"expected sequences of at most ", most, " rows, found more in sequence ", i});
@@ -254,7 +259,7 @@ class machine {
 
   Backend& backend_;
   memory_type memory_;
-  run_key<P, ranks> key_;  // key of the current work
+  run_key<P, ranks> key_;  // key of the current run
   int reached_ = -1;       // the last group of the outermost block that the last run reached
   [[no_unique_address]] std::conditional_t<has_blocks, device_block_runner<P, Backend>,
                                            detail::no_block_memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/run_key.hpp - the key of a recorded graph: all data on which its work
-// depends.
+// lamina/engine/cuda/schedule/run_key.hpp - the key by which a captured CUDA graph is found: all
+// data on which its launches depend.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +13,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The numbers of fed rows of program P, and, with `Ranks`, the lengths of its sequences: equal
-/// keys mean equal work.
+/// Builds a key from the numbers of rows of the fed domains of program P and, with `Ranks`, the
+/// offsets of its sequences. Equal keys mean equal launches.
 template <class P, bool Ranks>
 class run_key {
  public:
-  /// Starts a key with numbers of the caller.
+  /// Starts a new key with the caller's numbers.
   template <class... T>
   void begin(const T&... numbers) {
     key_.clear();
@@ -41,8 +41,9 @@ class run_key {
 
  private:
   static constexpr int domains = P::desc.count.domains;
-  /// The domain of the sequences of a fed domain; -1: it has none. This is a separate table because
-  /// a reference to P::desc would put the whole description of the program in the binary.
+  /// By domain: the parent domain, which has one row per sequence; -1 for a domain that is not fed
+  /// or has no sequences. This is a separate table because a reference to P::desc would put the
+  /// whole description of the program in the binary.
   struct parent_domains {
     int of[domains];
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/schedule_table.hpp - a plan as a constexpr table of launches: their
-// functions, and the layout and memory slot of each argument.
+// lamina/engine/cuda/schedule/schedule_table.hpp - a plan as a constexpr table: the launch function
+// of each group, and the layout and memory slot of each argument.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The table of a program for a backend. The type of a group's expression alone determines the
-/// kernel: equal groups of all programs share one kernel.
+/// The schedule of program P for a backend. A kernel depends only on the type of its group's
+/// expression, so equal groups of all programs share one kernel.
 template <class P, class Backend>
 struct schedule_table {
   using plan_type = plan<P>;
@@ -24,14 +24,14 @@ struct schedule_table {
   static constexpr const auto& program = call_program<P>::view;
   using launch_function = void (*)(Backend&, const call_context&);
   using scratch_function = std::ptrdiff_t (*)(const call_context&);
-  /// Whether the program has loops or branches, or makes rows or arrays. All other programs run in
-  /// one pass over the groups.
+  /// Whether the program has loops or branches, makes rows during a run, or uses tensor arrays. All
+  /// other programs run in one pass over the groups.
   static constexpr bool has_blocks =
       P::desc.count.blocks > 1 || !plan_type::fed.all() || plan_type::memory.arrays > 0;
 
   struct entry {
-    launch_function run;       // null: an operator that runs a block, whose number is group.rows
-    launch_function run_here;  // for calls that the host may compute itself
+    launch_function run;       // null if an operator runs a block, with index group.rows
+    launch_function run_here;  // for operators that the host may compute
     scratch_function scratch;
     int first_argument;
     group_info group;
@@ -47,7 +47,8 @@ struct schedule_table {
   struct kernels {
     kernel of[at_least_one(plan_type::kernels)];
   };
-  /// The type that describes the filters of a group's convolutions; void if the group has none.
+  /// The kernel type that describes the filters of a group whose head is a convolution; void for
+  /// all other groups.
   template <class Group>
   struct convolution_of {
     using type = void;
@@ -62,7 +63,8 @@ struct schedule_table {
   struct convolution_of<expression::call_expression<Op>> {
     using type = call_kernel<Op>;
   };
-  /// The tiles of all convolutions that use distinct group `number`; 0: it is not a convolution.
+  /// The set of tile shapes (conv_tile.hpp) of all convolutions that share the kernel with index
+  /// `number`; 0 if the group is not a convolution.
   template <class Group>
   static constexpr conv_folds folds_of(int number) {
     using convolution = typename convolution_of<Group>::type;
@@ -113,7 +115,7 @@ struct schedule_table {
     (void)((!group_kernel<distinct_group<K>>::exists && (first = K, true)) || ...);
     return first;
   }
-  /// The first distinct group without a kernel in the backend, or -1.
+  /// The first distinct group for which the device has no kernel, or -1.
   static constexpr int lacking =
       find_lacking(std::make_integer_sequence<int, plan_type::kernels>{});
   using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
@@ -124,7 +126,7 @@ struct schedule_table {
     memory_slot slot_of[at_least_one(arguments)];
   };
 
-  /// A variable of the program that a group writes.
+  /// Returns a program variable that an instruction writes, or -1.
   static constexpr int written_by(const instruction& i) {
     for (int r = i.outputs; r < i.outputs + i.output_count; ++r) {
       const int v = plan_type::lowered.results[r];
@@ -154,7 +156,7 @@ struct schedule_table {
       if (i.runs >= 0) {
         t.entries[g].run = nullptr;
         t.entries[g].group.rows = blocks_run++;
-        // The condition, because a message needs its name.
+        // Stores the condition variable, because an error message needs its name.
         if (i.schema->facts.block != block_rule::loop_gradient)
           t.entries[g].group.variable = plan_type::lowered.operands[i.inputs].id;
       }
