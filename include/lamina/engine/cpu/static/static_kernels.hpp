@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_kernels.hpp - groups of a plan whose sizes the compiler knows:
+// lamina/engine/cpu/static/static_kernels.hpp - kernels for groups whose sizes the compiler knows:
 // loops of constant length, no scratch memory for few rows, no errors.
 #pragma once
 
@@ -49,13 +49,14 @@ struct static_arguments {
   }
 };
 
-/// Vectors of a row that are computed together: enough sums to hide the latency of a multiply-add.
+/// The number of vectors of an output row that are computed together: enough sums to hide the
+/// latency of a multiply-add.
 template <int Rows>
 inline constexpr int static_vectors =
     8 / Rows < tile_vectors ? tile_vectors : 8 / Rows / tile_vectors* tile_vectors;
 
-/// Computes `Vectors` vectors of a product from column `first` on; they may belong to several
-/// panels.
+/// Computes `Vectors` vectors of each row of a product from column `first` on; these columns may
+/// belong to several panels.
 template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class Runner>
 LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
                                     const Runner& runner) {
@@ -231,7 +232,8 @@ struct static_call_kernel<concat> {
   }
 };
 
-/// Vectors may reach beyond the last state: those results stay in the padding.
+/// The last vector of a row may reach beyond the last state element; the excess results are stored
+/// in the padding.
 template <>
 struct static_call_kernel<lstm_unit> {
   template <class Group>
@@ -261,7 +263,7 @@ struct static_call_kernel<lstm_unit> {
   }
 };
 
-/// Softmax of whole rows.
+/// Softmax over whole rows.
 template <>
 struct static_call_kernel<softmax> {
   template <class Group>
