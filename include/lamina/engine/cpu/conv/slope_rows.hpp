@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution, or its gradient, as
-// whole vectors of windows.
+// lamina/engine/cpu/conv/slope_rows.hpp - divides the smaller image of a convolution, or its
+// gradient, into whole vectors of windows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Divides the smaller image into vectors; each belongs to neighbouring windows of the larger
-/// image. If a row is not a whole number of vectors, the image is copied and padded with zeros:
-/// either each row to whole vectors, or to the row distance of the windows, whichever is shorter.
+/// Divides the smaller image into vectors whose lanes belong to neighbouring windows of the larger
+/// image. If a row is not a whole number of vectors, the image is copied and its rows are padded
+/// with zeros: either to whole vectors, or to the distance of window rows in the larger image,
+/// whichever is shorter.
 class slope_rows {
  public:
   slope_rows(const conv_shape& s, const conv_forward& forward)
@@ -44,7 +45,7 @@ class slope_rows {
   int vectors() const { return vectors_; }
   /// The number of row offsets that `fill` writes.
   int row_count() const { return row_count_; }
-  /// Floats of a copy.
+  /// Floats of the padded copy of an image.
   std::ptrdiff_t floats() const {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
