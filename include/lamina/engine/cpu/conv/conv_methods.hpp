@@ -113,9 +113,9 @@ struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];
 
-  /// Whether the gradient of the larger image is computed as a convolution of the smaller image
-  /// with the reversed filters. It is if all strides are 1 and both images are nearly equal in
-  /// size.
+  /// Whether the larger image (a gradient, or the result of a transposed convolution) is computed
+  /// as a convolution of the smaller image with the reversed filters. This needs strides of 1 and
+  /// images of nearly equal size.
   static constexpr bool gathers(const conv_shape& s) {
     for (const conv_side& a : s.side)
       if (a.stride != 1) return false;

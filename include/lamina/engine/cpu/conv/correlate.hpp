@@ -35,10 +35,9 @@ struct correlation_tile {
   const float* const* at;  // where each vector of windows begins
   const float* initial;    // start of the sums, one number per row; null means zeros
   float* to;
-  std::ptrdiff_t stride;  // from row to row in `to`
-  const int* positions;   // offset of each vector in a row
-  const int*
-      row_positions;  // if not null, sums are added to `to` at these row offsets, without `stride`
+  std::ptrdiff_t stride;     // from row to row in `to`
+  const int* positions;      // offset of each vector in a row
+  const int* row_positions;  // if not null: sums are added to `to` at these row offsets
 };
 
 template <int Rows, int Vectors>
@@ -314,7 +313,7 @@ class correlation {
 
   window_grid grid_;
   even_parts tiles_;
-  int width_;  // of a panel
+  int width_;  // columns of a panel
   int together_;
   int row_vectors_;
   bool in_place_;

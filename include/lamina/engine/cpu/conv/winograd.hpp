@@ -378,7 +378,7 @@ class winograd {
   int points_;  // interpolation points along a side
   int large_[2], small_[2], padding_[2];
   int tile_rows_, tiles_;          // rows of tiles, tiles in a row
-  int samples_, together_, most_;  // rows of tiles computed together, and that the memory holds
+  int samples_, together_, most_;  // `together_` rows of tiles at a time; memory for `most_`
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -46,9 +46,9 @@ struct point_table {
   static constexpr int count = point_pairs<Points>::count;
 
   float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
-  float factor[count + 1][count + 1];  // [i][k]: of x^(2 k) in the product of all x^2 - square but
-                                       // that of pair i
-  float share[Points];                 // factor of the value of a filter at each point
+  float factor[count + 1][count + 1];  // [i][k]: coefficient of x^(2 k) in the product of
+                                       // (x^2 - square) over all pairs except pair i
+  float share[Points];                 // by point: factor of a filter's value at this point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;

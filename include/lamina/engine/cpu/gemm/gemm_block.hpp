@@ -69,20 +69,19 @@ struct basic_product_block {
   int rows;
   int depth;
   basic_left_operand<Real> left;  ///< points to the block's first row and first k
-  bool
-      left_is_packed;  ///< `left` is a packed copy: per tile `depth` contiguous lines of its height
-  const Real* panels;  ///< the panels of the right operand
-  int panel_depth;     ///< the number of rows of each panel
-  int panel_k;         ///< the first of the `depth` panel rows that this block uses
-  bool turns;          ///< `panels` hold the transpose of the right operand
-  Real* strip;         ///< if `turns`: memory for one transposed panel of `depth` rows
-  int columns;         ///< of the right operand, without padding
-  bool from_end;       ///< panels are read from the last to the first
-  Real* partial;       ///< unfinished sums that other blocks continue, in panels
-  int partial_rows;    ///< the number of rows of the panels in `partial`
-  int partial_row;     ///< the first of these rows that belongs to this block
-  bool is_first;       ///< `partial` holds no earlier sums yet
-  bool is_last;        ///< the sums become final and are passed to `run`
+  bool left_is_packed;            ///< `left` is a packed copy: per tile `depth` lines of its height
+  const Real* panels;             ///< the panels of the right operand
+  int panel_depth;                ///< the number of rows of each panel
+  int panel_k;                    ///< the first of the `depth` panel rows that this block uses
+  bool turns;                     ///< `panels` hold the transpose of the right operand
+  Real* strip;                    ///< if `turns`: memory for one transposed panel of `depth` rows
+  int columns;                    ///< columns of the right operand, without padding
+  bool from_end;                  ///< panels are read from the last to the first
+  Real* partial;                  ///< unfinished sums that other blocks continue, in panels
+  int partial_rows;               ///< the number of rows of the panels in `partial`
+  int partial_row;                ///< the first of these rows that belongs to this block
+  bool is_first;                  ///< `partial` holds no earlier sums yet
+  bool is_last;                   ///< the sums become final and are passed to `run`
   product_layout layout;
   basic_epilogue<Real> run;
   const void* context;
