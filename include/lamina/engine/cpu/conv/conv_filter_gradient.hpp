@@ -26,7 +26,7 @@ struct gradient_tile {
   std::ptrdiff_t slope_row, slope_sample;
   const float* image;
   std::ptrdiff_t image_sample;
-  const int* at;    // where each vector of windows begins in the image
+  const int* at;    // offset in the image at which each vector of windows begins
   const int* taps;  // offsets of this tile's taps
   float* to;        // the sums are added here
   std::ptrdiff_t stride;

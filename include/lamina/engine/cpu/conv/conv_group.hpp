@@ -93,7 +93,7 @@ inline constexpr bool
     only_keeps<expression::statements<expression::let<keep, K, Store, expression::head_value>>> =
         true;
 
-/// Runs a group by the function for its head.
+/// Runs a group with the function `head` that computes the group's head.
 template <class S>
 struct conv_group {
   static void run(const program_view& p, float* const* a, const argument_info* info,

@@ -32,7 +32,7 @@ struct correlation_tile {
   int depth;
   const float* filters;  // per tap, one element for each filter (row) of the tile
   const int* taps;
-  const float* const* at;  // where each vector of windows begins
+  const float* const* at;  // address at which each vector of windows begins
   const float* initial;    // start of the sums, one number per row; null means zeros
   float* to;
   std::ptrdiff_t stride;     // from row to row in `to`

@@ -51,7 +51,8 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
   }
 }
 
-/// image[at[i] + position[tap]] += filter[tap] * slope[i].
+/// image[at[i] + position[tap]] += filter[tap] * slope[i] for all i < count and all taps. Each
+/// element is a vector of channels.
 LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
                                              const int* position, const float* filter,
                                              float* image) {
@@ -119,7 +120,7 @@ class depthwise {
     return parts.used();
   }
 
-  /// small = bias + the products of the windows of large with the filters.
+  /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(int samples, const image_rows& large, const float* filter,
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done) const {
@@ -294,7 +295,7 @@ class depthwise {
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }
 
-  int channels_, filters_;  // filters per channel
+  int channels_, filters_;  // `filters_` per channel
   int taps_;
   conv_side side_[2];  // height, width
   int seen_[2];

@@ -50,7 +50,8 @@ class slope_rows {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
 
-  /// Stores the offset of each row and of each vector of windows in the larger image.
+  /// Stores the offset in the larger image of each row of windows (`rows`) and of each vector of
+  /// windows (`where`).
   void fill(int* rows, int* where) const {
     (void)forward_.fill_rows(rows);
     for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {

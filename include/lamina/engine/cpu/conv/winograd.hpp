@@ -86,7 +86,7 @@ class winograd {
     return parts.used();
   }
 
-  /// small = bias + the products of the windows of large with the filters.
+  /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done, filter_memory* kept) const {
@@ -224,7 +224,8 @@ class winograd {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// Clears the lines once: the padding beside images is never written again.
+  /// Clears the image lines. Once per call is enough, because the padding beside images is never
+  /// written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
     std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));

@@ -45,7 +45,7 @@ template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
 
-  float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
+  float root[count], power[count][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
   float factor[count + 1][count + 1];  // [i][k]: coefficient of x^(2 k) in the product of
                                        // (x^2 - square) over all pairs except pair i
   float share[Points];                 // by point: factor of a filter's value at this point
@@ -182,7 +182,7 @@ struct show {
   }
 };
 
-/// The layout of a square of vectors: floats between rows and between columns.
+/// The layout of a square of vectors: floats from row to row and from column to column.
 struct square_strides {
   std::ptrdiff_t row, column;
 };
@@ -213,7 +213,8 @@ struct square_series {
   std::ptrdiff_t from, to;
 };
 
-/// Transforms a series of squares; `more` is added to every result.
+/// Transforms a series of squares. If `more` is not null, the vector at `more` (a bias) is added to
+/// every result.
 template <class T>
 LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_strides in,
                                        float* to, square_strides out, const float* more = nullptr) {
@@ -235,7 +236,8 @@ LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
         });
 }
 
-/// A function that transforms a series of squares.
+/// Functions that transform a series of squares and store the results, or add them to stored
+/// values.
 using square_transform = void (*)(square_series, const float* from, square_strides in, float* to,
                                   square_strides out, const float* more);
 using square_addition = void (*)(square_series, const float* from, square_strides in, float* to,

@@ -172,10 +172,11 @@ constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
-// Scratch memory for copies of a block of the left operand and for partial sums of parts of up to
-// `most_depth` elements. Fewer rows or a shorter sum never need more memory, although their blocks
-// may be larger. A thread relies on this: it computes some of the rows with memory that was sized
-// for all rows. So does a machine that ran a larger mini-batch before.
+// The size of the scratch memory for the copy of a block of the left operand and for partial sums,
+// if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
+// memory, although their blocks may be larger. A thread relies on this: it computes some of the
+// rows with memory that was sized for all rows. So does a machine that ran a larger mini-batch
+// before.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
                                       int n_size) {

@@ -62,7 +62,8 @@ struct product_layout {
 /// last. So the next product begins with them, in the opposite order.
 enum class panel_order { ascending, descending };
 
-/// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
+/// One cache block of a product: `rows` rows of the left operand, `depth` terms of each sum, and
+/// all columns of the right operand.
 template <class Real>
 struct basic_product_block {
   int row;  ///< first row of the block in the product
@@ -154,14 +155,16 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 
 }  // namespace detail
 
-/// Computes the tiles of a block. Finished sums go to its epilogue, partial sums to `partial`.
+/// Computes the tiles of a block. Finished sums go to the block's epilogue `run`, unfinished sums
+/// to `partial`.
 template <class Real>
 inline void gemm_block(const basic_product_block<Real>& b) {
   constexpr int panel_width = panel_width_in<Real>;
   alignas(64) Real sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
-  // One row is multiplied with several panels together as long as enough panels are left.
+  // If the block has only one row, it is multiplied with several panels at a time as long as enough
+  // panels are left.
   constexpr int most = detail::panels_of_one_row * panel_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;

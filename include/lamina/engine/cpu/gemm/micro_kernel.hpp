@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
-/// step]`. So a row-major matrix is {data, stride, 1} and a transposed one {data, 1, stride}.
+/// step]`. So a row-major matrix is {data, stride, 1}, and its transpose is {data, 1, stride}.
 template <class Real>
 struct basic_left_operand {
   const Real* data;
@@ -157,7 +157,8 @@ struct micro_kernels<Vectors, std::integer_sequence<int, Index...>, Real> {
 
 }  // namespace detail
 
-/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (the width of a panel).
+/// Returns the kernel for a tile of `rows` rows (1 to `tile_rows`) and `width` columns (the width
+/// of a panel).
 template <class Real = float>
 inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;

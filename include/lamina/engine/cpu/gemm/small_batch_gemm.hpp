@@ -91,8 +91,8 @@ constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_si
   return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
 }
 
-/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W once, in the order of
-/// its rows.
+/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W only once, row by
+/// row.
 template <class Real>
 inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
                                 std::ptrdiff_t dy_stride, const Real* panels,

@@ -65,7 +65,7 @@ LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
   }
 }
 
-/// The plain epilogue: stores the sums, padding included. `context` is the address of the stored
+/// The epilogue that only stores the sums, padding included. `context` is the address of the stored
 /// product.
 template <class Real>
 inline void store_tile(const basic_tile<Real>& t, const void* context) {

@@ -267,7 +267,7 @@ class machine_memory {
   static constexpr int made_count = all_fed ? 1 : domains;
   // Only programs with blocks (loops and conditions) read tensor arrays.
   static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
-  // In training the filters change in each step.
+  // Only inference keeps transformed filters: in training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
 

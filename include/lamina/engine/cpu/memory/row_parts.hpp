@@ -91,7 +91,7 @@ void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, c
   make_parts(c, from, to, levels, each);
   const operand x = c.input(x_slot), out = c.output(out_slot);
   if (!out) return;
-  // Consecutive parts are copied as one block.
+  // Parts that follow each other in X are copied as one block.
   int begin = 0, end = 0, at = 0;
   each([&](int part) {
     const int first = first_below(c, from, levels, 0, part);

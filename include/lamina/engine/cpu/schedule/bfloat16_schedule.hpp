@@ -17,7 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Tag for program P on machines that store weights as bfloat16. It uses the plan of P.
+/// A program type that stands for program P on machines that store weights as bfloat16. Its plan is
+/// the plan of P.
 template <program_type P>
 struct with_bfloat16_weights : program_base<with_bfloat16_weights<P>> {
   using result = typename P::result;
@@ -178,7 +179,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     }
     return -1;
   }
-  /// The parameter whose values plan variable v has, or -1.
+  /// The parameter that plan variable v is, or is a copy of; -1 if there is none.
   static constexpr int parameter_in(int v) {
     if (v < 0) return -1;
     if (const int g = copying_group(v); g >= 0)

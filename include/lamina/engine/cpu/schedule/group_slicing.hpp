@@ -39,7 +39,8 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
     case group_head::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
-      // Either every argument has rows of the batch, or none has.
+      // `has_rows`: an argument has mini-batch rows; `has_others`: an argument has none. Arguments
+      // with rows of another domain exclude slicing.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;

@@ -40,14 +40,14 @@ class machine {
 
   LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
-  /// Prepares for these rows; allocates only if they need more memory than any earlier rows. The
-  /// offsets of sequences are read in place and must outlive the run.
+  /// Prepares the memory for a mini-batch with these row counts; allocates only if they need more
+  /// memory than all earlier ones. The sequence offsets are read in place and must outlive the run.
   void bind(const domain_rows<domains>& rows) {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
   }
-  /// Prepares for `rows` samples without sequences; `first_row` is the index of the first sample in
-  /// the whole mini-batch.
+  /// Prepares the memory for `rows` samples without sequences; `first_row` is the index of the
+  /// first sample in the whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
   /// Sets the array of input data number `data`. The array is read in place and must outlive the
@@ -58,7 +58,7 @@ class machine {
   /// lamina::error.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
-  /// Sets the source of the data for layer::read_minibatch.
+  /// Sets the source from which layer::read_minibatch gets its data.
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
 
   /// Runs every group whose input data are all in `given`, a bit mask with one bit per input data.
@@ -114,7 +114,7 @@ class machine {
 
   /// The row count of the mini-batch, or of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
-  /// The layout of variable V of the program in memory.
+  /// The memory layout of variable V of the program.
   template <int V>
   static constexpr const variable_layout& layout() {
     return layout_of_variable<P, V>;
@@ -154,8 +154,7 @@ class machine {
 
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
-  // Programs with loops are not tiled: the groups that they run are known only iteration by
-  // iteration.
+  // Programs with loops are not tiled: which groups run is known only in each iteration.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 

@@ -25,7 +25,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// process tiles of rows.
 enum class tiling : std::uint8_t {
   none,   // cannot be part of a run
-  rows,   // computes each row by itself
+  rows,   // computes each row independently of all others
   sums,   // sums over the rows
   before  // has no rows: executed once, with the first tile
 };
@@ -247,7 +247,7 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
-          // Weights in bfloat16 have other slots and never change.
+          // Weights in bfloat16 have slots beyond the model's parameters and never change.
           if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
               changed[s.offset])
             reads_sums = true;
@@ -353,7 +353,7 @@ class row_tiles {
       const bool applies = rows <= detail::longest_chain &&
                            static_cast<std::int64_t>(rows) * tiled::width >=
                                std::int64_t{detail::least_tiles} * detail::tile_floats;
-      applies_ = false;  // until there is memory
+      applies_ = false;  // stays false if an allocation below throws
       if (applies && memory_.rows != most) {
         memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);
         memory_.sums.resize(tiled::table.sums);
@@ -374,7 +374,8 @@ class row_tiles {
   }
 
  private:
-  static constexpr int domains = P::desc.count.domains;  // naming P::desc would keep all of it
+  // A constant, because naming P::desc in run() would keep all of it in the binary.
+  static constexpr int domains = P::desc.count.domains;
   using tiled = tiled_groups<P>;
   detail::tile_memory memory_;
   bool applies_ = false;

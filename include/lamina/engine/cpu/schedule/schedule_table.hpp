@@ -43,7 +43,8 @@ requires(
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// The table of a program: its groups, and the layout and memory slot of each argument.
+/// The schedule of program P as a constant table: its groups, and the layout and memory slot of
+/// each argument.
 template <class P>
 struct schedule_table {
   using plan_type = plan<P>;

@@ -44,7 +44,7 @@ class group_clock {
 };
 
 /// The machine of a program that records the time of each group in a clock. It computes each group
-/// for the whole mini-batch before the next: it makes no tiles of rows.
+/// for the whole mini-batch before the next group, without tiles of rows.
 template <class P>
 class timed_machine : public machine<P> {
   using base = machine<P>;

@@ -18,7 +18,7 @@ struct static_conv_side {
 };
 
 /// The shape of an instruction of a plan that is a conv2d: its first operand is the image, its
-/// second one the filter.
+/// second operand the filter.
 struct static_conv_shape {
   int groups, channels, filters;  // `channels` per filter, `filters` per group
   static_conv_side height, width;

@@ -70,7 +70,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-      // The next panel begins after the last row of this one.
+      // The next panel begins after the last row of the previous panel.
       const int column = j * lanes;
       b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
                                     k * width + column % panel_width);
@@ -122,7 +122,8 @@ void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
-/// The largest number of rows whose sums, together with a row of W, fit into registers.
+/// The largest number of rows of a product whose sums, together with a row of W, fit into
+/// registers.
 inline constexpr int static_product_rows = 3;
 
 template <class Group, class Expression>

@@ -28,7 +28,8 @@ struct float_weights {
 };
 
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
-/// floats from the beginning of one block; all except constants are multiples of 64 bytes.
+/// floats from the beginning of one block; all offsets except those of single constants are
+/// multiples of 64 bytes.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
   using weights = Weights;
@@ -213,11 +214,12 @@ struct static_group {
     const attribute_value v = P::desc.attributes[at + attribute];
     return {P::desc.characters + v.offset, static_cast<std::size_t>(v.count)};
   }
-  /// Dimension d of an argument; negative if it counts rows.
+  /// The size of dimension d of an argument; negative if it is a number of rows, which is known
+  /// only at run time.
   static constexpr int extent(int argument, int d) {
     return P::desc.dims[arguments.of[argument].info.dims + d];
   }
-  /// An attribute of the operator that is a number.
+  /// The value of an attribute that is a number.
   static constexpr double number(int attribute) {
     const int at = P::desc.operators[first.op].attributes;
     return at < 0 ? first.schema->attributes[attribute].number

@@ -168,14 +168,14 @@ constexpr bool is_finite(Real x) {
   return (x < 0 ? -x : x) <= (std::numeric_limits<Real>::max)();
 }
 
-/// 1 / sqrt(variance + epsilon); 0 if both are 0.
+/// 1 / sqrt(variance + epsilon), or 0 if variance + epsilon is 0.
 template <class Real>
 inline Real inverse_deviation(Real variance, Real epsilon) {
   const Real sum = variance + epsilon;
   return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
-/// 1 / sqrt(variance + epsilon) for a variance that may exceed the range of Real while its square
-/// root does not.
+/// 1 / sqrt(variance + epsilon) for the n numbers x, whose variance may exceed the range of Real
+/// although its square root does not.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {

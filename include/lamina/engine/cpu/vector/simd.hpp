@@ -103,7 +103,7 @@ LAMINA_INLINE void end_streams() {
 #endif
 }
 
-/// Vector registers of the instruction set.
+/// The number of vector registers of the instruction set.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int vector_registers = 32;
 #else
