@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/expression/expression.hpp - the templates that a schedule becomes: one type per distinct
-// group.
+// lamina/expression/expression.hpp - templates that express a schedule as C++ types: one type per
+// distinct group of fused operators.
 //
-// A group is a head and a flat list of numbered statements. It is a graph, not a tree: a value that
-// is used twice is computed once. The types define the computation; an engine supplies its vector
-// type and its tiles. Only distinct groups become types.
+// A group is one fused kernel: a head, which is the operation that computes the first values (for
+// example a matrix product), and a flat list of numbered statements that use them. The statements
+// form a graph, not a tree: a value that is used twice is computed once. The types define the
+// computation; the engine supplies its vector type and its tiles. Equal groups share one type.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,39 +22,40 @@ struct head_value {};
 /// The element of argument Index at the same position.
 template <int Index>
 struct load {};
-/// Argument Index, a single row, in the same column.
+/// Argument Index has a single row: reads its element in the current column.
 template <int Index>
 struct row {};
-/// Argument Index, a single column, in the same row.
+/// Argument Index has a single column: reads its element in the current row.
 template <int Index>
 struct column {};
-/// Argument Index, one number for each channel of an image.
+/// Argument Index has one number per channel of an image: reads the number of the current channel.
 template <int Index>
 struct channel {};
-/// Argument Index, a single number.
+/// Argument Index is a single number.
 template <int Index>
 struct scalar {};
-/// The numbers of an update, one for each of its attributes, from argument Index on.
+/// The scalar arguments of an optimizer's update, one per attribute; the first is argument Index.
 template <int Index>
 struct numbers {};
-/// The value of statement J.
+/// The value that statement J computes.
 template <int J>
 struct value {};
 
-/// value = output K of operator Op; stored to argument Store unless it is -1.
+/// A statement that computes output K of operator Op. The value is also stored to argument Store,
+/// unless Store is -1.
 template <class Op, int K, int Store, class... Operands>
 struct let {};
-/// An optimizer's equation: reads and writes its first operands in place.
+/// A statement that is an optimizer's equation: it reads and writes its first operands in place.
 template <class Op, class... Operands>
 struct update {};
-/// Statements in order.
+/// A list of statements in the order of execution.
 template <class... S>
 struct statements {};
 
 /// A group: a head and its statements.
 template <group_head Head, class Statements>
 struct group_expression {};
-/// A group that is a call of an operator's own kernel.
+/// A group that is not fused: it calls the own kernel of one operator.
 template <class Op>
 struct call_expression {};
 
@@ -125,7 +127,7 @@ struct group_type {
 
 }  // namespace detail
 
-/// The type of group G of a plan.
+/// The expression type of group G of a plan.
 template <class Plan, int G>
 using group_of = typename decltype(detail::group_type<Plan, G>::make())::type;
 

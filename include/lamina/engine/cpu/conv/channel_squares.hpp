@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images with separate channels
-// and rows in which the channels of a vector are adjacent.
+// lamina/engine/cpu/conv/channel_squares.hpp - conversions between images that store channels
+// separately and rows in which a vector holds adjacent channels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// to[x * lanes + c] = from[c * stride + x] for a vector of channels, of which the first `channels`
-/// exist; the others become 0. The last square may repeat columns of the previous one.
+/// to[x * lanes + c] = from[c * stride + x] for a vector of channels c, of which only the first
+/// `channels` exist; the other lanes become 0. Works in squares of lanes by lanes; the last square
+/// may overlap the previous square.
 LAMINA_NOINLINE inline void gather_lanes(const float* from, std::ptrdiff_t stride, int channels,
                                          int columns, float* to) {
   const int some = columns < lanes ? columns : lanes;

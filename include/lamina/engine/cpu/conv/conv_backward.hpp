@@ -13,12 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// large[n] = bias + the sum over filters and elements of small[n] of element * filter, added to
-/// the window of the element.
+/// For each sample n, sets large[n] to the bias and adds, for every element of small[n], the
+/// element times its filter to the window of large[n] that belongs to the element.
 ///
-/// If both images are nearly equal in size, this is a convolution of the smaller one with the
-/// reversed filters. Otherwise, per vector of neighbouring windows and per tap of a channel, the
-/// kernel sums the products over the filters in registers and adds them to a spread image.
+/// If both images are nearly equal in size, this is computed as a convolution of the smaller image
+/// with the reversed filters. Otherwise, for each vector of neighbouring windows and each tap of a
+/// channel, the kernel sums the products over the filters in registers and adds the sums to a
+/// spread image.
 class conv_backward {
  public:
   /// Without `methods` it uses the general algorithm.
@@ -106,8 +107,8 @@ class conv_backward {
     const addresses p = lay_out(parts);
     const conv_shape& s = shape_;
     const int channels = s.large_channels, taps = s.taps(), lines = channels * taps;
-    // The lines of a tile are the channels at one tap: their sums go to addresses that are far
-    // apart.
+    // The lines are ordered by tap, then by channel. So the lines of a tile are different channels
+    // at one tap, whose sums go to addresses far apart.
     order_taps(p.taps);
     rows_.fill(p.rows, p.where);
     if (!rows_.whole()) rows_.clear(p.slope);

@@ -14,21 +14,21 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Rows and taps of the register tile of sums. With one vector per row and one vector of a tap, the
-/// sums fill the registers.
+/// The size of the register tile of sums: rows (filters) by taps. These sums, one vector per row
+/// and one vector of a tap fill the registers.
 inline constexpr int gradient_rows = vector_registers == 32 ? 4 : 3;
 inline constexpr int gradient_taps = vector_registers == 32 ? 6 : 4;
 
-/// A tile of filters by taps, summed over some samples.
+/// The task of one tile of filters by taps: the tile's sums over some samples.
 struct gradient_tile {
-  int samples, vectors;  // vectors of windows per sample
-  const float* slope;    // of the tile's first filter
+  int samples, vectors;  // `vectors`: vectors of windows per sample
+  const float* slope;    // the gradient at the tile's first filter
   std::ptrdiff_t slope_row, slope_sample;
   const float* image;
   std::ptrdiff_t image_sample;
-  const int* at;    // where each vector of windows begins in the image
-  const int* taps;  // of this tile
-  float* to;        // += the sums
+  const int* at;    // offset in the image at which each vector of windows begins
+  const int* taps;  // offsets of this tile's taps
+  float* to;        // the sums are added here
   std::ptrdiff_t stride;
 };
 
@@ -60,7 +60,7 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
       }
     }
   }
-  // The lane sums of `lanes` vectors are computed together.
+  // The accumulators are reduced to their lane sums, `lanes` vectors at a time.
   constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
   vector all[sums];
   LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
@@ -94,8 +94,8 @@ struct filter_gradient_table<std::integer_sequence<int, R...>> {
 }  // namespace detail
 
 /// filter gradient[o][c][tap] = the sum over samples and windows of the gradient of the smaller
-/// image times the element of the larger image under the tap. The sums are vectors along the
-/// windows.
+/// image times the element of the larger image under the tap. Each sum is a vector whose lanes are
+/// neighbouring windows.
 class conv_filter_gradient {
  public:
   /// Without `methods` it uses the general algorithm.
@@ -173,8 +173,8 @@ class conv_filter_gradient {
     p.at = parts.integers(rows_.vectors());
     return p;
   }
-  /// Sums over more samples have less overhead at their ends, as long as the data that a tile reads
-  /// stay in the first-level cache.
+  /// The number of samples that are summed together. More samples mean less overhead at the end of
+  /// a sum, as long as the data that a tile reads stay in the first-level cache.
   int samples_together(int samples) const {
     const std::ptrdiff_t read =
         static_cast<std::ptrdiff_t>(detail::gradient_rows) * rows_.vectors() * lanes +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_forward.hpp - the products of the windows of an image with filters.
+// lamina/engine/cpu/conv/conv_forward.hpp - the forward pass of a convolution: the products of the
+// windows of an image with filters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -93,7 +94,7 @@ class conv_forward {
             *taps++ = c * seen_.channel_size() + seen_.offset(position);
           }
   }
-  /// Stores the offset of each row of windows; returns their number.
+  /// Stores the offset of each row of windows; returns the number of rows.
   int fill_rows(int* rows) const {
     int n = 0;
     for (int z = 0; z < shape_.side[0].smaller; ++z)
@@ -107,7 +108,7 @@ class conv_forward {
     return ((shape_.side[0].smaller - 1) * seen_.side[1].span + shape_.side[1].smaller - 1) *
            seen_.side[2].span;
   }
-  /// Whether all windows are one row without gaps.
+  /// Whether the windows follow each other without gaps, so that they can be treated as one row.
   bool is_dense() const {
     return last_row() ==
            (shape_.side[0].smaller * shape_.side[1].smaller - 1) * shape_.side[2].smaller;

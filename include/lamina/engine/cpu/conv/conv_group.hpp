@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/conv_group.hpp - groups whose head is a convolution or the gradient of its
-// input: the statements run over each image as soon as it is finished, while it is in the cache.
+// lamina/engine/cpu/conv/conv_group.hpp - kernels for groups whose head is a convolution or the
+// gradient of its input. The group's statements run over each image as soon as it is finished,
+// while it is in the cache.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,8 @@ namespace detail {
 
 inline image_rows images(const operand& o) { return {static_cast<float*>(o.data), o.stride}; }
 
-/// The head of a group: the convolution of its first argument with its second one.
+/// The head of a group: the convolution of the first argument (images) with the second argument
+/// (filters), or the gradient of its input.
 struct conv_head {
   operand from, filter, to;
   conv_shape shape;
@@ -29,8 +31,8 @@ struct conv_head {
     to.data = result;
     to.columns = g.columns;
     to.stride = padded(g.columns);
-    // A group has no argument for a result that is not stored, so its dimensions are given by their
-    // position in the program.
+    // A result that is not stored is no argument of the group. So g.depth holds the position of its
+    // dimensions in the program.
     to.dims = c.program().dims + g.depth;
     shape = is_gradient ? conv_shape(c, to, from, filter, conv_attributes)
                         : conv_shape(c, from, to, filter, conv_attributes);
@@ -64,14 +66,14 @@ LAMINA_COLD inline std::ptrdiff_t conv_dx_scratch(const program_view& p, float* 
   return conv_backward(h.shape, c.convolutions).scratch(h.from.rows);
 }
 
-/// The data that the statements of a group need.
+/// The arguments of a group, for its statements.
 struct statement_arguments {
   float* const* of;
   const argument_info* info;
   const group_info* group;
 };
 
-/// Runs the statements of a group over one finished image. The sums are in the memory of the last
+/// Runs the statements of a group over one finished image. The image is in the memory of the last
 /// stored value.
 template <class S>
 void finish_image(const void* context, int row) {
@@ -83,7 +85,7 @@ void finish_image(const void* context, int row) {
       a.of[runner::last_store()] + static_cast<std::ptrdiff_t>(row) * padded(a.group->columns));
 }
 
-/// Whether the group only stores its head.
+/// Whether the only statement of the group stores the value of its head unchanged.
 template <class S>
 inline constexpr bool only_keeps = false;
 template <int K, int Store>
@@ -91,7 +93,7 @@ inline constexpr bool
     only_keeps<expression::statements<expression::let<keep, K, Store, expression::head_value>>> =
         true;
 
-/// Runs a group by the function for its head.
+/// Runs a group with the function `head` that computes the group's head.
 template <class S>
 struct conv_group {
   static void run(const program_view& p, float* const* a, const argument_info* info,

@@ -3,7 +3,8 @@
 // needs.
 //
 // The compiler knows the shapes of a program's convolutions, so it compiles only the algorithms
-// that suit one of them: kernels call the functions in a table of the program.
+// that suit one of them: kernels call them through a table of functions that belongs to the
+// program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +22,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// An algorithm that computes the result image of a convolution or the gradient of an image, and
-/// its scratch memory in floats. `kept` holds transformed filters for the next run, or is null.
+/// An algorithm that computes the result of a convolution or the gradient of its input image.
+/// `scratch` returns the scratch memory that it needs, in floats. `kept` holds transformed filters
+/// for the next run, or is null.
 struct image_method {
   std::ptrdiff_t (*scratch)(const conv_shape&, int samples);
   void (*run)(const conv_shape&, int samples, const image_rows& from, const float* filter,
@@ -36,7 +38,7 @@ struct filter_method {
               float* filter, std::ptrdiff_t filter_stride, float* scratch);
 };
 
-/// The special algorithms, and the general one.
+/// The convolution algorithms: the special ones, then the general one.
 enum class conv_kind { winograd_3, winograd_5, depthwise, general };
 inline constexpr int special_conv_kinds = 3;
 constexpr conv_kind kind_of(const conv_shape& s) {
@@ -106,20 +108,21 @@ struct depthwise_calls {
 
 }  // namespace detail
 
-/// The special algorithms by kind; those that a program does not use are null.
+/// The special algorithms, indexed by conv_kind; algorithms that a program does not use are null.
 struct conv_methods {
   image_method forward[special_conv_kinds], backward[special_conv_kinds];
   filter_method filter_gradient[special_conv_kinds];
 
-  /// Whether the larger image is computed as a convolution of the smaller one with the reversed
-  /// filters: if both are nearly equal in size.
+  /// Whether the larger image (a gradient, or the result of a transposed convolution) is computed
+  /// as a convolution of the smaller image with the reversed filters. This needs strides of 1 and
+  /// images of nearly equal size.
   static constexpr bool gathers(const conv_shape& s) {
     for (const conv_side& a : s.side)
       if (a.stride != 1) return false;
     return 4ll * s.large_size() <= 5ll * s.small_size() &&
            (s.small_channels == 1 || !depthwise::suits(s));
   }
-  /// The shape of that convolution.
+  /// The shape of the convolution of the smaller image with the reversed filters.
   static constexpr conv_shape turned(conv_shape s) {
     const int channels = s.large_channels;
     s.large_channels = s.small_channels;
@@ -170,7 +173,7 @@ struct conv_methods {
   }
 };
 
-/// The algorithm in a table that suits a shape; null for the general one.
+/// The algorithm of a table that suits a shape; null means the general algorithm.
 template <class Method>
 const Method* find_conv_method(const Method (&methods)[special_conv_kinds], const conv_shape& s) {
   const conv_kind kind = kind_of(s);
@@ -191,8 +194,8 @@ constexpr conv_methods make_all_conv_methods() {
   return all;
 }
 
-/// The shape of a conv2d or of its gradient: the first two inputs of both are the image and the
-/// filter.
+/// The shape of a conv2d or of its gradient: for both operators the first two inputs are the image
+/// and the filter.
 constexpr conv_shape shape_of_conv2d(const program_desc& p, const operator_desc& op) {
   const variable_desc& x = p.variables[p.arguments[op.inputs]];
   const variable_desc& w = p.variables[p.arguments[op.inputs + 1]];

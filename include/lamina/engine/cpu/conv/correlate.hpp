@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image,
-// without a copy of the windows if a row of them is a whole number of vectors.
+// lamina/engine/cpu/conv/correlate.hpp - the products of filters with the windows of one image. If
+// a row of windows is a whole number of vectors, the windows are not copied.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,30 +14,30 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// Windows of an image: `count` rows of `width` neighbouring windows. Window (r, x) begins at
-/// row[r] + x; tap k of a filter reads the element taps[k] after that.
+/// row[r] + x; tap k of a filter reads the element at taps[k] after the window's begin.
 struct window_grid {
   int count, width;
   const int* row;
   int depth;
   const int* taps;
-  int channels;  // of the image
+  int channels;  // channels of the image
 
   int windows() const { return count * width; }
 };
 
 namespace detail {
 
-/// A tile of filters by windows.
+/// The task of computing one tile of filters by windows.
 struct correlation_tile {
   int depth;
-  const float* filters;  // per tap, one element for each row of the tile
+  const float* filters;  // per tap, one element for each filter (row) of the tile
   const int* taps;
-  const float* const* at;  // where each vector of windows begins
-  const float* initial;    // one number per row; null: zeros
+  const float* const* at;  // address at which each vector of windows begins
+  const float* initial;    // start of the sums, one number per row; null means zeros
   float* to;
-  std::ptrdiff_t stride;     // from row to row there
-  const int* positions;      // of each vector in a row
-  const int* row_positions;  // in place of the stride if sums are added to an image; else null
+  std::ptrdiff_t stride;     // from row to row in `to`
+  const int* positions;      // offset of each vector in a row
+  const int* row_positions;  // if not null: sums are added to `to` at these row offsets
 };
 
 template <int Rows, int Vectors>
@@ -98,7 +98,8 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   }
 }
 
-/// Vectors of windows in a tile of one filter, which gets its independent sums from many windows.
+/// The number of vectors of windows in a tile of a single filter: it gets enough independent sums
+/// only from many windows.
 inline constexpr int lone_vectors = 8;
 constexpr int vectors_of_tile(int rows) { return rows == 1 ? lone_vectors : tile_vectors; }
 
@@ -122,7 +123,8 @@ struct correlation_table<std::integer_sequence<int, V...>> {
   }
 };
 
-/// The products of one filter: eight vectors at a time, then four, two and one for the rest.
+/// Computes the products of one filter: eight vectors of windows at a time, then four, two and one
+/// for the rest.
 inline void correlate_lone_filter(int vectors, correlation_tile t) {
   while (vectors > 0) {
     const int now = vectors >= 8 ? 8 : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
@@ -137,7 +139,7 @@ inline void correlate_lone_filter(int vectors, correlation_tile t) {
   }
 }
 
-/// The products of a tile of `rows` filters by `vectors` vectors of windows.
+/// Computes the products of a tile of `rows` filters by `vectors` vectors of windows.
 LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile& t) {
   if (rows == 1) return correlate_lone_filter(vectors, t);
   correlation_table<std::make_integer_sequence<int, tile_vectors>>::find(rows, vectors)(t);
@@ -145,8 +147,8 @@ LAMINA_INLINE void correlate_rows(int rows, int vectors, const correlation_tile&
 
 }  // namespace detail
 
-/// Packs filters for `correlate`: tile of rows by tile, tap by tap. `filter(row, tap)` returns an
-/// element.
+/// Packs filters for class correlation: tile by tile, within a tile tap by tap. `filter(row, tap)`
+/// returns an element.
 template <class Filter>
 void pack_filters(int rows, int depth, Filter filter, float* to) {
   const even_parts tiles(rows, tile_rows);
@@ -156,9 +158,9 @@ void pack_filters(int rows, int depth, Filter filter, float* to) {
 }
 
 /// to[i * stride + w] = initial[i] + sum over k of filters[i][k] * image[window w + taps[k]].
-/// Windows are read in place if a row of them is a whole number of vectors, or nearly so: the last
-/// vector of a row may repeat windows of the previous one. Otherwise one panel of windows at a time
-/// is copied, and the memory of one vector after the image must be readable.
+/// Windows are read in place if a row of windows is a whole number of vectors, or nearly so: then
+/// the last vector of a row repeats windows of the previous vector. Otherwise panels of windows are
+/// copied, and the memory of one vector after the image must be readable.
 class correlation {
  public:
   /// Floats of scratch memory.
@@ -183,12 +185,13 @@ class correlation {
     return repeated == 0 || (g.width >= lanes && repeated * (rows + 4) <= 4 * g.width);
   }
 
-  /// Filters as pack_filters() packs them.
+  /// Computes all products. `filters` are in the layout of pack_filters().
   LAMINA_NOINLINE void run(const float* filters, const float* image, const float* initial,
                            float* to, std::ptrdiff_t stride) const {
     const int panels =
         ((in_place_ ? grid_.count * row_vectors_ * lanes : grid_.windows()) + width_ - 1) / width_;
-    // The larger operand is read once: the filters, tile by tile, or the image, panel by panel.
+    // Large filters are read only once, tile by tile; otherwise the image is read only once, panel
+    // by panel.
     const std::ptrdiff_t filter_floats =
         static_cast<std::ptrdiff_t>(tiles_.count()) * tiles_.longest() * grid_.depth;
     const bool by_tile = filter_floats > 4096;
@@ -217,7 +220,7 @@ class correlation {
       : grid_(grid), tiles_(rows, tile_rows), width_(detail::vectors_of_tile(rows) * lanes) {
     in_place_ = grid.row != nullptr && reads_in_place(grid, rows);
     row_vectors_ = (grid.width + lanes - 1) / lanes;
-    // The number of panels that stay in the cache while all filters are read.
+    // The number of panels of windows that stay in the cache while all filters are read.
     const int floats = (in_place_ ? grid.channels : grid.depth) * width_;
     const int fitting = floats > 0 ? resident_floats / floats : 1;
     const int all = (grid.windows() + width_ - 1) / width_;
@@ -229,8 +232,9 @@ class correlation {
   }
   float* panel(int i) const { return panels_ + i * panel_floats(); }
 
-  /// Copies the windows of a panel, tap by tap: a run of windows in one row of the grid is
-  /// contiguous in the image. Runs are copied in whole vectors; the next run overwrites the excess.
+  /// Copies the windows of a panel, tap by tap. Consecutive windows in one row of the grid (a run)
+  /// are contiguous in the image. Runs are copied in whole vectors; the next run overwrites the
+  /// excess.
   void copy_windows(const float* image, int p, float* to) const {
     struct run_of_windows {
       int from, to, count;
@@ -256,7 +260,7 @@ class correlation {
   /// The vectors of windows of a panel: where they begin, and where their products are stored.
   struct vectors_of_panel {
     int count;
-    int begin, windows;  // of a copy: its first window, how many it has
+    int begin, windows;  // of a copied panel: its first window, and the number of windows
     const float* at[detail::lone_vectors];
     int positions[detail::lone_vectors];
   };
@@ -309,7 +313,7 @@ class correlation {
 
   window_grid grid_;
   even_parts tiles_;
-  int width_;  // of a panel
+  int width_;  // columns of a panel
   int together_;
   int row_vectors_;
   bool in_place_;

@@ -2,9 +2,9 @@
 // lamina/engine/cpu/conv/depthwise.hpp - convolutions in which every channel of the larger image is
 // a separate group, and their gradients.
 //
-// As a matrix product each group would have one row. Instead a vector holds channels: images are
-// transposed so that the channels of a vector are adjacent, and strides, dilations and paddings
-// only change addresses.
+// As a matrix product each group would have only one row. Instead, a vector holds several channels:
+// images are transposed so that the channels of a vector are adjacent. Strides, dilations and
+// paddings then only change addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The numbers of windows and of taps whose sums a kernel keeps in registers.
+/// The number of windows, and for filter gradients the number of taps, whose sums a kernel keeps in
+/// registers.
 inline constexpr int depthwise_windows = 8, depthwise_taps = 9;
 
 /// to[i] = first + the sum over taps of filter[tap] * image[at[i] + position[tap]]. Each element is
@@ -50,7 +51,8 @@ LAMINA_NOINLINE inline void depthwise_products(int count, const int* at, const f
   }
 }
 
-/// image[at[i] + position[tap]] += filter[tap] * slope[i].
+/// image[at[i] + position[tap]] += filter[tap] * slope[i] for all i < count and all taps. Each
+/// element is a vector of channels.
 LAMINA_NOINLINE inline void depthwise_spread(int count, const int* at, const float* slope, int taps,
                                              const int* position, const float* filter,
                                              float* image) {
@@ -118,7 +120,7 @@ class depthwise {
     return parts.used();
   }
 
-  /// small = bias + the products of the windows of large with the filters.
+  /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(int samples, const image_rows& large, const float* filter,
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done) const {
@@ -143,8 +145,8 @@ class depthwise {
     }
   }
 
-  /// large = bias + the sum of each element of small times its filter, added to the window of the
-  /// element.
+  /// Sets large to the bias and adds each element of small times its filter to the window of large
+  /// that belongs to the element.
   void backward(int samples, const image_rows& smaller, const float* filter,
                 std::ptrdiff_t filter_stride, const float* bias, const image_rows& large,
                 float* scratch, const image_epilogue& done) const {
@@ -178,8 +180,8 @@ class depthwise {
     }
   }
 
-  /// filter = the sums over samples and windows of the gradient of the smaller image times the
-  /// element of the larger image under a tap.
+  /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
+  /// the smaller image times the element of the larger image under the tap.
   void filter_gradient(int samples, const image_rows& large, const image_rows& slope, float* filter,
                        std::ptrdiff_t filter_stride, float* scratch) const {
     scratch_parts parts(scratch);
@@ -209,12 +211,12 @@ class depthwise {
   static int rounded(int n, int to) { return (n + to - 1) / to * to; }
   int rounded_windows() const { return rounded(windows(), detail::depthwise_windows); }
   int rounded_taps() const { return rounded(taps_, detail::depthwise_taps); }
-  /// The offset of row y of the larger image in its copy.
+  /// The offset of row y of the larger image in its padded copy.
   std::ptrdiff_t position_of(int y) const {
     return (static_cast<std::ptrdiff_t>(y + side_[0].padding) * seen_[1] + side_[1].padding) *
            lanes;
   }
-  /// Whether windows cover the larger image without padding.
+  /// Whether the padded copy would equal the larger image.
   bool is_image() const {
     return seen_[0] == side_[0].large && seen_[1] == side_[1].large && side_[0].padding == 0 &&
            side_[1].padding == 0;
@@ -224,8 +226,8 @@ class depthwise {
     float *image, *dense, *windows, *filters;
     int *at, *taps;
   };
-  /// Divides the scratch memory into: a copy of a vector of channels of the larger image with its
-  /// padding, a copy without padding, the smaller image, the filters, each with its bias, and the
+  /// Divides the scratch memory into: a padded copy of one vector of channels of the larger image,
+  /// a copy without padding, the smaller image, the filters (each followed by its bias), and the
   /// positions of windows and taps.
   LAMINA_NOINLINE addresses lay_out(scratch_parts& parts) const {
     const int blocks = (channels_ + lanes - 1) / lanes;
@@ -243,8 +245,8 @@ class depthwise {
     return p.filters + (static_cast<std::ptrdiff_t>(c / lanes) * filters_ + m) * filter_floats();
   }
 
-  /// Fills the positions and the padding of images. Windows and taps that only round a count up
-  /// repeat the last real one.
+  /// Fills the positions of windows and taps, and clears the padded copy. Extra windows and taps,
+  /// which only round a count up, repeat the last real position.
   LAMINA_NOINLINE void fill(const addresses& p) const {
     std::memset(p.image, 0, sizeof(float) * static_cast<std::size_t>(seen_[0] * seen_[1] * lanes));
     int n = 0;
@@ -270,7 +272,8 @@ class depthwise {
               bias == nullptr || i >= rest(c) ? 0.F : bias[(c + i) * filters_ + m];
       }
   }
-  /// Channels c to c + lanes of a larger image in the layout that windows read.
+  /// Copies channels c to c + lanes - 1 of a larger image to the layout that windows read, and
+  /// returns the copy.
   LAMINA_NOINLINE const float* see(const float* image, int c, const addresses& p) const {
     const float* const from = image + static_cast<std::ptrdiff_t>(c) * large_size();
     const int height = side_[0].large, width = side_[1].large;
@@ -292,7 +295,7 @@ class depthwise {
                  static_cast<std::ptrdiff_t>(filters_) * windows(), rest(c), windows(), p.windows);
   }
 
-  int channels_, filters_;  // filters per channel
+  int channels_, filters_;  // `filters_` per channel
   int taps_;
   conv_side side_[2];  // height, width
   int seen_[2];

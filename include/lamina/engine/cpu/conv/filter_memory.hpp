@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/filter_memory.hpp - transformed filters that outlive a run.
+// lamina/engine/cpu/conv/filter_memory.hpp - keeps transformed filters from one run to the next.
 //
 // During inference the transformed filters of the previous run can nearly always be reused. The
 // machine gets no notice when filters change: parameters are plain memory, which a trainer in
-// another thread, a file reader or the user writes. So a copy of the filters is kept with the
-// transformed ones and compared bit by bit, which costs little compared with transforming them.
+// another thread, a file reader or the user writes. So a copy of the original filters is kept with
+// the transformed filters and compared bit by bit, which costs little compared with a transform.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,16 +17,17 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// The transformed filters of a machine, valid as long as the filters are equal bit for bit. For
-/// one thread at a time.
+/// The transformed filters of a machine. They are valid as long as the original filters are equal,
+/// bit for bit, to the kept copy. Only one thread at a time may use an object.
 class filter_memory {
  public:
   /// Upper bound of the memory for the filters of a machine, copies included: 16 MiB.
   static constexpr std::size_t most_floats = std::size_t{4} << 20;
 
-  /// The memory for the transform of the `floats` floats at `filter`, and whether it holds the
-  /// transform of these exact numbers; if not, the caller computes it now. Null if the memory is
-  /// full. Allocates only for filters that it has not seen before.
+  /// The result of find(). `made` is the memory for the transform of the `floats` floats at
+  /// `filter`, or null if the memory is full. `is_current` tells whether it holds the transform of
+  /// exactly these numbers; if not, the caller must compute the transform now. find() allocates
+  /// only for filters that it has not seen before.
   struct entry {
     float* made;
     bool is_current;

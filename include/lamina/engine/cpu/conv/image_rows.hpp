@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/image_rows.hpp - the images of a batch, the function that processes a
-// finished image, and the parts of the memory that a convolution needs.
+// lamina/engine/cpu/conv/image_rows.hpp - the images of a mini-batch, a function that processes a
+// finished image, and a divider of scratch memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,14 +11,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Images of a batch: `rows` of them, `stride` floats apart.
+/// The images of a mini-batch, `stride` floats apart.
 struct image_rows {
   float* data;
   std::ptrdiff_t stride;
 };
 
-/// A function that processes each image of a result as soon as it is finished; `run` gets the
-/// number of the image.
+/// A function that processes each image of a result as soon as it is finished; `run` gets the index
+/// of the image in the mini-batch.
 struct image_epilogue {
   void (*run)(const void* context, int row) = nullptr;
   const void* context = nullptr;
@@ -28,7 +28,8 @@ struct image_epilogue {
   }
 };
 
-/// Divides scratch memory into parts, each aligned to 64 bytes; without memory it only counts.
+/// Divides scratch memory into parts, each aligned to 64 bytes. Without memory it only counts how
+/// many floats the parts need.
 class scratch_parts {
  public:
   explicit scratch_parts(float* at = nullptr) : begin_(at), at_(0) {}

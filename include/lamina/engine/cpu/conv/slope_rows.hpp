@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/slope_rows.hpp - the smaller image of a convolution, or its gradient, as
-// whole vectors of windows.
+// lamina/engine/cpu/conv/slope_rows.hpp - divides the smaller image of a convolution, or its
+// gradient, into whole vectors of windows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Divides the smaller image into vectors; each belongs to neighbouring windows of the larger
-/// image. If a row is not a whole number of vectors, the image is copied and padded with zeros:
-/// either each row to whole vectors, or to the row distance of the windows, whichever is shorter.
+/// Divides the smaller image into vectors whose lanes belong to neighbouring windows of the larger
+/// image. If a row is not a whole number of vectors, the image is copied and its rows are padded
+/// with zeros: either to whole vectors, or to the distance of window rows in the larger image,
+/// whichever is shorter.
 class slope_rows {
  public:
   slope_rows(const conv_shape& s, const conv_forward& forward)
@@ -44,12 +45,13 @@ class slope_rows {
   int vectors() const { return vectors_; }
   /// The number of row offsets that `fill` writes.
   int row_count() const { return row_count_; }
-  /// Floats of a copy.
+  /// Floats of the padded copy of an image.
   std::ptrdiff_t floats() const {
     return static_cast<std::ptrdiff_t>(channels_) * vectors_ * lanes;
   }
 
-  /// Stores the offset of each row and of each vector of windows in the larger image.
+  /// Stores the offset in the larger image of each row of windows (`rows`) and of each vector of
+  /// windows (`where`).
   void fill(int* rows, int* where) const {
     (void)forward_.fill_rows(rows);
     for (int v = 0, r = 0, x = 0; v < vectors_; ++v) {

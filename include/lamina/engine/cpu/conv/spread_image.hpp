@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/spread_image.hpp - copies of images in which each tap of a filter has a
-// constant offset.
+// lamina/engine/cpu/conv/spread_image.hpp - padded copies of images, in which each tap of a filter
+// has a constant offset from its window.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,20 +15,21 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// One side of a spread image: element i of phase f is element i * phases + f - before of the
-/// image, 0 outside of it.
+/// One dimension of a spread image. The image is padded and divided into phases, one per residue
+/// modulo the stride. Element i of phase f is element i * phases + f - before of the image, or 0
+/// outside of the image.
 struct spread_side {
   int image = 1, phases = 1, before = 0;
-  int span = 1;        // elements of a phase
-  unsigned met = ~0u;  // the phases that a filter reads, one bit each; the others are not copied
+  int span = 1;        // number of elements of a phase
+  unsigned met = ~0u;  // bit mask of the phases that a filter reads; others are not copied
 
   void meet(int position) { met |= phases <= 32 ? 1u << position % phases : ~0u; }
   bool meets(int phase) const { return phases > 32 || (met >> phase & 1u) != 0; }
 };
 
-/// A copy of the channels of an image with zeros around it, cut into phases, so that the elements
-/// that one tap of a filter reads in neighbouring windows are adjacent for every stride:
-/// [channels][phases of depth, height, width][span of depth, height, width].
+/// A copy of the channels of an image with zeros around it, divided into phases. So for every
+/// stride, the elements that one tap of a filter reads in neighbouring windows are adjacent.
+/// Layout: [channels][phases of depth, height, width][span of depth, height, width].
 struct spread_image {
   int channels = 1;
   spread_side side[3];
@@ -42,13 +43,13 @@ struct spread_image {
     const std::ptrdiff_t all = static_cast<std::ptrdiff_t>(channels) * channel_size() + 2 * lanes;
     return (all + alignment_floats - 1) / alignment_floats * alignment_floats;
   }
-  /// Whether the copy would be the image itself.
+  /// Whether the copy would equal the image, so that no copy is needed.
   bool is_image() const {
     for (const spread_side& s : side)
       if (s.phases != 1 || s.before != 0 || s.span != s.image) return false;
     return true;
   }
-  /// The offset of element (z, y, x) of phase (0, 0, 0), moved by `t` positions of the padded
+  /// The offset, in the copy of a channel, of the element at `position` (z, y, x) of the padded
   /// image.
   int offset(const int (&position)[3]) const {
     int phase = 0, at = 0;
@@ -86,8 +87,8 @@ struct spread_image {
         for (int j = 0; j < count; ++j) target[j] = source[static_cast<std::ptrdiff_t>(j) * step];
     });
   }
-  /// Copies back: image = copy + bias[channel]; elements that the copy does not hold become the
-  /// bias.
+  /// Converts the copy back to an image: image = copy + bias[channel]. Elements that the copy does
+  /// not hold become the bias.
   void copy_back(const float* from, const float* bias, float* to) const {
     const bool all = holds_image();
     if (all && side[2].phases == 2) return copy_pairs_back(from, bias, to);
@@ -118,10 +119,10 @@ struct spread_image {
   }
 
  private:
-  /// copy_back() for images whose columns are in two phases and that the copy holds as a whole.
+  /// copy_back() for a copy that holds the whole image, with the columns in two phases.
   void copy_pairs_back(const float* from, const float* bias, float* to) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];
-    // Column 0 of the image belongs to the first phase or to the second.
+    // The phase to which column 0 of the image belongs.
     const int odd = width.before % 2;
     for (int c = 0; c < channels; ++c, from += channel_size()) {
       const float more = bias == nullptr ? 0.0F : bias[c];
@@ -158,8 +159,8 @@ struct spread_image {
           return false;
     return true;
   }
-  /// Calls f(channel, index in the image, stride there, index in the copy, count) for the part of
-  /// each row of each phase that is inside of the image.
+  /// Calls f(channel, index in the image, stride in the image, index in the copy, count) for the
+  /// part of each row of each phase that lies inside the image.
   template <class F>
   LAMINA_INLINE void for_each_line(F f) const {
     const spread_side &depth = side[0], &height = side[1], &width = side[2];

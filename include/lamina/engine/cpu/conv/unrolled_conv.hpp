@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/conv/unrolled_conv.hpp - convolutions as ordinary matrix products of filters
-// and copied windows (im2col). For element types other than float, which the faster algorithms do
-// not support.
+// and copied windows (im2col). They are for element types other than float, which the faster
+// algorithms do not support.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,15 +16,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// small = filter * windows(large) of each image and group, and the two gradients, where `windows`
-/// has one row per element of a filter and one column per position of the small image.
+/// Computes small = filter * windows(large) for each image and group, and the two gradients. The
+/// matrix windows(large) has one row per element of a filter and one column per position of the
+/// small image.
 template <class Real>
 class unrolled_conv {
  public:
   explicit unrolled_conv(const conv_shape& s)
       : shape_(s), depth_(s.large_channels * s.taps()), positions_(s.small_size()) {}
 
-  /// Floats of scratch memory, enough for each of the three.
+  /// Floats of scratch memory, enough for each of the three functions below.
   std::ptrdiff_t scratch() const {
     const int channels = shape_.small_channels;
     return in_floats<Real>(
@@ -48,8 +49,9 @@ class unrolled_conv {
                    bias[g * shape_.small_channels + o];
          });
   }
-  /// large[n] = bias + the sum of each element of small[n] times its filter, added to the window of
-  /// the element: the gradient of forward's input, or a transposed convolution.
+  /// Sets large[n] to the bias and adds each element of small[n] times its filter to the window of
+  /// large[n] that belongs to the element. This is the gradient of forward()'s input, or a
+  /// transposed convolution.
   void backward(const operand& smaller, const operand& filter, const Real* bias,
                 const operand& large, float* scratch) const {
     each(large, smaller, scratch,
@@ -87,7 +89,8 @@ class unrolled_conv {
   matrix filter_of(const operand& filter, int g) const {
     return {filter.row<const Real>(g * shape_.small_channels), filter.stride};
   }
-  /// Calls f(group, its large image, its small one, memory for windows, memory for products).
+  /// Calls f(group, its large image, its small image, memory for windows, memory for products) for
+  /// each group of each sample.
   template <class F>
   void each(const operand& large, const operand& smaller, float* scratch, F f) const {
     Real* const windows = numbers_at<Real>(scratch);
@@ -100,7 +103,8 @@ class unrolled_conv {
               static_cast<std::ptrdiff_t>(g) * shape_.small_channels * positions_,
           windows, windows + window_numbers());
   }
-  /// Calls f(index in the windows, index in the image, or -1 for padding).
+  /// Calls f(i, j) for each element of the windows: i is its index in the windows, j the index in
+  /// the image of the element that it copies, or -1 for padding.
   template <class F>
   void each_tap(F f) const {
     const conv_side &z = shape_.side[0], &y = shape_.side[1], &x = shape_.side[2];

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd.hpp - convolutions that compute 16 results of a 3 by 3 filter
-// with 36 products in place of 144, and of a 5 by 5 filter with 64 in place of 400; their gradients
-// in the same number.
+// lamina/engine/cpu/conv/winograd.hpp - Winograd convolutions. They compute 16 results of a 3 by 3
+// filter with 36 multiplications in place of 144, and 16 results of a 5 by 5 filter with 64 in
+// place of 400. Their gradients take the same numbers.
 //
-// Results of 4 by 4 are A^T [(G g G^T) * (B^T d B)] A, where d is the 6 by 6, or 8 by 8, part of
-// the image that they cover (winograd_transforms.hpp). The element by element products, summed over
-// channels, are 36 or 64 products of matrices: tiles by channels times channels by filters.
-// Gradients are the transposes of these maps. Inside, channels are adjacent in memory, so that a
-// vector holds channels and its elements share one transform.
+// A tile of 4 by 4 results is A^T [(G g G^T) * (B^T d B)] A. Here g is the filter, and d is the 6
+// by 6 or 8 by 8 part of the image under the tile (winograd_transforms.hpp). The element by element
+// products, summed over channels, are 36 or 64 matrix products: (tiles by channels) times (channels
+// by filters). Gradients are the transposes of these maps. In scratch memory channels are adjacent,
+// so that a vector holds several channels, which are transformed together.
 //
-// The error is a few times that of the plain sum with six points, ten times that with eight: below
-// 2e-6 and 1e-5 of the largest result.
+// The rounding error relative to the largest result is below 2e-6 for 3 by 3 filters (six points),
+// a few times the error of the plain sum. It is below 1e-5 for 5 by 5 filters (eight points), ten
+// times the error of the plain sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// A convolution of images with a shape for which suits() is true, or one of its gradients.
 class winograd {
  public:
-  /// Whether the transforms cost less than the products that they save.
+  /// Whether the shape is supported, and the transforms cost less than the multiplications that
+  /// they save.
   static constexpr bool suits(const conv_shape& s) {
     if (s.side[0].large != 1 || s.side[0].smaller != 1 || s.side[0].filter != 1) return false;
     const int filter = s.side[1].filter;
@@ -54,8 +56,8 @@ class winograd {
         tile_rows_((small_[0] + step - 1) / step),
         tiles_((small_[1] + step - 1) / step),
         samples_(samples) {
-    // The number of tiles that stay in the cache, but enough of them to be worth reading the
-    // filters.
+    // The number of rows of tiles that are computed together. They should stay in the cache, but
+    // there must be enough tiles to be worth reading the filters.
     const int floats = square_points() * (whole(channels_) + whole(filters_)) * tiles_;
     const int fitting = 2 * resident_floats / floats, enough = (32 + tiles_ - 1) / tiles_;
     const int wanted = fitting > enough ? fitting : enough;
@@ -63,7 +65,7 @@ class winograd {
     const std::ptrdiff_t chunks = all > wanted ? (all + wanted - 1) / wanted : 1;
     together_ = static_cast<int>((all + chunks - 1) / chunks);
     if (together_ < 1) together_ = 1;
-    // Fewer samples never need more memory.
+    // `most_` determines the memory: fewer samples never need more.
     most_ = all < 1 ? 1 : all < wanted ? static_cast<int>(all) : wanted;
   }
 
@@ -84,7 +86,7 @@ class winograd {
     return parts.used();
   }
 
-  /// small = bias + the products of the windows of large with the filters.
+  /// The convolution: small = bias + the products of the windows of large with the filters.
   void forward(const detail::forward_transforms& by, const image_rows& large, const float* filter,
                std::ptrdiff_t filter_stride, const float* bias, const image_rows& smaller,
                float* scratch, const image_epilogue& done, filter_memory* kept) const {
@@ -106,8 +108,8 @@ class winograd {
     }
   }
 
-  /// large = bias + the sum of each element of small times its filter, added to the window of the
-  /// element.
+  /// The gradient of the input: each element of small times its filter is added to the window of
+  /// large that belongs to the element; then bias is added.
   void backward(const detail::backward_transforms& by, const image_rows& smaller,
                 const float* filter, std::ptrdiff_t filter_stride, const float* bias,
                 const image_rows& large, float* scratch, const image_epilogue& done) const {
@@ -131,8 +133,8 @@ class winograd {
     }
   }
 
-  /// filter = the sums over samples and windows of the gradient of the smaller image times the
-  /// element of the larger image under a tap.
+  /// The gradient of the filters. Each tap is the sum, over samples and windows, of the gradient of
+  /// the smaller image times the element of the larger image under the tap.
   void filter_gradient(const detail::filter_gradient_transforms& by, const image_rows& large,
                        const image_rows& slope, float* filter, std::ptrdiff_t filter_stride,
                        float* scratch) const {
@@ -164,14 +166,15 @@ class winograd {
   struct addresses {
     float *filters, *left, *sums, *lines, *slopes;
   };
-  /// The filters of a product with these columns, and memory for one of them.
+  /// The transformed filters of a product with `columns` columns and `depth` rows, and memory to
+  /// transform one vector of filters.
   detail::winograd_filters filters_of(const addresses& p, int columns, int depth) const {
     return {p.filters, filter_point_stride(columns, depth),
             columns,   depth,
             filter_,   p.lines + line_floats()};
   }
-  /// Sets the address of the transformed filters to the memory that keeps them; returns whether
-  /// they are already computed.
+  /// Sets p.filters to the memory that keeps transformed filters between runs, if there is such
+  /// memory. Returns whether it already holds the transform of these filters.
   LAMINA_NOINLINE bool finds_filters(filter_memory* kept, const float* filter,
                                      std::ptrdiff_t filter_stride, addresses& p) const {
     if (kept == nullptr) return false;
@@ -181,8 +184,8 @@ class winograd {
     if (found.made != nullptr) p.filters = found.made;
     return found.is_current;
   }
-  /// Divides the scratch memory into filters, the transformed tiles of a chunk, their sums in
-  /// `columns` columns, and lines of channels.
+  /// Divides the scratch memory into: the transformed filters, the transformed tiles of a chunk,
+  /// their products of `columns` columns, and image lines in which channels are adjacent.
   LAMINA_NOINLINE addresses lay_out(scratch_parts& parts, int filter_floats, int columns) const {
     addresses p;
     p.filters = parts.floats(square_points() *
@@ -195,7 +198,8 @@ class winograd {
     p.slopes = parts.floats(slope_floats());
     return p;
   }
-  /// Floats between the matrices of neighbouring points: not a multiple of the size of a cache way.
+  /// Floats between the matrices of neighbouring points. The distance is not a multiple of the size
+  /// of a cache way, so that the matrices do not evict each other.
   std::ptrdiff_t left_point_stride(int columns) const {
     const int rows = most_ * tiles_;
     return static_cast<std::ptrdiff_t>((std::max)(rows, detail::least_tile_rows)) * whole(columns) +
@@ -205,9 +209,9 @@ class winograd {
   static std::ptrdiff_t filter_point_stride(int columns, int depth) {
     return static_cast<std::ptrdiff_t>(whole(columns)) * depth + alignment_floats;
   }
-  /// Elements of a line of channels: the columns that a row of tiles covers.
+  /// The number of columns of an image line: those that a row of tiles covers.
   int line() const { return tiles_ * step + filter_ - 1; }
-  /// Floats of the lines that all rows of tiles of a chunk cover in one image.
+  /// Floats of the lines of one larger image that a chunk's rows of tiles cover.
   std::ptrdiff_t line_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step + filter_ - 1) * line() * lanes;
@@ -215,18 +219,20 @@ class winograd {
   std::ptrdiff_t sum_floats() const {
     return static_cast<std::ptrdiff_t>(tile_rows_ * step + filter_ - 1) * line() * lanes;
   }
-  /// Floats of the lines that all rows of tiles of a chunk cover in one smaller image.
+  /// Floats of the lines of one smaller image that a chunk's rows of tiles cover.
   std::ptrdiff_t slope_floats() const {
     const int rows = most_ < tile_rows_ ? most_ : tile_rows_;
     return static_cast<std::ptrdiff_t>(rows * step) * tiles_ * step * lanes;
   }
-  /// Clears the lines once: the padding beside images is never written again.
+  /// Clears the image lines. Once per call is enough, because the padding beside images is never
+  /// written again.
   void clear_lines(const addresses& p) const {
     std::memset(p.lines, 0, sizeof(float) * static_cast<std::size_t>(line_floats()));
     std::memset(p.slopes, 0, sizeof(float) * static_cast<std::size_t>(slope_floats()));
   }
 
-  /// Calls f(sample, first row of tiles, rows, tiles before) for the part of each image in a chunk.
+  /// Calls f(sample, first row of tiles in the image, number of rows of tiles, number of the
+  /// chunk's earlier tiles) for the part of each image that belongs to a chunk.
   template <class F>
   LAMINA_INLINE void for_each_image(int first, int rows, F f) const {
     for (int done = 0; done < rows;) {
@@ -236,12 +242,12 @@ class winograd {
       done += count;
     }
   }
-  /// Copies rows from `top` on of a vector of channels, `columns` elements each, to the lines from
-  /// column `left` on; rows outside of the image are zeros.
+  /// Copies `rows` image rows from row `top` on, for one vector of channels, to lines of `pitch`
+  /// columns, where a row begins at column `left`. Rows outside of the image become zeros.
   LAMINA_NOINLINE void fill_lines(const float* image, const int (&size)[2], int channels, int top,
                                   int rows, int left, int pitch, float* lines) const {
     const std::ptrdiff_t channel = static_cast<std::ptrdiff_t>(size[0]) * size[1];
-    // Rows without gaps are treated as one row.
+    // If the lines have no gaps, all rows are copied as one row.
     if (pitch == size[1] && top >= 0 && top + rows <= size[0])
       return gather_lanes(image + static_cast<std::ptrdiff_t>(top) * size[1], channel, channels,
                           rows * size[1], lines);
@@ -255,10 +261,11 @@ class winograd {
     }
   }
 
-  /// Writes rows of `columns` elements of an image from lines of a vector of channels.
+  /// Writes `rows` image rows of `columns` elements from lines in which the channels of a vector
+  /// are adjacent.
   static void write_lines(const float* lines, int pitch, int channels, int rows, int columns,
                           float* image, std::ptrdiff_t channel) {
-    // Rows without anything between them are one.
+    // If the lines have no gaps, all rows are written as one row.
     if (pitch == columns) return scatter_lanes(lines, channels, rows * columns, image, channel);
     for (int y = 0; y < rows; ++y, lines += pitch * lanes, image += columns)
       scatter_lanes(lines, channels, columns, image, channel);
@@ -283,8 +290,8 @@ class winograd {
     });
   }
 
-  /// How the transformed gradients are stored: in rows `tile` floats apart, or in panels of `depth`
-  /// rows.
+  /// How the transformed gradients are stored: if `depth` is 0, in rows that are `tile` floats
+  /// apart; otherwise in panels of `depth` rows.
   struct slope_layout {
     std::ptrdiff_t tile, point_stride;
     int depth;
@@ -369,10 +376,10 @@ class winograd {
   }
 
   int channels_, filters_, filter_;
-  int points_;  // along a side
+  int points_;  // interpolation points along a side
   int large_[2], small_[2], padding_[2];
   int tile_rows_, tiles_;          // rows of tiles, tiles in a row
-  int samples_, together_, most_;  // rows of tiles at a time, and the number that the memory holds
+  int samples_, together_, most_;  // `together_` rows of tiles at a time; memory for `most_`
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd_products.hpp - the matrix products of a convolution by points,
-// one per element of a transformed tile, and the transformed filters that they read.
+// lamina/engine/cpu/conv/winograd_products.hpp - the matrix products of a Winograd convolution, one
+// per element of a transformed tile, and the transformed filters that these products read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +17,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 /// n rounded up to whole vectors.
 constexpr int whole_lanes(int n) { return (n + lanes - 1) / lanes * lanes; }
 
-/// A matrix of `columns` columns and `depth` rows is stored in panels, row by row; the remaining
-/// columns are in panels of one vector. A vector of columns begins at `offset`; its rows are
-/// `width` apart.
+/// Locates one vector of columns in a matrix of `columns` columns and `depth` rows that is stored
+/// in panels. Columns that do not fill a whole panel are in panels of one vector. The vector of
+/// columns begins at `offset`; its rows are `width` floats apart.
 struct winograd_panel_vector {
   std::ptrdiff_t offset;
   int width;
@@ -31,22 +31,23 @@ struct winograd_panel_vector {
   }
 };
 
-/// The sizes of the product at each of `points` elements of a tile, and whether the products are
-/// added to the sums.
+/// The sizes of the matrix product, which is computed for each of the `points` elements of a tile.
+/// `adds`: whether the products are added to earlier sums.
 struct winograd_product_size {
   int points, rows, depth, columns;
   bool adds;
 };
 
-/// The smallest number of rows whose sums, in a tile of `vectors` vectors, are added in the same
-/// order as those of a whole tile: a result must not depend on which samples are computed together.
+/// The smallest number of rows for which a tile of `vectors` vectors adds its sums in the same
+/// order as a tile of `tile_rows` rows. Smaller tiles are avoided, because a result must not depend
+/// on which samples are computed together.
 constexpr int find_least_tile_rows(int vectors) {
   int rows = tile_rows;
   while (rows > 1 && chains((rows - 1) * vectors) == chains(tile_rows * vectors)) --rows;
   return rows;
 }
-/// These numbers for tiles as wide as a panel and for tiles of one vector; the latter is never
-/// smaller.
+/// The least numbers of rows for tiles as wide as a panel and for tiles of one vector; the second
+/// number is never smaller.
 inline constexpr int least_whole_rows = find_least_tile_rows(tile_vectors);
 inline constexpr int least_tile_rows = find_least_tile_rows(1);
 static_assert(least_whole_rows <= least_tile_rows);
@@ -73,7 +74,8 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
       for (int t = 0; t < tiles.count(); ++t) {
         int rows = tiles.size(t), first = tiles.first(t);
         if (rows < least && !s.adds) {
-          // Computes some rows a second time, or some padding rows whose results are not read.
+          // Enlarges the tile: computes some rows a second time, or some padding rows whose results
+          // are not read.
           first = first + rows > least ? first + rows - least : 0;
           rows = least;
         }
@@ -87,12 +89,13 @@ LAMINA_NOINLINE inline void winograd_multiply(const winograd_product_size& s, le
   }
 }
 
-/// Filters, or their gradients, in the layout of the products: at each point panels of `columns`
-/// columns and `depth` rows. `lines` is memory for one vector of filters.
+/// Transformed filters, or their gradients, in the layout that the products use: for each
+/// interpolation point, the panels of a matrix of `columns` columns and `depth` rows. `lines` is
+/// memory for one vector of filters.
 struct winograd_filters {
   float* data;
   std::ptrdiff_t point_stride;
-  int columns, depth, size;  // size: of a filter along a side
+  int columns, depth, size;  // size: taps of a filter along a side
   float* lines;
 
   /// Transforms filters with the given distances between columns and between rows.

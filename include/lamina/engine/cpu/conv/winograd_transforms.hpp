@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/conv/winograd_transforms.hpp - the transforms of convolutions by six or eight
-// points, and their transposes for gradients. Each transforms one vector of channels at a time.
+// lamina/engine/cpu/conv/winograd_transforms.hpp - the transforms of Winograd convolutions with six
+// or eight interpolation points, and their transposes for gradients. Each function transforms one
+// vector of channels at a time.
 //
-// Filters of R numbers and results of 4 numbers are polynomials; the values at R + 3 points
-// determine their product (Toom 1963, Cook 1966, Winograd 1980; in two dimensions Lavin and Gray
-// 2015): at 0, at pairs p and -p, and at infinity. With six points the squares of p are 1/2 and 2,
-// which have smaller factors and so a smaller error than 1 and 4; with eight they are 1/4, 1 and 4.
+// A filter of R numbers and a result of 4 numbers are treated as polynomials, whose product is
+// determined by its values at R + 3 points (Toom 1963, Cook 1966, Winograd 1980; in two dimensions
+// Lavin and Gray 2015). The points are 0, pairs p and -p, and infinity. With six points the squares
+// of p are 1/2 and 2: their factors, and so the error, are smaller than with 1 and 4. With eight
+// points the squares are 1/4, 1 and 4.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,12 +18,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 
-/// Results of a tile along a side.
+/// The number of results of a tile along a side.
 inline constexpr int winograd_step = 4;
-/// Points along a side, for filters of this size.
+/// The number of interpolation points along a side, for filters of this size.
 constexpr int winograd_points(int filter) { return filter + winograd_step - 1; }
 
-/// The pairs of points p and -p.
+/// The pairs of interpolation points p and -p: p^2 and p of each pair.
 template <int Points>
 struct point_pairs;
 template <>
@@ -37,16 +39,16 @@ struct point_pairs<8> {
   static constexpr double root[] = {0.5, 1, 2};
 };
 
-/// The constants of a transform by point 0, the pairs, and infinity. They are a table because the
-/// compiler does not evaluate functions of the counters of unrolled loops.
+/// The constants of a transform with the points 0, the pairs, and infinity. They are a table
+/// because the compiler does not evaluate functions of the counters of unrolled loops.
 template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
 
-  float root[count], power[count][3];  // power[i][j]: the square of pair i to the power j
-  float factor[count + 1][count + 1];  // [i][k]: of x^(2 k) in the product of all x^2 - square but
-                                       // that of pair i
-  float share[Points];                 // factor of the value of a filter at each point
+  float root[count], power[count][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
+  float factor[count + 1][count + 1];  // [i][k]: coefficient of x^(2 k) in the product of
+                                       // (x^2 - square) over all pairs except pair i
+  float share[Points];                 // by point: factor of a filter's value at this point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;
@@ -74,8 +76,8 @@ struct point_table {
 template <int Points>
 inline constexpr point_table<Points> points_of{};
 
-/// The values at the points of the polynomial with these coefficients; for filters multiplied by
-/// the shares.
+/// Computes the values, at the interpolation points, of the polynomial with coefficients c. For
+/// filters the values are also multiplied by `share`.
 template <int Points, int Count>
 struct evaluate {
   static constexpr const auto& set = points_of<Points>;
@@ -102,7 +104,7 @@ struct evaluate {
   }
 };
 
-/// The transpose of evaluate.
+/// The linear map that is the transpose of evaluate.
 template <int Points, int Count>
 struct combine {
   static constexpr const auto& set = points_of<Points>;
@@ -129,7 +131,7 @@ struct combine {
   }
 };
 
-/// The transform of neighbouring elements of an image, one value per point.
+/// Transforms neighbouring elements of an image to one value per interpolation point.
 template <int Points>
 struct see {
   static constexpr const auto& set = points_of<Points>;
@@ -156,7 +158,7 @@ struct see {
   }
 };
 
-/// The transpose of the transform of elements of an image.
+/// The linear map that is the transpose of see.
 template <int Points>
 struct show {
   static constexpr const auto& set = points_of<Points>;
@@ -180,12 +182,12 @@ struct show {
   }
 };
 
-/// The layout of a square of vectors: floats between rows and between columns.
+/// The layout of a square of vectors: floats from row to row and from column to column.
 struct square_strides {
   std::ptrdiff_t row, column;
 };
 
-/// A transform T along both sides of a square of vectors. `put(to, v)` stores them.
+/// Applies transform T along both sides of a square of vectors. `put(to, v)` stores each result v.
 template <class T, class Put>
 LAMINA_INLINE void transform_square(const float* from, square_strides in, float* to,
                                     square_strides out, Put put) {
@@ -205,13 +207,14 @@ LAMINA_INLINE void transform_square(const float* from, square_strides in, float*
   }
 }
 
-/// The number of squares, and the distances between them.
+/// The number of squares, and the distances between them in the input and in the output.
 struct square_series {
   int count;
   std::ptrdiff_t from, to;
 };
 
-/// Transforms a series of squares; `more` is added to every result.
+/// Transforms a series of squares. If `more` is not null, the vector at `more` (a bias) is added to
+/// every result.
 template <class T>
 LAMINA_NOINLINE void transform_squares(square_series s, const float* from, square_strides in,
                                        float* to, square_strides out, const float* more = nullptr) {
@@ -233,13 +236,15 @@ LAMINA_NOINLINE void add_transformed_squares(square_series s, const float* from,
         });
 }
 
-/// A function that transforms a series of squares.
+/// Functions that transform a series of squares and store the results, or add them to stored
+/// values.
 using square_transform = void (*)(square_series, const float* from, square_strides in, float* to,
                                   square_strides out, const float* more);
 using square_addition = void (*)(square_series, const float* from, square_strides in, float* to,
                                  square_strides out);
 
-/// The transforms that a convolution with filters of this size needs, and those of its gradients.
+/// The transforms that a convolution needs: of filters, of image tiles and of result tiles. The
+/// next two structs hold the transforms of its gradients.
 struct forward_transforms {
   square_transform filters, image, result;
 };

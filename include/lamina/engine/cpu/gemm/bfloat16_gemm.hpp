@@ -2,10 +2,10 @@
 // lamina/engine/cpu/gemm/bfloat16_gemm.hpp - the product with weights that are stored as bfloat16:
 // half of the bytes to read, sums in float.
 //
-// Two rows of a panel share its words: row 2p is the lower half of each word, row 2p + 1 the upper
-// one, and after an odd number of rows zeros follow. So the panels of K rows have the size of
-// panels of (K + 1) / 2 rows of floats, a shift or a mask extracts either row, and the words are
-// the pairs that the AVX-512 dot product of bfloat16 pairs expects.
+// Each 32-bit word of a panel holds elements of two rows: row 2p in the lower half, row 2p + 1 in
+// the upper half. After an odd number of rows a row of zeros follows. So panels of K rows have the
+// size of float panels of (K + 1) / 2 rows. A shift or a mask extracts a row as floats. The words
+// are also the pairs that the AVX-512 dot product of bfloat16 pairs expects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +30,8 @@ constexpr std::ptrdiff_t bfloat16_panels_floats(int k_size, int n_size) {
 
 namespace detail {
 
-// Rounds the columns of W[k_size][n_size] from `first` on into their bfloat16 panel. `from` is the
-// address of the first of them; their rows are `stride` floats apart.
+// Rounds one panel of W[k_size][n_size], the panel that begins at column `first`, into its bfloat16
+// panel. `from` is the address of element (0, first); the rows of W are `stride` floats apart.
 LAMINA_COLD inline void pack_bfloat16_panel(int k_size, int n_size, int first, const float* from,
                                             std::ptrdiff_t stride, float* panels) {
   const int width = width_of_panel(n_size, first);
@@ -65,7 +65,7 @@ LAMINA_COLD inline void pack_bfloat16_panels(int k_size, int n_size, const float
 
 namespace detail {
 
-/// A vector of words, which share a register with a vector of floats.
+/// A vector of 32-bit words that has the size of a vector of floats.
 using word_vector = std::uint32_t __attribute__((vector_size(sizeof(vector))));
 
 LAMINA_INLINE word_vector load_words(const float* from) {
@@ -73,7 +73,7 @@ LAMINA_INLINE word_vector load_words(const float* from) {
   std::memcpy(&words, from, sizeof(words));
   return words;
 }
-/// The row of a pair that the lower (0) or upper (1) halves of words hold.
+/// Extracts one row of a pair as floats, from the lower (0) or the upper (1) halves of the words.
 template <int Half>
 LAMINA_INLINE vector row_of_pair(word_vector words) {
   const word_vector bits = Half == 0 ? words << 16 : words & 0xffff0000U;
@@ -88,8 +88,8 @@ inline constexpr bool has_pair_products = lanes == 16;
 inline constexpr bool has_pair_products = false;
 #endif
 
-/// A number as the sum of two bfloat16, with a relative error of at most 2^-17. For infinity and
-/// NaN the second one is 0.
+/// A float as the sum of two bfloat16 numbers, with a relative error of at most 2^-17. For infinity
+/// and NaN `low` is 0.
 struct split_number {
   std::uint16_t high, low;
 };
@@ -100,7 +100,8 @@ constexpr split_number split(float x) {
   return {high, bfloat16_bits(rest)};
 }
 
-/// Left operands of pair products: for each row the pairs of high parts, then those of low ones.
+/// The size of one row of a left operand for pair products: the pairs of `high` parts, then the
+/// pairs of `low` parts.
 constexpr std::ptrdiff_t split_row_floats(int k_size) { return 2 * padded((k_size + 1) / 2); }
 
 inline void split_rows(int rows, int k_size, const float* from, std::ptrdiff_t stride, float* to) {
@@ -114,7 +115,8 @@ inline void split_rows(int rows, int k_size, const float* from, std::ptrdiff_t s
     }
 }
 
-/// sums += one pair of rows of each word of `words`, times the pair `left` of the left operand.
+/// Adds to each lane of `sums` the dot product of two pairs of bfloat16 numbers: the word of
+/// `words` in that lane, and the pair `left` of the left operand.
 LAMINA_INLINE vector add_pair_products([[maybe_unused]] float left,
                                        [[maybe_unused]] word_vector words, vector sums) {
 #if defined(__AVX512BF16__)
@@ -125,7 +127,7 @@ LAMINA_INLINE vector add_pair_products([[maybe_unused]] float left,
 #endif
 }
 
-/// The sums of a tile over `depth` rows of a bfloat16 panel.
+/// Computes the sums of a tile over `depth` rows of a bfloat16 panel.
 template <int Rows, int Vectors>
 LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& operand,
                                             const float* panel, float* sums) {
@@ -145,8 +147,8 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
     panel += width;
     LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] += step;
   };
-  // The words are loaded again for the second row: keeping them would take registers that hold
-  // sums.
+  // The words are loaded again for the second row: keeping the words would take registers that the
+  // sums need.
   const auto add_row = [&]<int Half>(auto& chain, std::integral_constant<int, Half>)
       __attribute__((always_inline)) {
     vector b[Vectors];
@@ -224,7 +226,8 @@ inline left_operand bfloat16_left(int rows, int k_size, const float* a, std::ptr
   return {scratch, split_row_floats(k_size), padded((k_size + 1) / 2)};
 }
 
-// Rows of the left operand that stay in the second-level cache while panels stream past them.
+// Divides the rows of the left operand into blocks that stay in the second-level cache while all
+// panels are read.
 constexpr even_parts bfloat16_row_parts(int m_size, int k_size) {
   return {m_size, resident_rows(k_size)};
 }
@@ -237,10 +240,10 @@ constexpr std::ptrdiff_t gemm_bfloat16_scratch_floats(int m_size, int k_size) {
   return (std::min)(m_size, resident_rows(k_size)) * detail::split_row_floats(k_size);
 }
 
-/// The same product as `gemm` (gemm.hpp), from bfloat16 panels: exactly the product with the
-/// rounded weights, in float. With AVX-512 BF16 the dot product instructions take A as the sum of
-/// two bfloat16, with a relative error of at most 2^-17 per element; weights must be finite there.
-/// `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
+/// The product of `gemm` (gemm.hpp) with weights in bfloat16 panels. The rounded weights are
+/// multiplied and summed in float. With AVX-512 BF16, the dot product instructions take each
+/// element of A as the sum of two bfloat16 numbers, with a relative error of at most 2^-17; the
+/// weights must then be finite. `scratch` holds `gemm_bfloat16_scratch_floats(M, K)`.
 inline void gemm_bfloat16(int m_size, int k_size, int n_size, const float* a,
                           std::ptrdiff_t a_stride, const float* panels,
                           std::ptrdiff_t product_stride, epilogue run, const void* context,

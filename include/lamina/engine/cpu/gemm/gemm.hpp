@@ -18,8 +18,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-// A long sum is computed in parts, so that a panel's part stays in the first two cache levels. A
-// sum that is only slightly too long is not divided, because storing partial sums costs time too.
+// The largest number of terms that a block adds. A longer sum is computed in parts, so that the
+// rows of a panel that a part reads stay in the first two cache levels. A sum that is only slightly
+// too long is not divided, because storing partial sums costs time too.
 template <class Real>
 inline constexpr int most_depth = 4096 / static_cast<int>(sizeof(Real));
 template <class Real>
@@ -27,20 +28,21 @@ constexpr even_parts parts_of_depth(int k_size) {
   return {k_size, k_size > most_depth<Real> ? most_depth<Real> / 2 : most_depth<Real>};
 }
 
-// Whether each part of a sum is accumulated separately.
+// Whether the parts of a sum are added separately and then to a total, because one long chain of
+// float additions would lose digits.
 template <class Real>
 constexpr bool adds_parts(int k_size) {
   return sizeof(Real) == sizeof(float) && k_size > longest_chain;
 }
 
-// Rows of the left operand in one block.
+// Divides the rows of the left operand into blocks.
 template <class Real>
 constexpr even_parts parts_of_rows(int m_size, int depth) {
   return {m_size, resident_rows<Real>(depth)};
 }
 
-// The largest depth of a block if the panels of the right operand are made during the product: a
-// panel's part should be used before it leaves the first-level cache.
+// The largest depth of a block if the panels of the right operand are transposed during the
+// product: a transposed part of a panel should be used before it leaves the first-level cache.
 template <class Real>
 inline constexpr int most_turned_depth = panel_width_in<Real> * sizeof(Real) > 64 ? 192 : 256;
 template <class Real>
@@ -48,8 +50,9 @@ constexpr even_parts parts_of_turned_depth(int k_size) {
   return {k_size, most_turned_depth<Real>};
 }
 
-// Rows a multiple of 4 KiB apart compete for the same eight or twelve lines of the first-level
-// cache, which matters for tiles with more rows.
+// Whether rows with this stride evict each other from the first-level cache. Rows that are a
+// multiple of 4 KiB apart compete for the same eight or twelve cache lines, which matters for tiles
+// with more rows.
 template <class Real>
 constexpr bool rows_collide(std::ptrdiff_t stride) {
   return tile_rows > 8 && stride % (4096 / static_cast<int>(sizeof(Real))) == 0;
@@ -61,12 +64,13 @@ LAMINA_INLINE void copy_lines(int count, const Real* from, std::ptrdiff_t step, 
     std::memcpy(to, from, Size * sizeof(Real));
 }
 
-// Copies the tiles of a left operand that is contiguous along the rows of the product: for each
-// tile, `depth` rows of its height.
+// Packs a left operand whose memory is contiguous along the rows of the product (a transposed
+// matrix). Each tile becomes `depth` contiguous lines, each as long as the tile has rows.
 template <class Real>
 inline void pack_tiles(int rows, int depth, basic_left_operand<Real> left, Real* packed) {
-  // Several lines at a time: each is read once for all tiles, and a tile gets all of them together.
-  // Not more lines than the first-level cache has ways: lines 4 KiB apart compete for the same set.
+  // Copies several lines at a time: each line is read once for all tiles, and a tile receives these
+  // lines together. The number of lines does not exceed the ways of the first-level cache, because
+  // lines that are 4 KiB apart compete for the same set.
   constexpr int together = 8;
   const even_parts tiles(rows, tile_rows);
   for (int k = 0; k < depth; k += together) {
@@ -96,8 +100,9 @@ LAMINA_NOINLINE void add_part(std::ptrdiff_t n, const Real* part, bool is_first,
   for (std::ptrdiff_t i = 0; i < n; ++i) total[i] = is_first ? part[i] : total[i] + part[i];
 }
 
-// left[M,K] * right[K,N] for any left operand, panels of K rows or more, and layout of the product.
-// With `turns` the panels are those of the right operand's transpose.
+// Computes left[M,K] * right[K,N] tile by tile into `run`, for any left operand, any layout of the
+// product, and panels of at least K rows. With `turns`, `panels` hold the transpose of the right
+// operand.
 template <class Real>
 inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real> left,
                      const Real* panels, int panel_rows, bool turns, product_layout layout,
@@ -111,7 +116,8 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
   const even_parts blocks = parts_of_rows<Real>(m_size, depths.longest());
   const int count = panel_count<Real>(n_size);
   // A copy of the left operand pays only if several panels read it and if it relieves the
-  // first-level cache: the lines of a short sum would stay there anyway unless they collide.
+  // first-level cache. With a small K the lines of the left operand stay in that cache anyway,
+  // unless they collide.
   const bool packs = left.row == 1 && left.step != 1 && count >= 3 &&
                      (k_size > 128 || left.step % (1024 / static_cast<int>(sizeof(Real))) == 0);
   const bool copies =
@@ -159,17 +165,18 @@ inline void multiply(int m_size, int k_size, int n_size, basic_left_operand<Real
   }
 }
 
-// Whether the right operand is transposed panel by panel: only if at most two blocks of rows need
-// it, because the transpose is repeated for each block.
+// Whether the right operand is transposed panel by panel during the product. This pays only if
+// there are at most two blocks of rows, because the transpose is repeated for each block.
 template <class Real = float>
 constexpr bool turns_by_panel(int m_size, int k_size) {
   return parts_of_rows<Real>(m_size, parts_of_turned_depth<Real>(k_size).longest()).count() <= 2;
 }
 
-// Scratch memory for copies of a block of the left operand and for partial sums of parts of up to
-// `most_depth` elements. Fewer rows or a shorter sum never need more, although their blocks may be
-// larger: a thread computes some of the rows with memory that was sized for all, and so does a
-// machine after a larger mini-batch.
+// The size of the scratch memory for the copy of a block of the left operand and for partial sums,
+// if a part of a sum has up to `most_depth` terms. Fewer rows or a shorter sum never need more
+// memory, although their blocks may be larger. A thread relies on this: it computes some of the
+// rows with memory that was sized for all rows. So does a machine that ran a larger mini-batch
+// before.
 template <class Real = float>
 constexpr std::ptrdiff_t block_floats(std::ptrdiff_t m_size, int k_size, int most_depth,
                                       int n_size) {
@@ -195,10 +202,10 @@ constexpr std::ptrdiff_t gemm_scratch_floats(int m_size, int k_size, int n_size)
   return detail::block_floats<Real>(m_size, k_size, detail::most_depth<Real>, n_size);
 }
 
-/// The product Y[M,N] = A[M,K] W[K,N], tile by tile into `run`. A is row-major, its rows `a_stride`
-/// floats apart; exactly K columns of it are read. W is in panel layout; the product's rows are
-/// `product_stride` floats apart, so a tile's offset is row * product_stride + column. Tiles cover
-/// `padded(N)` columns, panel by panel in the given order. `scratch` holds
+/// Computes the product Y[M,N] = A[M,K] W[K,N] and passes it tile by tile to `run`. A is row-major,
+/// its rows `a_stride` floats apart; exactly K columns of it are read. W is in panel layout; the
+/// product's rows are `product_stride` floats apart, so a tile's offset is row * product_stride +
+/// column. Tiles cover `padded(N)` columns, panel by panel in the given order. `scratch` holds
 /// `gemm_scratch_floats<Real>(M, K, N)`, aligned to 64 bytes as the panels are. K may be 0; then
 /// all sums are 0. (Operators mul, fc, conv2d.)
 template <class Real>
@@ -226,11 +233,11 @@ constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_si
   return fewer > whole ? fewer : whole;
 }
 
-/// The gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, tile by tile into `run`. `panels`
-/// are those of W; dY is row-major, its rows `dy_stride` floats apart, and exactly N columns of it
-/// are read. The product's rows are `product_stride` floats apart; tiles cover `padded(K)` columns,
-/// and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K, N)`, aligned to 64
-/// bytes.
+/// Computes the gradient of the left operand, dX[M,K] = dY[M,N] W[K,N]^T, and passes it tile by
+/// tile to `run`. `panels` hold W; dY is row-major, its rows `dy_stride` floats apart, and exactly
+/// N columns of it are read. The product's rows are `product_stride` floats apart; tiles cover
+/// `padded(K)` columns, and the sums beyond K are 0. `scratch` holds `gemm_dx_scratch_floats(M, K,
+/// N)`, aligned to 64 bytes.
 template <class Real>
 inline void gemm_dx(int m_size, int k_size, int n_size, const Real* dy, std::ptrdiff_t dy_stride,
                     const Real* panels, std::ptrdiff_t product_stride, basic_epilogue<Real> run,
@@ -256,27 +263,29 @@ constexpr std::ptrdiff_t gemm_dw_scratch_floats(int m_size, int k_size, int n_si
   return panels_floats(m_size, n_size) + gemm_scratch_floats<Real>(k_size, m_size, n_size);
 }
 
-/// `gemm_dw` (below) for a dY in panels of at least `panel_rows` rows, of which M are used.
-/// `scratch` holds `gemm_scratch_floats<Real>(K, M, N)`.
+/// The same product as `gemm_dw` (below) for a dY that is already in panels. The panels have
+/// `panel_rows` rows, of which the first M are used. `scratch` holds `gemm_scratch_floats<Real>(K,
+/// M, N)`.
 template <class Real>
 inline void gemm_dw_packed(int m_size, int k_size, int n_size, const Real* x,
                            std::ptrdiff_t x_stride, const Real* dy_panels, int panel_rows,
                            basic_epilogue<Real> run, const void* context, Real* scratch,
                            const basic_partial_sums<Real>& sums = {}) {
-  // Without rows X may be a null pointer, to which no offset may be added.
+  // If there are no rows, X may be a null pointer, to which no offset may be added.
   detail::multiply(k_size, m_size, n_size,
                    basic_left_operand<Real>{m_size > 0 ? x : dy_panels, 1, x_stride}, dy_panels,
                    panel_rows, false, {k_size, 0}, run, context, scratch, panel_order::ascending,
                    sums);
 }
 
-/// The gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], tile by tile into `run`, in the panel
-/// layout of W: a tile lies within one panel, so that an update of W, or of anything stored like W,
-/// is pointwise over `offset` and `stride`. X and dY are row-major, their rows `x_stride` and
-/// `dy_stride` floats apart; exactly K and N columns of them are read, and the sums in the padding
-/// of the last panel are 0. `scratch` holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes.
-/// M may be 0; then all sums are 0. To compute some rows at a time, pass `sums` with memory for
-/// panels_floats(K, N) floats; `run` is then called with the last rows.
+/// Computes the gradient of a weight, dW[K,N] = X[M,K]^T dY[M,N], and passes it tile by tile to
+/// `run`. The product has the panel layout of W, and a tile lies within one panel. So `run` can
+/// update W, or an array that is stored like W, element by element with the tile's `offset` and
+/// `stride`. X and dY are row-major, their rows `x_stride` and `dy_stride` floats apart; exactly K
+/// and N columns of them are read, and the sums in the padding of the last panel are 0. `scratch`
+/// holds `gemm_dw_scratch_floats(M, K, N)`, aligned to 64 bytes. M may be 0; then all sums are 0.
+/// To compute some rows at a time, pass `sums` with memory for panels_floats(K, N) floats; `run` is
+/// then called only with the last part of the rows.
 template <class Real>
 inline void gemm_dw(int m_size, int k_size, int n_size, const Real* x, std::ptrdiff_t x_stride,
                     const Real* dy, std::ptrdiff_t dy_stride, basic_epilogue<Real> run,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/gemm_block.hpp - one cache block of a matrix product: all tiles of some
-// rows by all panels.
+// lamina/engine/cpu/gemm/gemm_block.hpp - computes one cache block of a matrix product: some rows
+// of the left operand times all panels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,12 +14,13 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Elements of a left operand that stay in the second-level cache while the product reads panels:
-/// 128 KiB.
+/// The number of elements of a left operand that stay in the second-level cache while the product
+/// reads panels: 128 KiB.
 template <class Real>
 inline constexpr int resident_numbers = 128 * 1024 / static_cast<int>(sizeof(Real));
 inline constexpr int resident_floats = resident_numbers<float>;
-/// The number of rows of such an operand, with `depth` elements each: whole tiles, at least four.
+/// The number of left operand rows, of `depth` elements each, that stay in the second-level cache:
+/// a multiple of `tile_rows`, at least four tiles.
 inline constexpr int least_resident_rows = 4 * tile_rows;
 template <class Real = float>
 constexpr int resident_rows(int depth) {
@@ -27,8 +28,8 @@ constexpr int resident_rows(int depth) {
   return fitting < least_resident_rows ? least_resident_rows : fitting;
 }
 
-/// A length cut into parts of nearly equal size, none above `most`: a short last part would be
-/// slow. There is always at least one part.
+/// Cuts a length into parts of nearly equal size, none above `most`. Equal parts avoid a short last
+/// part, which would be slow. There is always at least one part.
 class even_parts {
  public:
   constexpr even_parts(int length, int most)
@@ -57,30 +58,31 @@ struct product_layout {
 };
 
 /// The order in which a product reads the panels of the right operand; the results are equal bit
-/// for bit. If a cache cannot hold all panels, it still holds those read last when the next product
-/// begins, so the next product reads them first.
+/// for bit. If a cache cannot hold all panels, it holds the panels that the previous product read
+/// last. So the next product begins with them, in the opposite order.
 enum class panel_order { ascending, descending };
 
-/// One cache block of a product: `rows` of the left operand, `depth` of the sum, all columns.
+/// One cache block of a product: `rows` rows of the left operand, `depth` terms of each sum, and
+/// all columns of the right operand.
 template <class Real>
 struct basic_product_block {
-  int row;  ///< the first of `rows` in the product
+  int row;  ///< first row of the block in the product
   int rows;
   int depth;
-  basic_left_operand<Real> left;  ///< at the block's first row and first k
-  bool left_is_packed;            ///< instead: for each tile `depth` rows of its height, contiguous
-  const Real* panels;             ///< the panels of the right operand ...
-  int panel_depth;                ///< ... their number of rows ...
-  int panel_k;                    ///< ... and the first of the `depth` rows that count
-  bool turns;                     ///< `panels` are those of the right operand's transpose, and ...
-  Real* strip;                    ///< ... a panel of `depth` rows is made of them here
-  int columns;                    ///< of the right operand, without padding
-  bool from_end;                  ///< the last panel comes first
-  Real* partial;     ///< sums that other blocks continue, for `partial_rows` rows in panels ...
-  int partial_rows;  ///< ... of which this block's
-  int partial_row;   ///< begin here
-  bool is_first;     ///< there are no earlier sums in `partial`
-  bool is_last;      ///< the sums are finished and go to `run`
+  basic_left_operand<Real> left;  ///< points to the block's first row and first k
+  bool left_is_packed;            ///< `left` is a packed copy: per tile `depth` lines of its height
+  const Real* panels;             ///< the panels of the right operand
+  int panel_depth;                ///< the number of rows of each panel
+  int panel_k;                    ///< the first of the `depth` panel rows that this block uses
+  bool turns;                     ///< `panels` hold the transpose of the right operand
+  Real* strip;                    ///< if `turns`: memory for one transposed panel of `depth` rows
+  int columns;                    ///< columns of the right operand, without padding
+  bool from_end;                  ///< panels are read from the last to the first
+  Real* partial;                  ///< unfinished sums that other blocks continue, in panels
+  int partial_rows;               ///< the number of rows of the panels in `partial`
+  int partial_row;                ///< the first of these rows that belongs to this block
+  bool is_first;                  ///< `partial` holds no earlier sums yet
+  bool is_last;                   ///< the sums become final and are passed to `run`
   product_layout layout;
   basic_epilogue<Real> run;
   const void* context;
@@ -88,10 +90,11 @@ struct basic_product_block {
 
 namespace detail {
 
-/// A longer sum of floats in one chain of additions would lose digits.
+/// The largest number of terms in one chain of float additions; a longer chain would lose digits.
 inline constexpr int longest_chain = 64 * 1024;
 
-/// Multiplies a block of one row with the panels in columns [first, end), `Panels` at a time.
+/// Multiplies a block of one row with the panels in columns [first, end), `Panels` panels at a
+/// time.
 template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
   constexpr int panel_width = panel_width_in<Real>;
@@ -103,7 +106,7 @@ LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int firs
     const int column = b.from_end ? end - done - together : first + done;
     const Real* panels = b.panels + offset_of_panel(b.panel_depth, column) +
                          static_cast<std::ptrdiff_t>(b.panel_k) * panel_width;
-    Real* unfinished = b.partial + column;  // the only row
+    Real* unfinished = b.partial + column;  // the block has only one row
     multiply_row<Panels>(b.depth, left, panels, offset_of_panel(b.panel_depth, panel_width),
                          b.is_first ? nullptr : unfinished, b.is_last ? sums : unfinished);
     if (!b.is_last) continue;
@@ -152,14 +155,16 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 
 }  // namespace detail
 
-/// Computes the tiles of a block. Finished sums go to its epilogue, partial sums to `partial`.
+/// Computes the tiles of a block. Finished sums go to the block's epilogue `run`, unfinished sums
+/// to `partial`.
 template <class Real>
 inline void gemm_block(const basic_product_block<Real>& b) {
   constexpr int panel_width = panel_width_in<Real>;
   alignas(64) Real sums[tile_rows * panel_width];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
-  // One row is multiplied with several panels together as long as enough panels are left.
+  // If the block has only one row, it is multiplied with several panels at a time as long as enough
+  // panels are left.
   constexpr int most = detail::panels_of_one_row * panel_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
@@ -171,8 +176,9 @@ inline void gemm_block(const basic_product_block<Real>& b) {
     } else if (now == 1) {
       detail::gemm_block_row<detail::panels_of_one_row / 2>(b, whole, halves);
     } else {
-      // A panel's part stays in the first-level cache while tiles of the left operand come from the
-      // second level, and a result in panels is written sequentially.
+      // The rows of a panel that the block uses stay in the first-level cache, while tiles of the
+      // left operand come from the second-level cache. A result in panel layout is written
+      // sequentially.
       const int last = (end - halves + panel_width - 1) / panel_width - 1;
       for (int i = 0; i <= last; ++i)
         detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width,

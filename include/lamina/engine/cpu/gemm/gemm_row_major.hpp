@@ -61,11 +61,11 @@ using plain_store = basic_plain_store<float>;
 
 }  // namespace detail
 
-/// C[M,N] = alpha * op(A)[M,K] op(B)[K,N], or C += that if `accumulate`, where op is the identity
-/// or the transpose. All three are row-major with separate strides; only the N real columns of C
-/// are written, and C must not overlap A or B. `scratch` holds `gemm_row_major_scratch_floats(M, K,
-/// N)`, aligned to 64 bytes. (Operator matmul and its gradients, one call for each matrix of a
-/// batch.)
+/// C[M,N] = alpha * op(A)[M,K] op(B)[K,N], or C += the same product if `accumulate`. Here op is the
+/// identity or the transpose. All three matrices are row-major with separate strides; only the N
+/// real columns of C are written, and C must not overlap A or B. `scratch` holds
+/// `gemm_row_major_scratch_floats(M, K, N)`, aligned to 64 bytes. (Operator matmul and its
+/// gradients, one call for each matrix of a batch.)
 template <class Real>
 inline void gemm_row_major(int m_size, int k_size, int n_size, std::type_identity_t<Real> alpha,
                            basic_matrix_operand<std::type_identity_t<Real>> a,

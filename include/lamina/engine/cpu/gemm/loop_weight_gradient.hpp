@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/gemm/loop_weight_gradient.hpp - gradients of the weights that a loop uses: one
-// product for the rows of many iterations.
+// matrix product for the rows of many iterations.
 //
 // A product of few rows spends most of its time on reading and writing the sum. So rows of X and of
-// dY are collected until there are enough.
+// dY are collected over several iterations and then multiplied together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Upper bound of the collected rows.
+/// The largest number of rows that are collected before a product.
 inline constexpr int collected_rows = 256;
 
 template <class Real>
@@ -33,17 +33,19 @@ inline void add_tile(const basic_tile<Real>& t, const void* context) {
   });
 }
 
-/// The number of rows in the only slot of an array.
+/// The number of rows collected in a tensor array, which uses only slot 0.
 inline int rows_aside(const tensor_array& a) { return a.holds(0) ? a.rows(0) : 0; }
 
-/// Reserves memory for the collected rows of an array and keeps the existing rows.
+/// Sets the number of collected rows of a tensor array, keeps the existing rows, and returns the
+/// memory, which has room for `collected_rows` rows.
 template <class Real>
 inline Real* put_aside(tensor_array& a, int rows, std::ptrdiff_t stride) {
   return numbers_at<Real>(
       a.write(0, rows, static_cast<std::size_t>(in_floats<Real>(collected_rows * stride))));
 }
 
-/// Collects rows of X unchanged, and rows of dY in the panels that the product reads.
+/// Appends the rows of X to `xs` unchanged, and the rows of dY to `dys` in the panels that the
+/// product reads.
 template <class Real>
 inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, tensor_array& dys) {
   const std::ptrdiff_t stride = padded(x.columns);
@@ -57,7 +59,8 @@ inline void collect_rows(const operand& x, const operand& dy, tensor_array& xs, 
             dy.stride, put_aside<Real>(dys, rows, padded(dy.columns)));
 }
 
-/// Adds the product of the collected rows to sum[K,N], which is in panels.
+/// Adds the product X^T dY of the collected rows to sum[K,N], which is in panel layout, and removes
+/// these rows.
 template <class Real>
 inline void add_aside(const operand& xs, const operand& dys, const operand& sum, float* scratch) {
   tensor_array &x = array_of(xs), &dy = array_of(dys);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/gemm/micro_kernel.hpp - computes one register tile of a product, by one
-// function per number of rows.
+// lamina/engine/cpu/gemm/micro_kernel.hpp - kernels that compute one register tile of a product;
+// there is one function per number of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The left operand of a product, read element by element: element (i, k) is `data[i * row + k *
-/// step]`. So a row-major matrix is {data, stride, 1} and a transposed one {data, 1, stride}.
+/// step]`. So a row-major matrix is {data, stride, 1}, and its transpose is {data, 1, stride}.
 template <class Real>
 struct basic_left_operand {
   const Real* data;
@@ -23,10 +23,10 @@ struct basic_left_operand {
 using left_operand = basic_left_operand<float>;
 
 /// sums[i][j] = initial[i][j] + sum over k < depth of left(i, k) * panel[k][j]. `panel`, `initial`
-/// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. No
-/// `initial`, nullptr, means zeros; it may be `sums` itself. (`left` is passed by reference: the
-/// compiler would read a copy on the stack in wider words than it was written in, which stalls
-/// every call.)
+/// and `sums` (the last two aligned to 64 bytes) are contiguous rows of the panel's width. If
+/// `initial` is nullptr, the sums start from zeros; `initial` may be `sums` itself. (`left` is
+/// passed by reference: the compiler would read a copy on the stack in wider words than it was
+/// written in, which stalls every call.)
 template <class Real>
 using basic_micro_kernel = void (*)(int depth, const basic_left_operand<Real>& left,
                                     const Real* panel, const Real* initial, Real* sums);
@@ -34,8 +34,8 @@ using micro_kernel = basic_micro_kernel<float>;
 
 namespace detail {
 
-// Two FMA units of latency 4 need eight independent sums; few rows get them from several chains
-// along k.
+// The number of chains of additions into which each sum is split. Two FMA units of latency 4 need
+// eight independent sums; a tile with fewer accumulators splits the sums along k.
 constexpr int chains(int accumulators) { return accumulators >= 8 ? 1 : accumulators >= 4 ? 2 : 4; }
 
 template <int Rows, int Vectors, class Real>
@@ -59,7 +59,7 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
       }
     }
   }
-  // One pointer for three rows: base, base + row and base + 2 * row are addressing modes.
+  // One pointer serves three rows: the processor can address base, base + row and base + 2 * row.
   constexpr int bases = (Rows + 2) / 3;
   const Real* base[bases];
   LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
@@ -97,13 +97,13 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
   }
 }
 
-/// Panels that one row is multiplied with together.
+/// The number of panels that a single row is multiplied with at the same time.
 inline constexpr int panels_of_one_row = 8 / tile_vectors;
 
-/// The sums of one row over `depth` rows of several panels, which begin `panel_step` floats apart;
-/// otherwise as `micro_kernel`. An element of the row is read once for all panels, and the panels
-/// give enough independent sums to hide the latency of a multiply-add, so no further chains are
-/// needed.
+/// Multiplies one row of the left operand with `depth` rows of several panels, which begin
+/// `panel_step` numbers apart. The other parameters are those of `micro_kernel`. Each element of
+/// the row is read once for all panels. The panels give many independent sums, which hide the
+/// latency of a multiply-add, so few or no further chains are needed.
 template <int Panels, class Real>
 LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& operand,
                                   const Real* panels, std::ptrdiff_t panel_step,
@@ -157,7 +157,8 @@ struct micro_kernels<Vectors, std::integer_sequence<int, Index...>, Real> {
 
 }  // namespace detail
 
-/// The function for a tile of `rows` (1 to `tile_rows`) by `width` (the width of a panel).
+/// Returns the kernel for a tile of `rows` rows (1 to `tile_rows`) and `width` columns (the width
+/// of a panel).
 template <class Real = float>
 inline basic_micro_kernel<Real> find_micro_kernel(int rows, int width) {
   using row_counts = std::make_integer_sequence<int, tile_rows>;

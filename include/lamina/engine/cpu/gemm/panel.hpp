@@ -12,10 +12,11 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A weight W[K][N] is stored as panels of `panel_width` columns, one after the other. A panel is K
-/// rows of its width, without gaps, so that a product reads it sequentially. The last panel may be
-/// narrower, and its columns beyond N are padding that holds 0. All panels together hold `K *
-/// padded(N)` numbers. Panels of doubles are narrower than panels of floats.
+/// The number of elements that a weight W[K][N] occupies in panel layout: K * padded(N). This
+/// layout cuts W into panels of `panel_width` columns, which are stored one after the other. A
+/// panel is K rows of the panel's width, without gaps, so that a product reads it sequentially. The
+/// last panel may be narrower, and its columns beyond N are padding that holds 0. Panels of doubles
+/// are narrower than panels of floats.
 constexpr std::ptrdiff_t panels_floats(int k_size, int n_size) {
   return static_cast<std::ptrdiff_t>(k_size) * padded(n_size);
 }
@@ -26,15 +27,16 @@ constexpr int panel_count(int n_size) {
   return (padded(n_size) + panel_width_in<Real> - 1) / panel_width_in<Real>;
 }
 
-/// The columns, padding included, of the panel that starts at column `first`, a multiple of
-/// `panel_width`.
+/// The width in columns, padding included, of the panel that starts at column `first`, a multiple
+/// of `panel_width`.
 template <class Real = float>
 constexpr int width_of_panel(int n_size, int first) {
   const int rest = padded(n_size) - first;
   return rest < panel_width_in<Real> ? rest : panel_width_in<Real>;
 }
 
-/// Where the panel that starts at column `first` begins in the panels of a matrix of `k_size` rows.
+/// The offset of the panel that starts at column `first`, within the panels of a matrix of `k_size`
+/// rows.
 constexpr std::ptrdiff_t offset_of_panel(int k_size, int first) {
   return static_cast<std::ptrdiff_t>(k_size) * first;
 }
@@ -47,9 +49,9 @@ constexpr std::ptrdiff_t panel_index(int k_size, int n_size, int k, int n) {
          static_cast<std::ptrdiff_t>(k) * width_of_panel<Real>(n_size, first) + (n - first);
 }
 
-/// Calls `visit(offset, count, k, n)` for each run of real, contiguous elements of the panels, in
-/// the order of memory: `offset` is the position of W[k][n], the first of `count` elements of row
-/// k. Padding is never visited, so norms, comparisons and exports use this function.
+/// Calls `visit(offset, count, k, n)` for each contiguous segment of matrix elements in the panels,
+/// in memory order: `offset` is the position of W[k][n], the first of `count` elements of row k.
+/// Padding is never visited, so norms, comparisons and exports use this function.
 template <class Real = float, class Visit>
 constexpr void for_each_row_segment(int k_size, int n_size, Visit&& visit) {
   for (int first = 0; first < n_size; first += panel_width_in<Real>) {
@@ -89,8 +91,9 @@ inline void copy_rows_padded(int rows, int count, int width, const Real* from,
 
 }  // namespace detail
 
-/// Packs `rows` rows, `stride` floats apart, as those from `first_row` on into the panels of a
-/// matrix of `k_size` rows; the padding becomes 0. Exactly `n_size` floats of a row are read.
+/// Packs `rows` row-major rows, `stride` numbers apart, into the panels of a matrix of `k_size`
+/// rows. There they become the rows from `first_row` on; the padding becomes 0. Exactly `n_size`
+/// numbers of each row are read.
 template <class Real>
 LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n_size,
                                       const Real* row_major, std::ptrdiff_t stride, Real* panels) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/engine/cpu/gemm/small_batch_gemm.hpp - the gradient of an input of few rows: dot products
-// in place of a transposed W.
+// with the rows of W, so that W need not be transposed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,13 +13,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Up to this number of rows dot products are faster, because transposing W costs more than they
-/// do.
+/// Up to this number of rows dot products are faster, because transposing W costs more than the dot
+/// products.
 inline constexpr int small_batch_rows = 3;
 
 namespace detail {
 
-// to[0, lanes) = partial sums of W[k] . dy; their sum is the product. `dy` is padded with zeros.
+// Stores `lanes` partial sums of the dot product W[k] . dy in `to`; their sum is the dot product.
+// `dy` is padded with zeros.
 template <class Real>
 inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                         Real* to) {
@@ -39,7 +40,7 @@ inline void dot_one_row(int k_size, int n_size, int k, const Real* panels, const
   acc.store_aligned(to);
 }
 
-// The dot products of dy with the rows k to k + lanes of W, which share the loads of dy.
+// As dot_one_row() for the `lanes` rows of W from row k on; these rows share the loads of dy.
 template <class Real>
 inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, const Real* dy,
                             Real* to) {
@@ -63,7 +64,7 @@ inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, c
   LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r].store_aligned(to + r * lanes);
 }
 
-// sums[r] = W[k + r] . dy for r < lanes; 0 for rows after the last of `rows`.
+// sums[r] = W[k + r] . dy for r < rows, and 0 for rows <= r < lanes.
 template <class Real>
 inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels, const Real* dy,
                      Real* sums) {
@@ -90,8 +91,8 @@ constexpr std::ptrdiff_t gemm_dx_small_batch_scratch_floats(int m_size, int n_si
   return static_cast<std::ptrdiff_t>(m_size) * padded(n_size);
 }
 
-/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W once, in the order of
-/// its rows.
+/// The same product as `gemm_dx`, for M from 1 to `small_batch_rows`. Reads W only once, row by
+/// row.
 template <class Real>
 inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* dy,
                                 std::ptrdiff_t dy_stride, const Real* panels,

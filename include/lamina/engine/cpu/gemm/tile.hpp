@@ -20,16 +20,16 @@ struct basic_tile {
   int rows;          ///< 1 to `tile_rows`
   int width;         ///< columns, padding included: `panel_width` or `narrow_width`
   int row;           ///< the row of the product that the tile starts at
-  int column;        ///< the column of the product that the tile starts at, a panel's first
-  std::ptrdiff_t
-      offset;  ///< where element (0, 0) belongs in the stored product, and in all its companions
-  std::ptrdiff_t stride;  ///< numbers from row to row there
+  int column;  ///< the column of the product that the tile starts at: the first column of a panel
+  std::ptrdiff_t offset;  ///< the offset of element (0, 0) in the stored product and in all arrays
+                          ///< of the same layout
+  std::ptrdiff_t stride;  ///< numbers from row to row in these arrays
 };
 using tile = basic_tile<float>;
 
-/// A function that consumes the sums: it adds a bias, applies an activation or an optimizer's
-/// update, and so on. `context` is the pointer that the caller passed to the product. An epilogue
-/// is called once for each tile, in unspecified order.
+/// A function that consumes the finished sums of a tile: it adds a bias, applies an activation or
+/// an optimizer's update, and so on. `context` is the pointer that the caller passed to the
+/// product. An epilogue is called once for each tile, in unspecified order.
 template <class Real>
 using basic_epilogue = void (*)(const basic_tile<Real>&, const void* context);
 using epilogue = basic_epilogue<float>;
@@ -54,8 +54,8 @@ LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit& visit) {
 
 }  // namespace detail
 
-/// Calls `visit(sums, offset, column)` for each vector of a tile: `sums` is the address of the
-/// vector, `offset` its position in the stored product, `column` the column of its first lane.
+/// Calls `visit(sums, offset, column)` for each vector of a tile: `sums` is the vector, `offset`
+/// its position in the stored product, `column` the column of its first lane.
 template <class Real, class Visit>
 LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
   if (t.width == panel_width_in<Real>) {
@@ -65,7 +65,7 @@ LAMINA_INLINE void for_each_vector(const basic_tile<Real>& t, Visit&& visit) {
   }
 }
 
-/// The plain epilogue: stores the sums, padding included. `context` is the address of the stored
+/// The epilogue that only stores the sums, padding included. `context` is the address of the stored
 /// product.
 template <class Real>
 inline void store_tile(const basic_tile<Real>& t, const void* context) {

@@ -14,13 +14,14 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-// A square of lanes x lanes floats: to[j][i] = from[i][j]. Rows of both sides need no alignment.
+// transpose_square() transposes a square of lanes x lanes floats: to[j][i] = from[i][j]. The rows
+// of `from` and `to` need no alignment.
 #if defined(__AVX512F__)
 // Calls store(j, column j) for the columns of 16 rows.
 template <class Store>
 LAMINA_INLINE void transpose_registers(__m512 (&rows)[16], Store store) {
-  // Masks of all lanes cost nothing, and g++ 12 warns of the undefined vector inside the unmasked
-  // forms.
+  // The masked instructions with all lanes set cost nothing extra. The unmasked intrinsics contain
+  // an undefined vector, of which g++ 12 warns.
   constexpr __mmask16 all = 0xffff;
   __m512 pairs[16];
   LAMINA_UNROLL for (int i = 0; i < 16; i += 2) {
@@ -35,7 +36,7 @@ LAMINA_INLINE void transpose_registers(__m512 (&rows)[16], Store store) {
     rows[i + 2] = _mm512_maskz_shuffle_ps(all, pairs[i + 1], pairs[i + 3], 0x44);
     rows[i + 3] = _mm512_maskz_shuffle_ps(all, pairs[i + 1], pairs[i + 3], 0xee);
   }
-  // The rest is a 4 x 4 transpose of quarters.
+  // The remaining step is a 4 x 4 transpose of 128-bit quarters.
   LAMINA_UNROLL for (int c = 0; c < 4; ++c) {
     const __m512 low_even = _mm512_maskz_shuffle_f32x4(all, rows[c], rows[4 + c], 0x88);
     const __m512 low_odd = _mm512_maskz_shuffle_f32x4(all, rows[c], rows[4 + c], 0xdd);
@@ -59,7 +60,8 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
 inline void transpose_square(const float* from, std::ptrdiff_t from_stride, float* to,
                              std::ptrdiff_t to_stride) {
   __m256 rows[8];
-  // Row i beside row i + 4, quarter by quarter, leaves only shuffles within 128 bits.
+  // A register holds four columns of row i beside the same columns of row i + 4, so that all
+  // remaining shuffles stay within 128 bits.
   LAMINA_UNROLL for (int i = 0; i < 4; ++i) {
     const float* upper = from + i * from_stride;
     const float* lower = upper + 4 * from_stride;
@@ -100,7 +102,7 @@ inline void transpose_square(const float* from, std::ptrdiff_t from_stride, floa
   }
 }
 #endif
-// Squares of doubles, which few programs have, are left to the compiler.
+// Squares of doubles, which few programs use, are left to the compiler.
 inline void transpose_square(const double* from, std::ptrdiff_t from_stride, double* to,
                              std::ptrdiff_t to_stride) {
   constexpr int lanes = lanes_in<double>;
@@ -109,8 +111,8 @@ inline void transpose_square(const double* from, std::ptrdiff_t from_stride, dou
   }
 }
 
-// The part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and 0 for the other i <
-// written.
+// Transposes a part of a square: to[j][i] = from[i][j] for i < rows and j < columns, and to[j][i] =
+// 0 for rows <= i < written.
 #if defined(__AVX512F__)
 LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* from,
                                            std::ptrdiff_t from_stride, float* to,
@@ -118,8 +120,8 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
   const auto first_of = [](int n) { return static_cast<__mmask16>((1U << n) - 1U); };
   const __mmask16 read = first_of(columns), stored = first_of(written);
   __m512 row[16];
-  // A masked load does not read the hidden elements, but at an address that is not mapped it would
-  // cost hundreds of cycles.
+  // Rows from `rows` on are not loaded at all: a masked load reads no masked elements, but at an
+  // unmapped address it would cost hundreds of cycles.
   LAMINA_UNROLL for (int i = 0; i < 16; ++i) {
     row[i] = i < rows ? _mm512_maskz_loadu_ps(read, from + i * from_stride) : _mm512_setzero_ps();
   }
@@ -151,8 +153,8 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
 
 }  // namespace detail
 
-/// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, both row-major with their own
-/// stride. The two must not overlap. Nothing outside of the two blocks is read or written.
+/// to[j][i] = from[i][j] for 0 <= i < rows and 0 <= j < columns, where both blocks are row-major
+/// with their own stride. The blocks must not overlap. Nothing outside of them is read or written.
 template <class Real>
 inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride, Real* to,
                       std::ptrdiff_t to_stride) {
@@ -206,7 +208,8 @@ inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::
 
 namespace detail {
 
-// A square part of a panel: all addresses are constants, which saves half of the time.
+// Transposes a square part of a panel. All address offsets are constants, which saves half of the
+// time.
 template <class Real>
 LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
   constexpr int lanes = lanes_in<Real>;
@@ -221,9 +224,9 @@ LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
 
 }  // namespace detail
 
-/// A part of a panel of W^T[n_size][k_size] from the panels of W[k_size][n_size]: rows n to n +
-/// count of the panel that starts at column `first`. Writes `count` rows of the panel's width;
-/// the padding becomes 0.
+/// Makes a part of one panel of W^T[n_size][k_size] from the panels of W[k_size][n_size]: rows n to
+/// n + count - 1 of the panel that starts at column `first`. Writes `count` rows of the panel's
+/// width to `strip`; the padding becomes 0.
 template <class Real>
 inline void transpose_strip(int k_size, int n_size, int first, int n, int count, const Real* panels,
                             Real* strip) {
@@ -257,8 +260,8 @@ inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
       strip[static_cast<std::ptrdiff_t>(i) * to_width + j] = Real(0);
 }
 
-/// The panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
-/// padded(k_size) floats; the padding becomes 0.
+/// Makes the panels of W^T[n_size][k_size] from the panels of W[k_size][n_size]. Writes n_size *
+/// padded(k_size) numbers; the padding becomes 0.
 template <class Real>
 inline void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed) {
   constexpr int panel_width = panel_width_in<Real>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/array_layout.hpp - elements of arrays of any type.
+// lamina/engine/cpu/memory/array_layout.hpp - reads and writes elements of arrays of any element
+// type.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Calls f with a value of the C++ type of a dtype.
+/// Calls f with a zero of the C++ type that a dtype denotes.
 template <class F>
 void with_type(dtype type, F&& f) {
   switch (type) {
@@ -37,8 +38,8 @@ void with_type(dtype type, F&& f) {
   }
 }
 
-/// Calls f with a value of the unsigned type that is as wide as a dtype; copies need only the
-/// width.
+/// Calls f with a zero of the unsigned integer type that has the size of a dtype. Copies need only
+/// the size of an element, not its type.
 template <class F>
 void with_word(dtype type, F&& f) {
   switch (size_of(type)) {
@@ -53,7 +54,7 @@ void with_word(dtype type, F&& f) {
   }
 }
 
-/// Element `at` of an array of any type, as T.
+/// Reads element `at` of an array of element type `type` and converts it to T.
 template <class T>
 LAMINA_NOINLINE T load_as(const void* data, dtype type, std::ptrdiff_t at) {
   T value{};
@@ -68,7 +69,7 @@ LAMINA_NOINLINE void store_as(void* data, dtype type, std::ptrdiff_t at, T value
   with_type(type, [&]<class To>(To) { static_cast<To*>(data)[at] = number_cast<To>(value); });
 }
 
-/// Element `column` of a row of numbers or labels of any integer type.
+/// Reads element (row, column) of an operand of any integer type.
 inline std::int64_t integer_in(const operand& o, int row, int column) {
   return load_as<std::int64_t>(o.data, o.type, row * o.stride + column);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/label.hpp - numbers that choose a class or a row, checked against their
+// lamina/engine/cpu/memory/label.hpp - integers that select a class or a row, checked against their
 // range.
 #pragma once
 
@@ -12,8 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Throws lamina::error: a number is not an index below `count`. If the number is part of an
-/// operand with rows, the error is a row_error with the row in the whole mini-batch.
+/// Throws lamina::error for a number that is not an index from 0 to count - 1. If the number is an
+/// element of an operand with mini-batch rows, the error is a row_error that names the row in the
+/// whole mini-batch.
 [[noreturn]] LAMINA_COLD inline void fail_range(const call_context& c, const char* what,
                                                 std::int64_t value, std::int64_t row,
                                                 std::int64_t count, const operand& of = {}) {
@@ -25,13 +26,13 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
   throw error(message);
 }
 
-/// Reads one label per line.
+/// Reads class labels: one integer for each slice along the class dimension.
 class label_reader {
  public:
   label_reader(const call_context& c, const operand& label, int ignored)
       : c_(c), label_(label), ignored_(ignored) {}
 
-  /// The label of line `outer` of a row, or -1 for a label to ignore.
+  /// The label of slice `outer` of a row, or -1 if the label is the one to ignore.
   LAMINA_NOINLINE std::int64_t at(int row, int outer, int classes) const {
     const std::int64_t l = label_.type == dtype::int64 ? label_.row<const std::int64_t>(row)[outer]
                                                        : integer_in(label_, row, outer);

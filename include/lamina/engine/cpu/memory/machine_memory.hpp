@@ -21,8 +21,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Activations, gradients and constants of program P, and the address of every argument of its
-/// schedule.
+/// Owns the activations, gradients and constants of program P, and keeps the address of every
+/// kernel argument of its schedule.
 template <class P>
 class machine_memory {
  public:
@@ -40,7 +40,9 @@ class machine_memory {
     for (float*& begin : arena_begin_) begin = nowhere();
   }
 
-  /// Floats per row, by domain: the part of the memory plan that is needed at run time.
+  /// One number per domain, where a domain is a set of rows, such as the mini-batch. `width` holds
+  /// the floats that a row of each domain needs: the only part of the memory plan that is needed at
+  /// run time.
   struct by_domain {
     int of[domains];
   };
@@ -50,7 +52,7 @@ class machine_memory {
     return w;
   }
   static constexpr by_domain width = make_widths();
-  /// 1 for domains whose rows are known before a run.
+  /// 1 for each domain whose row count is known before a run, 0 for the others.
   static constexpr by_domain make_fed() {
     by_domain w{};
     for (int d = 0; d < domains; ++d) w.of[d] = plan_type::fed.of[d] ? 1 : 0;
@@ -84,18 +86,18 @@ class machine_memory {
   }
 
   const void* fed_data(int data) const { return feeds_[data]; }
-  /// Binds the memory again after the rows of fed domains have changed in rows().
+  /// Assigns all addresses again after the caller has changed row counts of fed domains in rows().
   void bind_rows() { bind_anew(); }
 
-  /// Sets the rows of a domain that is not fed; allocates only if the number exceeds all earlier
-  /// ones.
+  /// Sets the row count of a domain whose rows are made during a run (a domain that is not fed).
+  /// Allocates memory only if the count exceeds all earlier counts.
   void make_rows(int domain, int rows) {
     if (rows > capacity_[domain]) reserve_rows(domain, rows);
     rows_.count[domain] = rows;
     constants_[inverse_rows(domain)] = inverse_of(rows);
   }
-  /// Memory for the offsets of `sequences` sequences of a domain. A fed domain already has its
-  /// sequences; an array that holds rows of it writes the same offsets again.
+  /// Returns memory for the offsets of `sequences` sequences of a domain. A fed domain already has
+  /// its offsets; a tensor array that holds rows of the domain writes the same offsets again.
   int* make_offsets(int domain, int sequences) {
     std::vector<int>& offsets = offsets_[domain];
     const std::size_t wanted = static_cast<std::size_t>(sequences) + 1;
@@ -111,13 +113,13 @@ class machine_memory {
     c.is_odd_run = is_odd_run_;
     return c;
   }
-  /// The check of what is computed; none, unless it was asked for.
+  /// The check that runs on computed values; empty unless the caller requested a check.
   const group_check& checked_by() const { return check_; }
   void check_by(const group_check& how) {
     check_ = how;
     check_.leaves_updates = external_.leaves_updates;
   }
-  /// The caller calls it before each run.
+  /// The caller must call this function before each run.
   void begin_run() { is_odd_run_ = !is_odd_run_; }
   float* scratch() { return scratch_.data(); }
   std::size_t scratch_floats() const { return scratch_.size(); }
@@ -166,8 +168,8 @@ class machine_memory {
         "moved from");
   }
 
-  // The address of arrays without rows, which have no memory: null would mean that the argument is
-  // absent, and kernels must not compute with it.
+  // The address that stands for an array without rows, which has no memory. It is not null: null
+  // would mean that the argument is absent, and kernels must not do arithmetic with a null pointer.
   static float* nowhere() {
     static float nothing[1] = {};
     return nothing;
@@ -177,16 +179,16 @@ class machine_memory {
   }
   float* constant(int i) { return reinterpret_cast<float*>(constants_.get() + i); }
 
-  /// Sets a domain to no rows and its arguments to nowhere(), so that no kernel reads memory that
-  /// does not exist.
+  /// Sets the row count of a domain to 0 and its memory to nowhere(), so that no kernel reads
+  /// memory that does not exist.
   void forget_rows(int domain) {
     static constexpr int no_sequences[2] = {};
     rows_.count[domain] = capacity_[domain] = 0;
     rows_.offsets[domain] = no_sequences;
     arena_begin_[domain] = nowhere();
   }
-  /// Unless all allocations succeed, leaves the machine without rows, so that the next bind()
-  /// always binds again.
+  /// A guard around allocations. If one of them throws, it leaves the machine without rows, so that
+  /// the next bind() assigns the memory again.
   struct all_or_nothing {
     machine_memory* memory;
     int first, end;  // domains
@@ -240,8 +242,8 @@ class machine_memory {
                       schedule::table.slot_of[a].space != memory_space::view))
         arguments_[a] = address_of(schedule::table.slot_of[a]);
   }
-  // The scratch memory of kernels depends on the numbers of rows alone; for dynamic rows the
-  // capacity is the upper bound.
+  // The size of the kernels' scratch memory depends only on the row counts. For rows that are made
+  // during a run, the capacity is the upper bound of the count.
   LAMINA_COLD void find_scratch() {
     run_context c = context(0, 0, nullptr);
     c.rows = capacity_;
@@ -254,7 +256,8 @@ class machine_memory {
       if (n > most) most = n;
     }
     if (static_cast<std::size_t>(most) <= scratch_.size()) return;
-    // A kernel that makes rows continues with the contents of its scratch memory.
+    // The contents are kept: a kernel that makes rows, and so enlarges the scratch memory during
+    // its call, continues to use them.
     aligned_buffer larger(static_cast<std::size_t>(most));
     if (scratch_.size() > 0)
       std::memcpy(larger.data(), scratch_.data(), scratch_.size() * sizeof(float));
@@ -262,15 +265,16 @@ class machine_memory {
   }
 
   static constexpr int made_count = all_fed ? 1 : domains;
-  // Only programs with blocks read arrays.
+  // Only programs with blocks (loops and conditions) read tensor arrays.
   static constexpr int offsets_count = all_fed && P::desc.count.blocks <= 1 ? 1 : domains;
-  // In training the filters change in each step.
+  // Only inference keeps transformed filters: in training the filters change in each step.
   static constexpr bool keeps_filters = P::desc.is_test && schedule::transforms_filters();
   struct no_filters {};
 
   external_buffers external_;
   aligned_buffer arena_, fixed_, scratch_;
-  // Arguments are addresses of these elements, so they must not move with the machine.
+  // Kernel arguments point to these elements, so the elements must keep their address when the
+  // machine object is moved.
   owned_array<real> constants_{at_least_one(constants_count)};
   void* feeds_[at_least_one(P::desc.count.data)] = {};
   float* arguments_[at_least_one(schedule::arguments)] = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/memory/row_parts.hpp - copies of blocks of rows, and of parts of arrays: rows,
-// or all sequences below a row.
+// lamina/engine/cpu/memory/row_parts.hpp - copies of blocks of rows, and of parts of arrays. A part
+// is a row, or all sequences below a row of an outer level.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,9 +33,9 @@ inline void copy_block(const operand& x, int from, const operand& out, int to, i
                 static_cast<std::size_t>(x.columns * width));
 }
 
-/// Copies single rows of an array to rows of another of the same type and columns. Padded rows are
-/// copied with their padding, cache line by cache line: they are too short for one call of memcpy
-/// each.
+/// Copies single rows of an array to rows of another array of the same type and columns. If both
+/// arrays have the same stride, a multiple of a cache line, the padding is copied too. Short rows
+/// are then copied cache line by cache line, which is faster than one call of memcpy per row.
 class row_copier {
  public:
   row_copier(const operand& x, const operand& out)
@@ -65,15 +65,15 @@ class row_copier {
   std::ptrdiff_t source_step_, target_step_, bytes_;
 };
 
-/// Sets rows [from, from + n) to zero, padding included.
+/// Sets rows [from, from + n) of `out` to zero, padding included.
 inline void clear_block(const operand& out, int from, int n) {
   if (n <= 0) return;
   const std::ptrdiff_t step = out.stride * size_of(out.type);
   std::memset(static_cast<char*>(out.data) + from * step, 0, static_cast<std::size_t>(n * step));
 }
 
-/// The index of a row, a step or a slot: the only value of an operand. Throws lamina::error if it
-/// is negative.
+/// Reads an index (of a row, a step or a slot) from an operand that holds one value. Throws
+/// lamina::error if the index is negative.
 inline int index_in(const call_context& c, const operand& i) {
   const std::int64_t n = integer_in(i, 0, 0);
   if (n < 0 || n >= (std::numeric_limits<int>::max)())
@@ -81,16 +81,17 @@ inline int index_in(const call_context& c, const operand& i) {
   return static_cast<int>(n);
 }
 
-/// Copies some parts of input `x_slot` to output `out_slot`. A part is a row `levels` levels above
-/// the rows of X, with all rows below it. Each call of `each(f)` calls f with the numbers of the
-/// parts in their order. Sets the rows and sequences of the output.
+/// Copies some parts of input `x_slot` to output `out_slot`. A part is one row of the sequence
+/// level that is `levels` levels above the rows of X, together with all rows below it. `each(f)`
+/// calls f with the index of each chosen part, in output order; it is called several times. Also
+/// sets the row count and the sequence offsets of the output.
 template <class Each>
 void choose_parts(const call_context& c, int x_slot, int out_slot, int levels, const Each& each) {
   const int from = c.input(x_slot).domain, to = c.output(out_slot).domain;
   make_parts(c, from, to, levels, each);
   const operand x = c.input(x_slot), out = c.output(out_slot);
   if (!out) return;
-  // Consecutive parts are copied as one block.
+  // Parts that follow each other in X are copied as one block.
   int begin = 0, end = 0, at = 0;
   each([&](int part) {
     const int first = first_below(c, from, levels, 0, part);

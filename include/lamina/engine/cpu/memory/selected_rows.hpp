@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Adds n numbers to sums; `rest` carries the rounding error of each sum to the next addition
-/// (Kahan).
+/// Adds n numbers to n sums, element by element; `rest` carries the rounding error of each sum to
+/// the next addition (Kahan).
 template <class Real>
 inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* rest) {
   for (std::ptrdiff_t j = 0; j < n; ++j) {
@@ -29,10 +29,11 @@ inline void add_carrying(const Real* from, std::ptrdiff_t n, Real* sums, Real* r
   }
 }
 
-/// A sparse gradient: rows of a table by their numbers, each once, in the order in which they were
-/// first added. The result does not depend on threads or memory. The cost of every operation is
-/// proportional to the stored rows. Memory only grows, so a run with no more rows than an earlier
-/// one allocates nothing. Fluid: SelectedRows.
+/// A sparse gradient of a table: only the rows that received a gradient, each stored once with its
+/// row number, in the order in which they were first added. The result does not depend on threads
+/// or memory. The cost of every operation is proportional to the number of stored rows. Memory only
+/// grows, so a run that stores no more rows than an earlier run allocates nothing. Fluid:
+/// SelectedRows.
 template <class Real>
 class basic_selected_rows {
  public:
@@ -54,12 +55,12 @@ class basic_selected_rows {
     order_.reserve(rows);
     while (position_.size() < 2 * (rows + 1)) rehash();
   }
-  /// The number of rows that the memory holds.
+  /// The number of rows for which memory is reserved.
   std::size_t capacity() const { return numbers_.capacity(); }
 
   int size() const { return static_cast<int>(numbers_.size()); }
   int columns() const { return columns_; }
-  /// The number of the i-th row, and its elements.
+  /// The row number, in the table, of the i-th stored row. `row(i)`: its elements.
   int number(int i) const { return numbers_[static_cast<std::size_t>(i)]; }
   Real* row(int i) { return numbers_at<Real>(values_.data()) + first_of(i); }
   const Real* row(int i) const { return numbers_at<Real>(values_.data()) + first_of(i); }
@@ -74,8 +75,8 @@ class basic_selected_rows {
     else
       for (int j = 0; j < columns_; ++j) to[j] += weight * from[j];
   }
-  /// Adds `from` to row `number`, for sums of very many rows: `rest`, which has memory for all
-  /// rows, carries the rounding errors.
+  /// Adds `from` to row `number` with Kahan summation, for sums of very many rows. `rest` has the
+  /// size of all stored rows and holds the rounding error of each element.
   void add_carrying(int number, const Real* from, Real* rest) {
     const int before = size();
     const int position = find_or_make(number);
@@ -86,20 +87,20 @@ class basic_selected_rows {
     }
     cpu::add_carrying(from, columns_, to, off);
   }
-  /// Adds `weight` times each row of another.
+  /// Adds `weight` times each row of `other`.
   void add(const basic_selected_rows& other, Real weight = 1) {
     // An object that no kernel has filled yet does not know its number of columns.
     if (size() == 0 && other.size() > 0) columns_ = other.columns_;
     for (int i = 0; i < other.size(); ++i) add(other.number(i), other.row(i), weight);
   }
-  /// Multiplies all elements; a weight of 0 or less removes all rows.
+  /// Multiplies all elements by `weight`; a weight of 0 removes all rows.
   void scale(Real weight) {
     if (weight == 0) return begin(columns_);
     for (int i = 0; i < size(); ++i)
       for (int j = 0; j < columns_; ++j) row(i)[j] *= weight;
   }
 
-  /// The positions of the rows in the order of their numbers; valid until the next call.
+  /// The positions of the stored rows, sorted by row number; valid until the next call of sorted().
   const std::vector<int>& sorted() {
     order_.resize(numbers_.size());
     for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = static_cast<int>(i);
@@ -109,15 +110,15 @@ class basic_selected_rows {
 
  private:
   std::ptrdiff_t first_of(int i) const { return static_cast<std::ptrdiff_t>(i) * padded(columns_); }
-  // Open addressing: 0 marks a free entry, n + 1 the row at position n; at most half of the table
-  // is in use.
+  // `position_` is a hash table with open addressing. The value 0 marks a free entry; n + 1 refers
+  // to the stored row n. At most half of the table is in use.
   int find_or_make(int number) {
     if (2 * (numbers_.size() + 1) > position_.size()) rehash();
     const std::size_t mask = position_.size() - 1;
     std::size_t at = slot_of(number);
     for (; position_[at] != 0; at = (at + 1) & mask)
       if (numbers_[static_cast<std::size_t>(position_[at] - 1)] == number) return position_[at] - 1;
-    // Reserves memory first: a row that is counted must exist.
+    // Allocate first: if the allocation throws, `numbers_` must not count a row without memory.
     const auto wanted = static_cast<std::size_t>(in_floats<Real>(first_of(size() + 1)));
     if (wanted > values_.size()) grow(2 * wanted);
     numbers_.push_back(number);
@@ -150,12 +151,12 @@ class basic_selected_rows {
 };
 using selected_rows = basic_selected_rows<float>;
 
-/// The selected rows that an operand stands for.
+/// The sparse gradient whose address an operand holds.
 template <class Real>
 basic_selected_rows<Real>& rows_of(const operand& o) {
   return *static_cast<basic_selected_rows<Real>*>(o.data);
 }
-/// Whether an operand stands for selected rows.
+/// Whether an operand holds the address of a sparse gradient instead of a dense array.
 inline bool has_selected_rows(const operand& o) { return o.stride == 0; }
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cpu

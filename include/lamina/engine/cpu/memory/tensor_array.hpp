@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Memory for stacks.
+/// Allocates the memory of tensor arrays: each chunk is one aligned buffer.
 struct buffer_chunks {
   using chunk = aligned_buffer;
   static chunk* make(std::size_t floats) { return new chunk(floats); }

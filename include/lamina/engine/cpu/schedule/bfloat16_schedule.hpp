@@ -2,8 +2,8 @@
 // lamina/engine/cpu/schedule/bfloat16_schedule.hpp - the schedule of a program whose weights are
 // stored as bfloat16.
 //
-// It equals the schedule of the program except for groups that multiply by a parameter: these have
-// other functions and read other memory.
+// It equals the program's own schedule except for groups that multiply by a parameter: these groups
+// have other functions and read other memory.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Tag for program P on machines that store weights as bfloat16. It uses the plan of P.
+/// A program type that stands for program P on machines that store weights as bfloat16. Its plan is
+/// the plan of P.
 template <program_type P>
 struct with_bfloat16_weights : program_base<with_bfloat16_weights<P>> {
   using result = typename P::result;
@@ -28,7 +29,8 @@ struct plan<with_bfloat16_weights<P>> : plan<P> {};
 
 namespace engine::cpu {
 
-/// The weight of the steps of a recurrent operator, in bfloat16 panels (step_product).
+/// The matrix product in each step of a recurrent operator, with a weight in bfloat16 panels. It
+/// has the interface of step_product.
 struct bfloat16_step_product {
   int depth, width;
   const float* panels = nullptr;
@@ -52,13 +54,13 @@ inline void take_gru_weight(const operand& weight, const float*, bfloat16_step_p
   of_candidate.panels = of_gates.panels + bfloat16_panels_floats(of_gates.depth, of_gates.width);
 }
 
-/// How a parameter is converted to bfloat16 panels: not at all, as one matrix, or, for gru, as two:
-/// its elements [D, 3D] become a matrix [D, 2D] and a matrix [D, D].
+/// How a parameter is converted to bfloat16 panels. `none`: not at all. `matrix`: as one matrix.
+/// `gru`: as two matrices; the elements [D, 3D] become a matrix [D, 2D] and a matrix [D, D].
 enum class bfloat16_layout : std::uint8_t { none, matrix, gru };
 inline constexpr int bfloat16_layouts = 3;
 
-/// The index of a parameter in this layout in the list of pointers, which has one per layout and
-/// parameter. (The layout `none` is the model's own memory.)
+/// The index of a parameter in this layout in the list of parameter pointers, which has one pointer
+/// per layout and parameter. (The layout `none` is the model's own memory.)
 constexpr int bfloat16_pointer(int parameters, bfloat16_layout layout, int parameter) {
   return static_cast<int>(layout) * parameters + parameter;
 }
@@ -82,8 +84,8 @@ LAMINA_COLD inline void store_bfloat16(bfloat16_layout layout, int rows, int col
 
 namespace detail {
 
-/// The functions of a distinct group that multiplies by weights in bfloat16 panels, and its
-/// arguments with such weights, one bit each.
+/// The functions of a group that multiplies by weights in bfloat16 panels. `weights` is a bit mask
+/// of the arguments that are such weights; it is 0 for groups without them.
 template <class Group>
 struct bfloat16_group {
   static constexpr unsigned weights = 0;
@@ -128,15 +130,15 @@ struct bfloat16_group<expression::call_expression<Op>> {
   }
 };
 
-// Replaces the groups that copy a weight, because no group reads their results any more.
+// Replaces the functions of groups that copy a weight, if no group reads the copy any more.
 inline void run_nothing(const program_view&, float* const*, const argument_info*, const group_info&,
                         const run_context&) {}
 
 }  // namespace detail
 
-/// A product reads bfloat16 if its right operand is a parameter, or a copy of one that the plan
-/// made for a kernel without support for panels. A parameter that other operators read too is
-/// stored twice.
+/// The schedule of a program with bfloat16 weights. A product reads bfloat16 if its right operand
+/// is a parameter, or is the copy of a parameter that the plan made for a kernel without support
+/// for panels. A parameter that other operators read too is stored twice.
 template <program_type P>
 struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
   using in_float = schedule_table<P>;
@@ -177,7 +179,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     }
     return -1;
   }
-  /// The parameter whose values plan variable v has, or -1.
+  /// The parameter that plan variable v is, or is a copy of; -1 if there is none.
   static constexpr int parameter_in(int v) {
     if (v < 0) return -1;
     if (const int g = copying_group(v); g >= 0)
@@ -188,7 +190,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
 
   struct tables {
     table_type schedule;
-    bfloat16_layout needs[bfloat16_layouts * at_least_one(parameters)];  // by pointer
+    bfloat16_layout needs[bfloat16_layouts * at_least_one(parameters)];  // by bfloat16_pointer()
   };
   static constexpr tables make() {
     constexpr kernel_list kernels =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/block_runner.hpp - loops and branches on the CPU.
+// lamina/engine/cpu/schedule/block_runner.hpp - runs loops and branches on the CPU.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Runs blocks over the memory of a CPU machine.
+/// The functions by which engine::block_runner runs blocks (loop bodies and branches) in the memory
+/// of a CPU machine.
 template <class P>
 struct block_engine {
   using memory_type = machine_memory<P>;

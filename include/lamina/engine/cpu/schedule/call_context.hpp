@@ -21,15 +21,15 @@ using engine::operand;
 /// The constants of a group in a schedule.
 struct group_info {
   int rows, columns, depth;
-  bool panel;                     // the group's arrays are weights in panels
-  int arguments;                  // how many
-  const operator_schema* schema;  // of a call
+  bool panel;                     // whether the group's arrays are weights in panel layout
+  int arguments;                  // number of arguments
+  const operator_schema* schema;  // the operator's, for a group that is a call
   const operator_desc* op;        // gives the attributes; null for the plan's own copies
 };
 
-/// A sum over a large array that several threads compute together: each thread writes some of the
-/// parts; a call with an empty range of parts adds them up. Without memory for the parts one thread
-/// computes the whole sum.
+/// A sum over a large array that several threads compute together. Each thread computes the parts
+/// [first, end) and stores them in `of`; a last call with an empty range adds up the parts. If `of`
+/// is null, one thread computes the whole sum.
 struct shared_sums {
   static constexpr int parts = 64;
   double* of = nullptr;
@@ -39,52 +39,53 @@ struct shared_sums {
 struct conv_methods;
 class filter_memory;
 
-/// The data that change from run to run.
+/// The data of a run that change from run to run.
 struct run_context {
-  const int* rows;                // by domain
-  const int* const* offsets;      // by domain: where sequences begin
-  const std::int64_t* first_row;  // by domain: of this shard in the whole batch
+  const int* rows;                // number of rows, by domain
+  const int* const* offsets;      // by domain: the rows at which sequences begin
+  const std::int64_t* first_row;  // by domain: index of this shard's first row in the mini-batch
   std::uint64_t seed;
-  std::uint64_t step;  // of training; random masks depend on it
+  std::uint64_t step;  // number of the training step; random masks depend on it
   float* scratch;
   const row_allocator* allocator;            // null when all rows are fed
   const minibatch_source* source = nullptr;  // null when the program reads nothing
-  int view = 0;  // 1 + the number of the view that the operator sets; -1: its X stays in place
-  std::uint64_t iteration = 0;  // how often the block of the operator was run before in this run
-  shared_sums sums = {};        // of an operator that several threads run together
+  int view = 0;  // 1 + index of the view that the operator sets; -1: X stays in place
+  std::uint64_t iteration = 0;  // earlier executions of the operator's block in this run
+  shared_sums sums = {};        // for an operator that several threads run together
   const conv_methods* convolutions = nullptr;  // the special algorithms of the program
-  filter_memory* filters = nullptr;            // for machines that do not train; else null
+  filter_memory* filters = nullptr;            // null for machines that train
   bool is_odd_run = false;                     // true in every second run of a machine
-  partial_sums sums_of_rows = {};  // of a group that processes a part of its rows at a time
+  partial_sums sums_of_rows = {};              // for a group that processes its rows part by part
 
   int rows_of(int known) const { return operator_call::rows_of(rows, known); }
-  /// Whether large weights are read from the end: the previous run or iteration read them from the
-  /// beginning.
+  /// Whether large weights are read from the end. Runs and iterations alternate: the previous one
+  /// read the weights from the beginning, so their end is still in the cache.
   bool turns_back() const { return is_odd_run != ((iteration & 1) != 0); }
 };
 
-/// The array of tensors that an operand stands for.
+/// The tensor array whose address an operand holds.
 inline tensor_array& array_of(const operand& o) { return *static_cast<tensor_array*>(o.data); }
 
-/// A call of an operator on the CPU, with the services of the machine.
+/// A call of an operator on the CPU: its arguments and attributes, and the services of the machine.
 class call_context : public operator_call {
  public:
   call_context(const program_view& program, float* const* arguments, const argument_info* info,
                const group_info& group, const run_context& run)
       : operator_call(program, arguments, info, group.schema, group.op, run.rows), run_(run) {}
 
-  /// Rows of the batch, seed, step and scratch memory.
+  /// The data of the run: row counts, seed, step and scratch memory.
   const run_context& run() const { return run_; }
   float* scratch() const { return run_.scratch; }
 
-  /// The sequences that the rows of an array belong to: one for each row of the parent domain.
+  /// The sequences into which the rows of an array are divided: one sequence for each row of the
+  /// parent domain.
   sequence_rows sequences(const operand& o) const { return sequences(o.domain); }
   sequence_rows sequences(int domain) const {
     return {run_.offsets[domain], rows_in(parent_of(domain))};
   }
 
-  /// Sets the rows of the domain of an output. This moves the arrays of the domain: get the
-  /// operands again. For a fed domain the number must equal the fed one.
+  /// Sets the row count of an output's domain. This moves the arrays of the domain, so the kernel
+  /// must get its operands again. For a fed domain the count must equal the fed count.
   void set_rows(const operand& o, int rows) const { set_rows(o.domain, rows); }
   LAMINA_NOINLINE void set_rows(int domain, int rows) const {
     if (run_.allocator != nullptr && domain > 0)
@@ -92,21 +93,21 @@ class call_context : public operator_call {
   }
   /// Whether operators set the rows of some domains during the run; otherwise all domains are fed.
   bool makes_rows() const { return run_.allocator != nullptr; }
-  /// Memory for the offsets of the sequences of an output's domain, `sequences + 1` numbers. Fill
-  /// it before you call set_rows() with the last of them.
+  /// Returns memory for the `sequences + 1` offsets of the sequences of an output's domain. Fill
+  /// it, then call set_rows() with the last offset.
   int* make_offsets(const operand& o, int sequences) const {
     return make_offsets(o.domain, sequences);
   }
   int* make_offsets(int domain, int sequences) const {
     return run_.allocator->make_offsets(run_.allocator->machine, domain, sequences);
   }
-  /// Whether the output is a view: the kernel sets its address by show().
+  /// Whether the output is a view of other memory: then the kernel sets its address with show().
   bool shows() const { return run_.view > 0; }
   void show(void* data) const {
     run_.allocator->show(run_.allocator->machine, run_.view - 1, data);
   }
-  /// Whether X keeps its memory as long as an operator may read the variable that it is assigned
-  /// to.
+  /// Whether X keeps its memory as long as any operator may read the variable to which X is
+  /// assigned.
   bool refers() const { return run_.view < 0; }
 
  private:
@@ -115,7 +116,7 @@ class call_context : public operator_call {
 
 /// The kernel of an operator that is not fused: specialise it with
 ///   static void run(const call_context&);
-/// and, if it needs scratch memory, the number of its floats:
+/// and, if the kernel needs scratch memory, a function that returns its size in floats:
 ///   static std::ptrdiff_t scratch(const call_context&);
 template <class Op>
 struct call_kernel;

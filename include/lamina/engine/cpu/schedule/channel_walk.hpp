@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/channel_walk.hpp - the statements of a group over one image.
+// lamina/engine/cpu/schedule/channel_walk.hpp - runs the statements of a group over one image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu::detail {
 
-/// Runs statements over row `row` of images of `columns` elements in `channels` channels; `head`:
-/// the values of the group's head there, or null.
+/// Runs statements over image `row` of a mini-batch; an image has `columns` elements in `channels`
+/// channels. `head` points to the values of the group's head for this image, or is null.
 template <class Runner>
 LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns, int row,
                                 const typename Runner::real* head) {

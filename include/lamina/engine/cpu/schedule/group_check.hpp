@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_check.hpp - what runs the groups of a schedule in place of the
-// machine, to look at what they compute.
+// lamina/engine/cpu/schedule/group_check.hpp - a hook that runs the groups of a schedule in place
+// of the machine and checks the values that they compute.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,14 +9,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A function that runs a group and checks its arrays, and the facts that it reads; none: groups
-/// run unchecked. A machine knows the check by its address, so that only a file that includes
-/// nan_check.hpp contains it.
+/// A function that runs a group and checks its arrays, and the data that this function reads. If
+/// `run` is null, groups run unchecked. The machine calls the check through a pointer, so that only
+/// a program that includes nan_check.hpp contains its code.
 struct group_check {
   void (*run)(const group_check& self, const program_view& program, int group,
               float* const* arguments, const run_context& c) = nullptr;
   const void* schedule = nullptr;
-  const program_view* names = nullptr;  // the recorded program
+  const program_view* names = nullptr;  // the recorded program, which has the names of variables
   bool infinity = false, leaves_updates = false;
 
   explicit operator bool() const { return run != nullptr; }

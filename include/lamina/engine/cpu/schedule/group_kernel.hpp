@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_kernel.hpp - a distinct group of a plan as a function.
-// The head determines the loop nest; the statements run in it, one vector at a time. Dimensions are
-// read at run time, so groups that differ only in size are one function.
+// lamina/engine/cpu/schedule/group_kernel.hpp - compiles a group of a plan to a function. The
+// group's head determines the loop nest; the statements run inside it, one vector at a time.
+// Dimensions are read at run time, so groups that differ only in size share one function.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,10 +17,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A group's function.
+/// The function that runs a group.
 using group_function = void (*)(const program_view&, float* const*, const argument_info*,
                                 const group_info&, const run_context&);
-/// Floats of scratch memory that a group needs.
+/// A function that returns the floats of scratch memory that a group needs.
 using scratch_function = std::ptrdiff_t (*)(const program_view&, float* const*,
                                             const argument_info*, const group_info&,
                                             const run_context&);
@@ -44,13 +44,15 @@ void run_tile(const basic_tile<typename Runner::real>& t, const void* arguments)
         runner.run(sums, {offset, 0, column}, how);
       });
     };
-    // Most updates have neither clip nor decay; they get a separate loop.
+    // Most updates have neither gradient clipping nor weight decay; a separate loop makes them
+    // faster.
     if (Runner::numbers > 0 && runner.step != update_step::plain) return walk(runner.step);
     walk(update_step::plain);
   }
 }
 
-// The scratch memory of a product does not depend on its statements: one function for all groups.
+// The scratch memory of a product does not depend on its statements, so all such groups share one
+// function.
 template <class Real>
 LAMINA_COLD inline std::ptrdiff_t gemm_group_scratch(const program_view&, float* const*,
                                                      const argument_info*, const group_info& g,
@@ -70,17 +72,18 @@ LAMINA_COLD inline std::ptrdiff_t gemm_dw_group_scratch(const program_view&, flo
   return in_floats<Real>(gemm_dw_scratch_floats<Real>(c.rows_of(g.depth), g.rows, g.columns));
 }
 
-// Whether a pointwise group writes this many floats past the caches: so many that no cache keeps
-// them until they are read.
+// Whether a pointwise group that stores this many floats bypasses the caches: no cache would keep
+// so many floats until they are read.
 constexpr bool is_streamed(std::ptrdiff_t floats) {
   return has_streams && floats >= std::ptrdiff_t{1} << 21;
 }
 
-// The doubles stored in memory of floats, or of doubles.
+// The address of doubles that are stored in a float array, or in a double array.
 LAMINA_INLINE double* doubles_in(float* memory) { return numbers_at<double>(memory); }
 LAMINA_INLINE double* doubles_in(double* memory) { return memory; }
 
-// Sums the rows of `columns` columns, one vector at a time, into `runner`.
+// Sums each of `columns` columns over all rows, and passes the sums to `runner`, one vector at a
+// time.
 template <class Runner>
 LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real* x, int rows,
                                std::ptrdiff_t stride, int columns,
@@ -92,7 +95,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   alignas(64) Real rounded[summed_columns];
   for (int first = 0; first < columns; first += summed_columns) {
     const int width = columns - first < summed_columns ? columns - first : summed_columns;
-    // The memory of partial sums has the size of doubles.
+    // The memory of partial sums is large enough for doubles.
     double* const sums = parts.of != nullptr ? doubles_in(parts.of) + first : own_sums;
     if (!parts.continues)
       for (int j = 0; j < width; ++j) sums[j] = 0;
@@ -104,7 +107,7 @@ LAMINA_INLINE void reduce_rows(const Runner& runner, const typename Runner::real
   }
 }
 
-// The operands of a product, and memory for it.
+// The operands of a matrix product, and its scratch memory.
 template <class Real>
 struct product_memory {
   const Real *left, *right;
@@ -115,7 +118,8 @@ LAMINA_INLINE product_memory<Real> product_arrays(float* const* a, const run_con
   return {numbers_at<Real>(a[0]), numbers_at<Real>(a[1]), numbers_at<Real>(c.scratch)};
 }
 
-// The sums over rows that continue from tile to tile; programs in double have none (machine.hpp).
+// The state of sums over rows that continue from tile to tile. Programs in double have no tiles, so
+// the state is empty (machine.hpp).
 template <class Real>
 LAMINA_INLINE basic_partial_sums<Real> sums_of_rows(const run_context& c) {
   if constexpr (std::is_same_v<Real, float>)
@@ -225,8 +229,8 @@ constexpr bool computes_in_double() {
 
 template <class Op, class Real>
 struct group_kernel<expression::call_expression<Op>, Real> {
-  // A program that a machine refuses (machine.hpp) has a kernel too; otherwise the compiler would
-  // report two errors.
+  // An operator that cannot compute in double gets a float kernel, although the machine refuses its
+  // program (machine.hpp): otherwise the compiler would report two errors.
   using number = std::conditional_t<computes_in_double<Op>(), Real, float>;
   static constexpr bool in_float = std::is_same_v<number, float>;
   static void run(const program_view& p, float* const* a, const argument_info* info,

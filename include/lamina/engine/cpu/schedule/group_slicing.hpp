@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/group_slicing.hpp - how a group of a schedule can be divided into
-// parts.
+// lamina/engine/cpu/schedule/group_slicing.hpp - how the work of a group of a schedule can be
+// divided into parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,10 +11,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// How a group can be divided among threads. `none`: not at all. `rows`: by rows of the batch,
-/// because the results of a row depend on this row alone. `product_rows`: the same for a product,
-/// where the order of a sum depends on the number of rows if these are few. `elements`: by the
-/// elements of its only row. `sums`: as a sum in parts.
+/// How a group can be divided among threads. `none`: not at all. `rows`: by rows of the mini-batch,
+/// because the results of a row depend only on this row. `product_rows`: by rows too, for a matrix
+/// product, which adds in another order if it has few rows. `elements`: by the elements of the
+/// group's only row. `sums`: the group computes a sum, which is computed in parts.
 enum class slicing : std::uint8_t { none, rows, product_rows, elements, sums };
 
 /// How a group with the arguments `info` can be divided.
@@ -39,7 +39,8 @@ constexpr slicing slicing_of(const group_desc& d, const schedule_entry& e,
     case group_head::call: {
       const row_rule rule = e.group.schema->facts.rows;
       if (rule == row_rule::summed) return slicing::sums;
-      // Either every argument has rows of the batch, or none has.
+      // `has_rows`: an argument has mini-batch rows; `has_others`: an argument has none. Arguments
+      // with rows of another domain exclude slicing.
       bool has_rows = false, has_others = false;
       for (int a = 0; a < e.group.arguments; ++a) {
         if (info[a].rows < 0 && info[a].rows != -batch::domain) return slicing::none;

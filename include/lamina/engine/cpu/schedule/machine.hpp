@@ -40,27 +40,30 @@ class machine {
 
   LAMINA_COLD explicit machine(const external_buffers& external) : memory_(external) { bind(1); }
 
-  /// Prepares for these rows; allocates only if they need more memory than any earlier rows. The
-  /// offsets of sequences are read in place and must outlive the run.
+  /// Prepares the memory for a mini-batch with these row counts; allocates only if they need more
+  /// memory than all earlier ones. The sequence offsets are read in place and must outlive the run.
   void bind(const domain_rows<domains>& rows) {
     memory_.bind(rows);
     if constexpr (tiles_type::found) tiles_.bind(rows.count[batch::domain]);
   }
-  /// Prepares for `rows` samples without sequences; `first_row` is the index of the first sample in
-  /// the whole mini-batch.
+  /// Prepares the memory for `rows` samples without sequences; `first_row` is the index of the
+  /// first sample in the whole mini-batch.
   void bind(int rows, std::int64_t first_row = 0) { bind(domain_rows<domains>(rows, first_row)); }
 
-  /// Sets the array of the n-th data; it is read in place and must outlive the run.
+  /// Sets the array of input data number `data`. The array is read in place and must outlive the
+  /// run.
   void feed(int data, const void* values) { memory_.feed(data, values); }
 
-  /// Sets the upper bound of the iterations of one while loop; one more throws lamina::error.
+  /// Sets the largest number of iterations of a while loop; one iteration more throws
+  /// lamina::error.
   void limit_iterations(std::uint64_t most) requires has_blocks { blocks_.limit_iterations(most); }
 
-  /// Sets the source of the data for layer::read_minibatch.
+  /// Sets the source from which layer::read_minibatch gets its data.
   void read_from(const minibatch_source& source) requires has_blocks { blocks_.read_from(source); }
 
-  /// Runs every group whose data are in `given` (one bit each). Throws lamina::error for a loop
-  /// that does not end, a label or index out of range, rows that do not fit.
+  /// Runs every group whose input data are all in `given`, a bit mask with one bit per input data.
+  /// Throws lamina::error if a loop does not end, a label or an index is out of range, or rows do
+  /// not fit.
   void run(unsigned long long given, std::uint64_t seed, std::uint64_t step) {
     memory_.begin_run();
     if constexpr (has_blocks) {
@@ -78,9 +81,9 @@ class machine {
     }
   }
 
-  /// From now on, run() throws lamina::error at the first array with NaN, and if asked at the first
-  /// with infinity, among the data that are fed and all that is computed. Runs take longer. `names`
-  /// is the recorded program.
+  /// From now on, run() checks all fed data and all computed arrays. It throws lamina::error at the
+  /// first array with NaN or, if `infinity` is set, with infinity. Runs take longer. `names` is the
+  /// recorded program, which has the names of variables.
   LAMINA_COLD void check_numbers(const program_view& names, bool infinity) {
     if constexpr (has_nan_check<P>) {
       group_check made = nan_check_of<P>::make();
@@ -99,7 +102,8 @@ class machine {
   /// allocate nothing and check the fed data before they update anything.
   bool may_have_updated() const requires has_blocks { return blocks_.reached() >= first_update; }
 
-  /// A function that runs the schedule in place of the machine; null if there is none.
+  /// A function that runs the schedule in place of the machine (for example on several threads);
+  /// null if there is none.
   struct other_run {
     void* self;
     void (*run)(void* self, machine& of, unsigned long long given, std::uint64_t seed,
@@ -108,9 +112,9 @@ class machine {
   void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
   memory_type& memory() { return memory_; }
 
-  /// Rows of the batch, or of another domain.
+  /// The row count of the mini-batch, or of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }
-  /// The layout of variable V of the program in memory.
+  /// The memory layout of variable V of the program.
   template <int V>
   static constexpr const variable_layout& layout() {
     return layout_of_variable<P, V>;
@@ -131,13 +135,13 @@ class machine {
   }
   /// The memory of parameter i's gradient, in the layout of the parameter; null if there is none.
   float* gradient(int i) { return memory_.address_of(gradient_table<P>::table.of[i]); }
-  /// The rows of parameter i's gradient if it is sparse; otherwise null.
+  /// The gradient of parameter i if it is sparse; otherwise null.
   basic_selected_rows<real_of<P>>* gradient_rows(int i) {
     const int found = rows_gradient_table<P>::table.of[i];
     return found < 0 ? nullptr : &memory_.selected_rows(found);
   }
-  /// The numbers that statements read: attributes, and the numbers that an optimizer sets before a
-  /// step.
+  /// The scalar numbers that statements read: attributes, and the numbers that an optimizer sets
+  /// before a step.
   auto* constants() { return memory_.constants(); }
 
  private:
@@ -150,8 +154,7 @@ class machine {
 
   static constexpr int first_update = has_blocks ? first_updating_group<schedule>() : 0;
 
-  // Programs with loops are not tiled: the groups that they run are known only iteration by
-  // iteration.
+  // Programs with loops are not tiled: which groups run is known only in each iteration.
   static constexpr bool makes_tiles = !has_blocks && computes_in_float<P>;
   using tiles_type = std::conditional_t<makes_tiles, row_tiles<P>, row_tiles<P, false>>;
 

@@ -20,26 +20,27 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// An argument: a variable of the recorded program, or -1, and whether it is the gradient of that
-/// variable; whether its group writes it.
+/// An argument of a group: which variable of the recorded program it holds (-1: none), whether it
+/// holds the gradient of that variable instead, and whether the group writes it.
 struct checked_argument {
   int variable;
   bool is_gradient, is_written;
 };
 
-/// What a check must know of a schedule, for code that is compiled once for all programs.
+/// The data of a schedule that the check reads, as plain data for code that is compiled once for
+/// all programs.
 struct nan_check_view {
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
   const checked_argument* of;  // by argument
-  const int* first_operator;   // by group, and the end behind the last
-  const char* const* type;     // by operator: Fluid's name
+  const int* first_operator;   // by group; one more entry holds the end
+  const char* const* type;     // by operator: its name in Fluid
   int groups;
 };
 
-/// The facts of program P for a check. Its first variables are those of the recorded program, whose
-/// names exist at run time.
+/// The data of program P that the check reads. The first variables of P are those of the recorded
+/// program, whose names exist at run time.
 template <class P>
 struct nan_check_table {
   using plan_type = plan<P>;
@@ -90,14 +91,16 @@ struct nan_check_table {
                                           groups};
 };
 
-/// Compares the arrays that a group has written with NaN, and if asked with infinity; before that,
-/// the data that are fed to it. It costs one more pass over all activations and gradients.
+/// Searches the data that are fed to a group, and after it has run the arrays that it has written,
+/// for NaN and, on request, for infinity. This costs one more pass over all activations and
+/// gradients.
 class nan_check {
  public:
   explicit nan_check(const group_check& of)
       : of_(of), schedule_(static_cast<const nan_check_view*>(of.schedule)), names_(of.names) {}
 
-  /// Runs a group, whose arguments are part of `arguments`. Throws row_error for what is no number.
+  /// Runs a group, whose arguments are part of `arguments`. Throws an error at the first NaN
+  /// or, on request, infinity: a row_error if the array has mini-batch rows.
   static void run(const group_check& self, const program_view& program, int group,
                   float* const* arguments, const run_context& c) {
     nan_check(self).run_group(program, group, arguments, c);
@@ -161,7 +164,8 @@ class nan_check {
   }
   template <class Real>
   bool finds_in_row(const Real* x, int columns, position& at) const {
-    // A sum without branches first, which the compiler turns into vectors.
+    // A first loop without branches, which the compiler vectorises, finds out whether the row has
+    // NaN or infinity at all.
     int strange = 0;
     for (int j = 0; j < columns; ++j) strange |= x[j] - x[j] == 0 ? 0 : 1;
     for (int j = 0; strange != 0 && j < columns; ++j) {
@@ -207,7 +211,8 @@ class nan_check {
     if (domain > 0) throw row_error(message, domain, row);
     throw error(message);
   }
-  /// Adds the parameters among the operands that hold no numbers themselves.
+  /// Adds to the message the parameters among the group's operands that contain NaN or infinity
+  /// themselves.
   LAMINA_COLD void tell_parameters(text& message, int g, float* const* arguments,
                                    const run_context& c) const {
     const schedule_entry& e = schedule_->entries[g];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/parallel_run.hpp - one run of a schedule by several threads. Where
-// rows do not depend on each other, each takes ranges of rows through all groups; the other groups
-// are executed in step: each thread computes a part of the rows, or of the elements, of every group
-// that is large enough.
+// lamina/engine/cpu/schedule/parallel_run.hpp - executes one run of a schedule on several threads.
+// Where rows do not depend on each other, each thread takes ranges of rows through a whole sequence
+// of groups. All other groups are executed in step: each thread computes a part of the rows, or of
+// the elements, of every group that is large enough.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A barrier for the threads that walk a schedule.
+/// A barrier for the threads that execute a schedule together.
 class meeting {
  public:
   explicit meeting(int threads) : threads_(threads) {}
@@ -43,9 +43,10 @@ class meeting {
   /// The parts of a sum that all threads compute.
   double sums[shared_sums::parts];
 
-  /// The next range of the n-th sequence of groups. All threads meet between two sequences.
+  /// Returns the index of the next range of rows of the n-th sequence of groups. All threads meet
+  /// between two sequences.
   int take_range(int n) { return __atomic_fetch_add(&taken_[n & 1], 1, __ATOMIC_RELAXED); }
-  /// One thread prepares for the sequence after the n-th.
+  /// Prepares take_range() for the sequence after the n-th; one thread calls it.
   void reset_ranges(int n) { __atomic_store_n(&taken_[(n + 1) & 1], 0, __ATOMIC_RELAXED); }
 
   void fail() { __atomic_store_n(&failed_, true, __ATOMIC_RELEASE); }
@@ -58,7 +59,7 @@ class meeting {
   int taken_[2] = {};
 };
 
-/// A schedule, for code that is compiled once for all programs.
+/// A schedule as plain data, for code that is compiled once for all programs.
 struct schedule_view {
   const program_view* program;
   const schedule_entry* entries;
@@ -68,8 +69,8 @@ struct schedule_view {
   int groups;
 };
 
-/// The number of parts of a group for a batch of `batch_rows` rows: one if the group is too small
-/// to be worth two barriers.
+/// The number of parts into which a group is divided for a mini-batch of `batch_rows` rows. It is 1
+/// if the group is too small to be worth two barriers.
 inline int parts_of(slicing how, const group_info& g, const argument_info* info, int batch_rows,
                     int threads) {
   std::int64_t elements = 0;
@@ -85,7 +86,8 @@ inline int parts_of(slicing how, const group_info& g, const argument_info* info,
   return std::clamp(batch_rows / least, 1, threads);
 }
 
-/// Takes ranges of rows through the groups from `begin` on, until there is none left.
+/// Takes ranges of rows through the sequence of groups that starts with group `begin`, until no
+/// range is left.
 LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int sequence,
                                         const ranges_of_rows& ranges, meeting& meet,
                                         unsigned long long given, float* const* arguments,
@@ -109,7 +111,7 @@ LAMINA_NOINLINE inline void walk_ranges(const ranged_schedule& s, int begin, int
   }
 }
 
-/// Runs the groups of thread t, each only for this thread's part.
+/// Executes the schedule on thread t: of each group, this thread computes only its own part.
 LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int threads, meeting& meet,
                                          unsigned long long given, float* const* arguments,
                                          run_context c, int domains, float** own, int* rows,
@@ -120,8 +122,9 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
   std::copy_n(c.first_row, domains, first_rows);
   part.rows = rows;
   part.first_row = first_rows;
-  part.filters = nullptr;  // of one thread at a time
-  // Whether other threads may still compute what the next group reads, or read what it overwrites.
+  part.filters = nullptr;  // only one thread at a time may use it
+  // `was_sliced`: whether other threads may still compute values that the next group reads, or read
+  // values that it overwrites.
   bool was_sliced = false, has_run = false;
   int sequence = 0;
   for (int n = 0; n < s.groups; ++n) {
@@ -208,15 +211,16 @@ LAMINA_NOINLINE inline void walk_in_step(const schedule_view& s, int t, int thre
 
 }  // namespace detail
 
-/// The threads of a machine of program P, which has neither loops nor branches. Results are equal,
-/// bit for bit, to those of one thread.
+/// Lets a machine of program P run on several threads; P has neither loops nor branches. Results
+/// are equal, bit for bit, to the results of one thread.
 template <class P>
 class parallel_run {
  public:
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
 
-  /// Runs on the threads of `pool` from now on. The machine may move; this object may not.
+  /// From now on, machine `m` runs on the threads of `pool`. The machine object may be moved; this
+  /// object may not.
   LAMINA_COLD parallel_run(machine<P>& m, worker_pool& pool) : pool_(pool) {
     if (pool.size() == 1) return;
     scratch_ = owned_array<aligned_buffer>(static_cast<std::size_t>(pool.size()));
@@ -274,7 +278,7 @@ class parallel_run {
   }
 
   worker_pool& pool_;
-  owned_array<aligned_buffer> scratch_;  // of all threads but the first
+  owned_array<aligned_buffer> scratch_;  // for all threads but the first
   owned_array<detail::range_memory> memory_;
 };
 

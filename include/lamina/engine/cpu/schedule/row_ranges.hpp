@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/row_ranges.hpp - sequences of consecutive groups that a thread runs
-// for its own range of rows, without waiting for other threads.
+// lamina/engine/cpu/schedule/row_ranges.hpp - finds sequences of consecutive groups that a thread
+// can run for its own range of mini-batch rows, without waiting for other threads.
 //
-// Where rows do not depend on each other, a thread can take some rows of a batch through all
-// layers. Between two layers it needs no barrier, and what it has written is still in its own
-// cache. The planned memory of a batch cannot be shared so: an array may lie where a wider one lay
-// that another thread still reads. So arrays that only these groups use have memory per thread.
+// Where rows do not depend on each other, a thread can take some rows of a mini-batch through all
+// layers. Between two layers it needs no barrier, and the values that it has written are still in
+// its own cache. But threads cannot share the planned memory of the mini-batch: it may place an
+// array where another array lies that has wider rows and that another thread still reads. So arrays
+// that only these groups use have separate memory per thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,32 +22,32 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A group in such a sequence.
+/// A group as part of a sequence that threads run on ranges of rows.
 struct ranged_group {
-  int end;       // end of the sequence that begins with this group; 0: none does
-  bool before;   // has no rows: one thread runs it before the others begin
-  bool product;  // of rows and a matrix
+  int end;       // end of the sequence that begins with this group, or 0 if none does
+  bool before;   // has no rows: one thread runs it before the sequence begins
+  bool product;  // multiplies rows by a matrix
 };
 
-/// A schedule with such sequences, as plain data for code that is compiled once for all programs.
+/// A schedule and its sequences, as plain data for code that is compiled once for all programs.
 struct ranged_schedule : schedule_of_rows {
   const ranged_group* groups;
   const group_desc* described;
   int width;  // floats per row of all activations
 };
 
-/// More floats of activations are not allocated again for the threads: 64 MiB.
+/// The largest number of floats that all threads together allocate for activations: 64 MiB.
 inline constexpr std::int64_t most_range_floats = std::int64_t{16} << 20;
 
 /// The number of chains of additions per sum in a product of `rows` rows, with `vectors` vectors
-/// per row of a register tile; 0 if it differs between tiles.
+/// per row of a register tile; 0 if the number differs between tiles.
 constexpr int chains_of_product(int rows, int depth, int vectors) {
   const even_parts blocks = parts_of_rows<float>(rows, parts_of_depth<float>(depth).longest());
   int found = -1;
   for (const int block : {blocks.size(0), blocks.size(blocks.count() - 1)}) {
     const even_parts tiles(block, tile_rows);
     for (const int tile : {tiles.size(0), tiles.size(tiles.count() - 1)}) {
-      // One row is multiplied in another way.
+      // A single row is multiplied by another function, so no number applies.
       const int now = block == 1 ? 0 : chains(tile * vectors);
       if (found >= 0 && found != now) return 0;
       found = now;
@@ -55,7 +56,8 @@ constexpr int chains_of_product(int rows, int depth, int vectors) {
   return found;
 }
 
-/// Whether a product of `part` rows adds in the order of a product of `rows` rows.
+/// Whether a product of `part` rows adds the terms of each sum in the same order as a product of
+/// `rows` rows.
 constexpr bool adds_equally(int rows, int part, int depth, int columns) {
   const auto equal = [&](int vectors) {
     const int whole = chains_of_product(rows, depth, vectors);
@@ -65,8 +67,8 @@ constexpr bool adds_equally(int rows, int part, int depth, int columns) {
   return (!has_wide || equal(tile_vectors)) && (!has_narrow || equal(narrow_width / lanes));
 }
 
-/// How the rows of a batch are divided among threads in the sequence that begins with group
-/// `begin`: into `count` ranges, each of which some thread takes. One: not at all.
+/// How the rows of a mini-batch are divided among threads: into `count` ranges, each of which one
+/// thread takes. A count of 1 means that they are not divided.
 struct ranges_of_rows {
   int rows, count;
   constexpr int first(int r) const {
@@ -80,7 +82,8 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   const int width = s.width > 0 ? s.width : 1;
   ranges_of_rows r{rows, 1};
   if (rows < threads) return r;
-  // Narrow activations stay in the second-level cache if a range has few rows.
+  // If activations are narrow, use more ranges than threads: the activations of a range with few
+  // rows stay in the second-level cache.
   r.count = threads;
   if (rows_of_tile(width) >= least_tiled_rows)
     r.count = (std::max)(threads, rows / rows_of_tile(width));
@@ -106,23 +109,24 @@ LAMINA_NOINLINE inline ranges_of_rows ranges_of(const ranged_schedule& s, int be
   return r;
 }
 
-/// What a thread owns to run sequences.
+/// The memory that a thread owns to run sequences.
 struct range_memory {
   aligned_buffer arena;
-  int rows = 0;  // of the longest range that it has memory for
+  int rows = 0;  // the length of the longest range that fits in `arena`
   filter_memory filters;
 };
 
 }  // namespace detail
 
-/// The sequences of program P, which has neither loops nor branches.
+/// The sequences of groups of program P that threads run on ranges of rows. P has neither loops nor
+/// branches.
 template <class P>
 struct ranged_groups {
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
   using tiles = tiled_groups<P>;
   static constexpr int groups = plan_type::groups;
-  /// A single group gains nothing.
+  /// The least number of groups with rows in a sequence: a single group gains nothing.
   static constexpr int least_groups = 2;
 
   struct table_type {
@@ -143,14 +147,15 @@ struct ranged_groups {
         for (int a = 0; a < e.group.arguments; ++a) {
           has_rows = has_rows || info[a].rows < 0;
           others = others || (info[a].rows < 0 && domain_of_rows(info[a].rows) != batch::domain);
-          // Weights in bfloat16 lie behind those of the model.
+          // Weights in bfloat16 have parameter indices beyond those of the model.
           const memory_slot& slot = schedule::table.slot_of[e.first_argument + a];
           rounded = rounded || (slot.space == memory_space::parameter &&
                                 slot.offset >= P::desc.count.parameters);
         }
         const slicing how = slicing_of(plan_type::grouped.groups[g], e, info);
         const bool product = how == slicing::product_rows;
-        // Products of another kind choose their method by the number of rows.
+        // Other products choose their algorithm by the number of rows, so dividing the rows could
+        // change results.
         const bool other_product =
             product && (rounded || plan_type::grouped.groups[g].head != group_head::gemm);
         if (others || other_product || (has_rows && !product && how != slicing::rows)) break;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/row_tiles.hpp - sequences of consecutive groups that process a large
-// batch one tile of rows at a time.
+// lamina/engine/cpu/schedule/row_tiles.hpp - runs sequences of consecutive groups on a large
+// mini-batch one tile of rows at a time.
 //
-// A perceptron of narrow layers writes an activation of a hundred thousand rows to memory, and its
-// next layer reads it from there. Rows do not depend on each other, so all layers and their
-// gradients can process a tile of rows that fits in the second-level cache, then the next tile.
-// Arrays that only these groups use have memory for one tile; sums over the rows, such as gradients
-// of weights, continue from tile to tile.
+// If a perceptron with narrow layers has a hundred thousand rows, each layer writes its activation
+// to memory, and the next layer reads it from there. But rows do not depend on each other, so all
+// layers and their gradients can process a tile of rows that fits in the second-level cache, then
+// the next tile. Arrays that only these groups use have memory for one tile; sums over the rows,
+// such as gradients of weights, continue from tile to tile.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,31 +21,33 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// The part of a group in a run over tiles of rows.
+/// The role of a group in a run. A run, in this file, is a sequence of consecutive groups that
+/// process tiles of rows.
 enum class tiling : std::uint8_t {
-  none,   // not in such a run
-  rows,   // computes each row by itself
+  none,   // cannot be part of a run
+  rows,   // computes each row independently of all others
   sums,   // sums over the rows
-  before  // has no rows: runs with the first tile
+  before  // has no rows: executed once, with the first tile
 };
 
 namespace detail {
 
-/// Floats of activations, and of partial sums, that stay in the second-level cache: 256 KiB each.
+/// The number of floats of activations, and also of partial sums, that stay in the second-level
+/// cache: 256 KiB each.
 inline constexpr int tile_floats = 64 * 1024;
-/// A batch that would fill fewer tiles is not tiled.
+/// A mini-batch that would fill fewer tiles is not tiled.
 inline constexpr int least_tiles = 4;
-/// Products of tiles with fewer rows would be slower.
+/// The least number of rows of a tile: matrix products of fewer rows would be slower.
 inline constexpr int least_tiled_rows = 4 * tile_rows;
 
 constexpr int rows_of_tile(int width) {
   return std::clamp(tile_floats / (width > 0 ? width : 1), 1, 1024);
 }
-/// Sums over rows add this many rows together. Tiles begin at multiples of it, so that results are
-/// equal, bit for bit, to those of the whole batch.
+/// Sums over rows add this many rows at a time. Tiles begin at multiples of this number, so that
+/// results are equal, bit for bit, to results without tiles.
 inline constexpr int summed_together = 8;
 
-/// A batch cut into nearly equal tiles of at most `rows_of_tile` + `summed_together` rows.
+/// Cuts a mini-batch into nearly equal tiles of at most `rows_of_tile` + `summed_together` rows.
 struct tiles_of_rows {
   int rows, count;
   constexpr tiles_of_rows(int batch_rows, int most)
@@ -58,8 +60,8 @@ struct tiles_of_rows {
   constexpr int size(int t) const { return first(t + 1) - first(t); }
 };
 
-/// Whether each sum of a product of `rows` rows is one chain of additions, which may be cut
-/// anywhere; register tiles of few rows use several chains.
+/// Whether a product of `rows` rows computes each sum as one chain of additions, which may be
+/// interrupted anywhere. Register tiles of few rows use several chains.
 constexpr bool sums_in_order(int rows, int columns) {
   const int least = rows / even_parts(rows, tile_rows).count();
   const int vectors = padded(columns) % panel_width == 0 ? tile_vectors : narrow_width / lanes;
@@ -68,34 +70,35 @@ constexpr bool sums_in_order(int rows, int columns) {
 
 struct tiled_group {
   tiling how;
-  int sums;  // where its partial sums begin
-  int end;   // end of the run that begins with this group; 0: no run does
+  int sums;  // offset of its partial sums in tile_memory::sums
+  int end;   // end of the run that begins with this group, or 0 if no run begins here
 };
 
-/// A schedule with runs of groups over some of the rows, as plain data for code that is compiled
-/// once for all programs.
+/// A schedule of which some groups run on a part of the rows, as plain data for code that is
+/// compiled once for all programs.
 struct schedule_of_rows {
   const program_view* program;
   const schedule_entry* entries;
   const argument_info* info;
   const memory_slot* slot_of;
-  const bool* is_local;  // by argument: only groups of its run use it
+  const bool* is_local;  // by argument: whether only groups of its run use the array
 };
 
-/// A schedule with runs over tiles.
+/// A schedule with runs over tiles of rows.
 struct tiled_schedule : schedule_of_rows {
   const tiled_group* tiled;
   int groups;
   int width;  // floats per row of all activations
 };
 
-/// The memory of one tile.
+/// The memory for one tile: local arrays, and the sums that continue from tile to tile.
 struct tile_memory {
   aligned_buffer arena, sums;
   int rows = 0;
 };
 
-/// The run context of kernels that compute a part of the rows of a batch.
+/// A copy of a run context with own row counts, for kernels that compute a part of the rows of a
+/// mini-batch.
 struct rows_of_run {
   run_context context;
   int* rows;
@@ -109,8 +112,9 @@ struct rows_of_run {
   }
 };
 
-/// Runs group g of a schedule on the rows from `first` on, as many as `part` says. Of its arguments
-/// the local ones lie in an arena of `arena_rows` rows, the others in the arrays of the batch.
+/// Runs group g of a schedule on the rows from `first` on; `part` holds their number. Local
+/// arguments lie in an arena of `arena_rows` rows, all others in the arrays of the whole
+/// mini-batch. `own` receives the addresses.
 LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, float* arena,
                                int arena_rows, float* const* arguments, float** own,
                                const run_context& part) {
@@ -131,8 +135,8 @@ LAMINA_INLINE void run_on_rows(const schedule_of_rows& s, int g, int first, floa
   e.run(*s.program, own, s.info + e.first_argument, e.group, part);
 }
 
-/// Runs a schedule. `own` has memory for the arguments of one group; `part` is the context of this
-/// batch.
+/// Runs a schedule, with tiles where groups allow it. `own` has memory for the arguments of one
+/// group; `part` is a copy of the run's context.
 LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memory,
                                       unsigned long long given, float* const* arguments,
                                       const run_context& c, float** own, rows_of_run part) {
@@ -171,14 +175,14 @@ LAMINA_NOINLINE inline void run_tiles(const tiled_schedule& s, tile_memory& memo
 
 }  // namespace detail
 
-/// The runs over tiles of program P, which has neither loops nor branches.
+/// Finds the runs over tiles of program P, which has neither loops nor branches.
 template <class P>
 struct tiled_groups {
   using schedule = schedule_table<P>;
   using plan_type = plan<P>;
   static constexpr int groups = plan_type::groups;
   static constexpr int width = plan_type::memory.arena_width[batch::domain];
-  /// If rows are so wide that a tile would hold too few of them, tiling gains nothing.
+  /// Whether rows are narrow enough: if a tile held too few rows, tiling would gain nothing.
   static constexpr bool is_narrow = P::desc.count.blocks == 1 && P::desc.count.domains <= 2 &&
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
@@ -187,10 +191,11 @@ struct tiled_groups {
     bool is_local[at_least_one(schedule::arguments)];
     int tiled_groups, sums, most_arguments;
   };
-  /// A run of fewer groups passes too little data from group to group to be worth tiling.
+  /// The least number of groups with rows in a run: fewer groups pass too little data to each other
+  /// to be worth tiling.
   static constexpr int least_groups = 3;
 
-  /// The part that a group may have in a run.
+  /// The role that group g may have in a run.
   static constexpr tiling tiling_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const schedule_entry& e = schedule::table.entries[g];
@@ -211,19 +216,21 @@ struct tiled_groups {
     const slicing how = slicing_of(d, e, info);
     return how == slicing::rows || how == slicing::product_rows ? tiling::rows : tiling::none;
   }
-  /// Floats of the partial sums of a group; sums over rows are doubles.
+  /// The size in floats of a group's partial sums. Column sums are doubles, each of the size of two
+  /// floats.
   static constexpr int sums_of(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     return d.head == group_head::gemm_dw ? d.rows * padded(d.columns) : 2 * padded(d.columns);
   }
-  /// The parameter that sums in this slot change, or -1.
+  /// The parameter that changes if sums are written to this slot, or -1.
   static constexpr int changed_parameter(const memory_slot& s) {
     return s.space == memory_space::updated || s.space == memory_space::gradient ? s.offset : -1;
   }
 
   static constexpr table_type make() {
     table_type t{};
-    // By parameter and by plan variable: whether sums of the run change it.
+    // Whether sums of the run change a parameter (`changed`) or a plan variable (`summed`). No
+    // group of the run may read these, because sums are final only after the last tile.
     bool* const changed = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1]{};
     bool* const summed = new bool[static_cast<unsigned>(plan_type::lowered.count.variables) + 1]{};
     for (int start = 0, g = 0; start < groups; start = g == start ? g + 1 : g) {
@@ -240,7 +247,7 @@ struct tiled_groups {
         for (int a = code.arguments; a < code.arguments + code.argument_count; ++a) {
           const memory_slot& s = schedule::table.slot_of[a];
           const int v = plan_type::code.arguments[a];
-          // Weights in bfloat16 have other slots and never change.
+          // Weights in bfloat16 have slots beyond the model's parameters and never change.
           if (s.space == memory_space::parameter && s.offset < P::desc.count.parameters &&
               changed[s.offset])
             reads_sums = true;
@@ -295,10 +302,10 @@ struct tiled_groups {
   static constexpr bool is_local(int v, int first, int end) {
     return is_made_in(v, first, end) && plan_type::same.last[owner(v)] < end;
   }
-  /// Whether an output of the run shares memory with an input whose rows have other addresses: a
-  /// tile could then overwrite rows of the input that a later tile reads.
+  /// Whether an output of the run shares memory with an input of the run whose rows begin at other
+  /// addresses. A tile could then overwrite rows of the input that a later tile reads.
   static constexpr bool moves_over_others(int first, int end) {
-    constexpr int most = 1 << 17;  // with more the search would take seconds: no tiles then
+    constexpr int most = 1 << 17;  // more comparisons would take seconds: no tiles then
     int compared = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       const memory_slot& left = plan_type::memory.slot_of[v];
@@ -331,21 +338,22 @@ struct tiled_groups {
       width};
 };
 
-/// Runs the schedule of program P on tiles if a batch is large enough.
+/// Runs the schedule of program P on tiles of rows if the mini-batch is large enough.
 template <class P, bool Narrow = tiled_groups<P>::is_narrow>
 class row_tiles {
  public:
   static constexpr bool found = tiled_groups<P>::table.tiled_groups > 0;
 
-  /// Prepares for a batch of `rows` rows.
+  /// Prepares for a mini-batch of `rows` rows.
   void bind(int rows) {
     if constexpr (found) {
       constexpr int most = detail::rows_of_tile(tiled::width) + detail::summed_together;
-      // The sums of a longer batch must not be continued from tile to tile: they would lose digits.
+      // The sums over a larger mini-batch must not continue from tile to tile: one long chain of
+      // additions would lose digits.
       const bool applies = rows <= detail::longest_chain &&
                            static_cast<std::int64_t>(rows) * tiled::width >=
                                std::int64_t{detail::least_tiles} * detail::tile_floats;
-      applies_ = false;  // until there is memory
+      applies_ = false;  // stays false if an allocation below throws
       if (applies && memory_.rows != most) {
         memory_.arena.resize(static_cast<std::size_t>(most) * tiled::width);
         memory_.sums.resize(tiled::table.sums);
@@ -366,7 +374,8 @@ class row_tiles {
   }
 
  private:
-  static constexpr int domains = P::desc.count.domains;  // naming P::desc would keep all of it
+  // A constant, because naming P::desc in run() would keep all of it in the binary.
+  static constexpr int domains = P::desc.count.domains;
   using tiled = tiled_groups<P>;
   detail::tile_memory memory_;
   bool applies_ = false;

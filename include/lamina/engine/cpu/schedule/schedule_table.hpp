@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// An entry of the table. An entry that runs a block has no function: `rows` of its group is its
-/// number among the block entries (block_schedule.hpp).
+/// An entry of the table: one group. An entry that runs a block (a loop body or a branch) has no
+/// function; its `group.rows` is its index among the block entries (block_schedule.hpp).
 struct schedule_entry {
   group_function run;
   scratch_function scratch;
@@ -28,8 +28,8 @@ struct schedule_entry {
   unsigned long long feeds;
 };
 
-/// The kernel of a group that computes in `Real`. `Counts`: its arguments are single integers and
-/// booleans.
+/// The kernel of a group that computes in `Real`. `Counts`: all arguments of the group are single
+/// integers or booleans, such as loop counters.
 template <class Group, bool Counts, class Real>
 struct scheduled_kernel : group_kernel<Group, Real> {};
 template <class Op, class Real>
@@ -43,7 +43,8 @@ requires(
   static constexpr scratch_function scratch = nullptr;
 };
 
-/// The table of a program: its groups, and the layout and memory slot of each argument.
+/// The schedule of program P as a constant table: its groups, and the layout and memory slot of
+/// each argument.
 template <class P>
 struct schedule_table {
   using plan_type = plan<P>;
@@ -55,7 +56,7 @@ struct schedule_table {
     group_function run[at_least_one(plan_type::kernels)];
     scratch_function scratch[at_least_one(plan_type::kernels)];
   };
-  /// Whether a group calls a pointwise operator on single integers and booleans.
+  /// Whether group g calls a pointwise operator on single integers and booleans.
   static constexpr bool counts(int g) {
     const group_desc& d = plan_type::grouped.groups[g];
     const instruction& i = plan_type::lowered.instructions[plan_type::grouped.order[d.first]];
@@ -75,7 +76,7 @@ struct schedule_table {
     }
     return true;
   }
-  /// By kernel: whether this holds for all groups of the kernel.
+  /// One flag per kernel. `counting`: whether counts() is true for all groups of the kernel.
   struct kernel_flags {
     bool of[at_least_one(plan_type::kernels)];
   };
@@ -89,7 +90,8 @@ struct schedule_table {
     return r;
   }();
 
-  /// By kernel of a program in double: whether one of its groups has numbers in double.
+  /// One flag per kernel, for a program in double: whether a group of the kernel has arrays of
+  /// doubles.
   static constexpr kernel_flags in_double = [] {
     kernel_flags r{};
     for (int g = 0; !computes_in_float<P> && g < groups; ++g) {
@@ -125,7 +127,7 @@ struct schedule_table {
   /// or -1.
   static constexpr int in_float_alone = []<int... K>(std::integer_sequence<int, K...>) {
     if constexpr (!computes_in_float<P>) {
-      // A list, not a fold: clang folds at most 256 operands.
+      // An array instead of a fold expression, because clang folds at most 256 operands.
       const bool can[] = {called<K>::in_double..., true};
       for (int k = 0; k < plan_type::kernels; ++k)
         if (in_double.of[k] && !can[k]) return k;
@@ -143,7 +145,7 @@ struct schedule_table {
     return Kernel::scratch;
   }
 
-  /// The special convolution algorithms of this program; null if it has none.
+  /// The special convolution algorithms of this program; null if no kernel convolves.
   static constexpr const conv_methods* convolutions() {
     return find_convolutions(std::make_integer_sequence<int, plan_type::kernels>{});
   }
@@ -155,7 +157,8 @@ struct schedule_table {
       return nullptr;
   }
 
-  /// Whether some of these algorithms transform filters that may be kept.
+  /// Whether one of these algorithms transforms filters, so that keeping the transformed filters
+  /// pays.
   static constexpr bool transforms_filters() {
     if constexpr (convolutions() != nullptr)
       return convolutions()->forward[0].run != nullptr || convolutions()->forward[1].run != nullptr;

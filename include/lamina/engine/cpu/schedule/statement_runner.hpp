@@ -16,7 +16,8 @@
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 /// The position of a vector: the offset of its first element in arrays of the group's shape, its
-/// row and its column. For images also its channel, or the channel of each element if they differ.
+/// row and its column. For images also the channel of the vector, or, if its elements belong to
+/// different channels, the channel of each element.
 struct element_position {
   std::ptrdiff_t offset;
   int row;
@@ -74,7 +75,7 @@ struct operand_reader<ex::column<Index>, Real> {
     return vector(numbers_at<Real>(a[Index])[static_cast<std::ptrdiff_t>(at.row) * padded(1)]);
   }
 };
-/// The numbers of the channels of a vector's elements.
+/// Loads, for each element of a vector, the number of the element's channel.
 template <class Real>
 LAMINA_NOINLINE inline vector_in<Real> gather_channels(const Real* numbers, const int* channels) {
   alignas(64) Real all[lanes_in<Real>];
@@ -126,11 +127,11 @@ struct operand_reader<ex::value<J>, Real> {
 };
 
 /// How an update statement is executed. `elsewhere`: it only stores the gradient, because the
-/// trainer updates later; `prepared`: it updates the parameter after clip and decay; `plain`: it
-/// updates without them.
+/// trainer updates the parameter later. `prepared`: it first applies gradient clipping and weight
+/// decay, then updates the parameter. `plain`: it updates without clipping and decay.
 enum class update_step { elsewhere, prepared, plain };
 
-/// The argument with one number per channel, or -1.
+/// The index of the argument that has one number per channel, or -1.
 template <class Operand>
 constexpr int channels_of() {
   if constexpr (requires { operand_reader<Operand, float>::channels; })
@@ -222,8 +223,9 @@ struct one_statement<ex::update<Op, Param, Grad, In...>, Real> {
 template <class Statements, class Real = float>
 struct statement_runner;
 
-/// Runs statements in order. Numbers that are constant in the loop (attributes, learning rates) are
-/// loaded once before it: otherwise the compiler would load them again after each store.
+/// Runs the statements of a group in order, on one vector per call. Numbers that do not change in
+/// the loop over vectors (attributes, learning rates) are loaded once before the loop: otherwise
+/// the compiler would load them again after each store.
 template <class... S, class Real>
 struct statement_runner<expression::statements<S...>, Real> {
   using real = Real;
@@ -234,9 +236,9 @@ struct statement_runner<expression::statements<S...>, Real> {
   static constexpr bool by_column = (detail::one_statement<S, Real>::by_column || ...);
 
   static constexpr int numbers = (0 + ... + detail::one_statement<S, Real>::numbers);
-  /// The number of arrays that are written, without updates.
+  /// The number of arrays that the statements write, not counting updates.
   static constexpr int stores = (0 + ... + (detail::one_statement<S, Real>::stored >= 0 ? 1 : 0));
-  /// Whether these arrays are aligned to a vector.
+  /// Whether the arrays that the statements write are aligned to a vector.
   bool stores_are_aligned() const {
     return ((detail::one_statement<S, Real>::stored < 0 ||
              reinterpret_cast<std::uintptr_t>(
@@ -245,9 +247,9 @@ struct statement_runner<expression::statements<S...>, Real> {
                  0) &&
             ...);
   }
-  /// The argument with one number per channel, or -1.
+  /// The index of the argument that has one number per channel, or -1.
   static constexpr int channels = (std::max)({-1, detail::one_statement<S, Real>::channels...});
-  /// The argument that receives the last stored value.
+  /// The index of the argument that receives the last stored value.
   static constexpr int last_store() {
     int to = -1;
     ((to = detail::one_statement<S, Real>::stored >= 0 ? detail::one_statement<S, Real>::stored
@@ -271,8 +273,8 @@ struct statement_runner<expression::statements<S...>, Real> {
   LAMINA_INLINE void operator()(vector head, const element_position& at) const {
     run(head, at, step);
   }
-  /// Runs the statements for a `how` that equals this runner's `step`: as a constant it removes the
-  /// code of the other steps.
+  /// Runs the statements; `how` must equal this runner's `step`. If the caller passes a constant,
+  /// the compiler removes the code of the other steps.
   LAMINA_INLINE void run(vector head, const element_position& at, detail::update_step how) const {
     vector values[static_cast<std::size_t>(count) + 1];
     int statement = 0, first = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/schedule/timed_machine.hpp - a machine that takes the time of each group.
+// lamina/engine/cpu/schedule/timed_machine.hpp - a machine that measures the time of each group.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,13 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A kernel of a group, from when to when, in nanoseconds after the clock was made.
+/// When the kernel of a group began and ended, in nanoseconds after the clock was made.
 struct group_time {
   int group;
   std::int64_t begin, end;
 };
 
-/// The times of the groups of many runs, in the order in which they ended.
+/// Records the times of the groups of many runs, in the order in which the groups ended.
 class group_clock {
  public:
   static std::int64_t now() {
@@ -44,14 +44,15 @@ class group_clock {
 };
 
 /// The machine of a program that records the time of each group in a clock. It computes each group
-/// for the whole mini-batch before the next: it makes no tiles of rows.
+/// for the whole mini-batch before the next group, without tiles of rows.
 template <class P>
 class timed_machine : public machine<P> {
   using base = machine<P>;
   using memory_type = typename base::memory_type;
   using schedule = typename base::schedule;
 
-  /// Blocks call kernels by a static function, which finds the clock of the running machine here.
+  /// Blocks call kernels through a static function, which finds the clock of the running machine in
+  /// this variable.
   inline static thread_local group_clock* running = nullptr;
   struct engine : block_engine<P> {
     static void run_group(memory_type& m, int group, const run_context& c) {

@@ -21,7 +21,8 @@ struct bfloat16_weights {
   static constexpr std::ptrdiff_t panels_floats(int rows, int columns) {
     return bfloat16_panels_floats(rows, columns);
   }
-  /// A right operand that is not a parameter is multiplied as panels of floats.
+  /// The maximum of both kernels' needs, because a right operand that is not a parameter is
+  /// multiplied as panels of floats.
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return (std::max)(gemm_scratch_floats(rows, depth, columns),
                       gemm_bfloat16_scratch_floats(rows, depth));
@@ -33,8 +34,8 @@ struct bfloat16_weights {
     pack_bfloat16_panels(rows, columns, of_floats, to);
   }
 
-  /// The same product as `gemm_bfloat16`, bit for bit; few rows need only one or two of its
-  /// kernels.
+  /// The same product as `gemm_bfloat16`, bit for bit; for few rows only one or two of its kernels
+  /// are compiled.
   template <class Group, class Runner>
   static void multiply(float* const* a, float* scratch) {
     constexpr int rows = Group::rows, depth = Group::depth, columns = Group::columns;

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// One side of a conv2d.
+/// The sizes of a conv2d along one dimension of the image: height or width.
 struct static_conv_side {
   int in, filter, stride, padding, dilation;
   constexpr int out() const { return (padded() - (filter - 1) * dilation - 1) / stride + 1; }
@@ -18,9 +18,9 @@ struct static_conv_side {
 };
 
 /// The shape of an instruction of a plan that is a conv2d: its first operand is the image, its
-/// second one the filter.
+/// second operand the filter.
 struct static_conv_shape {
-  int groups, channels, filters;  // channels per filter; filters per group
+  int groups, channels, filters;  // `channels` per filter, `filters` per group
   static_conv_side height, width;
 
   constexpr static_conv_shape(const auto& program, const instruction& i) : static_conv_shape() {

@@ -19,13 +19,15 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A convolution as a loop over output rows: some filters by some vectors of a row at a time.
+/// A convolution as a loop over output rows. Each step computes some vectors of a row for some
+/// filters.
 template <class Group>
 struct static_conv {
   static constexpr static_conv_shape shape{Group::program::desc, Group::first};
   static constexpr int out = shape.width.out(), rows_out = shape.height.out();
   static constexpr int wide = (out + lanes - 1) / lanes;
-  /// The vectors of a row, and the filters, whose sums are in registers.
+  /// The numbers of vectors of a row (`vectors`) and of filters (`together`) whose sums are in
+  /// registers at the same time.
   static constexpr int vectors = wide < 3 ? wide : 3;
   static constexpr int together = vectors == 1 ? 8 : vectors == 2 ? 5 : 4;
   static constexpr std::ptrdiff_t filter_stride = Group::arguments.of[1].info.stride;
@@ -33,7 +35,8 @@ struct static_conv {
       static_cast<std::ptrdiff_t>(shape.height.padded()) * shape.width.padded();
   static constexpr std::ptrdiff_t out_size = static_cast<std::ptrdiff_t>(rows_out) * out;
 
-  /// y = the products of the windows of one image with all filters.
+  /// Convolves one image with all filters: y = the products of the image's windows with the
+  /// filters.
   static void run(const float* x, const float* w, float* y, float* scratch) {
     if constexpr (shape.padded_floats() > 0) x = surround(x, scratch);
     for (int g = 0; g < shape.groups; ++g) {
@@ -60,7 +63,7 @@ struct static_conv {
     for (int l = 0; l < lanes; ++l) apart[l] = x[l * shape.width.stride];
     return vector::load_aligned(apart);
   }
-  // Moves on to the next filters and their images.
+  // Computes the output images of `Filters` filters, and advances `w` and `y` to the next filters.
   template <int Filters>
   static void filters(const float* x, const float*& w, float*& y) {
     for (int i = 0; i < rows_out; ++i)
@@ -175,7 +178,7 @@ struct static_call_kernel<pool2d> {
   }
 };
 
-/// The factor scale / sqrt(moving variance + epsilon) that the statements after it use.
+/// The factor scale / sqrt(moving variance + epsilon) that later statements use.
 template <>
 struct static_call_kernel<batch_norm_factor> {
   template <class Group>

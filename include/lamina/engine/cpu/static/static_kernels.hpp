@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_kernels.hpp - groups of a plan whose sizes the compiler knows:
+// lamina/engine/cpu/static/static_kernels.hpp - kernels for groups whose sizes the compiler knows:
 // loops of constant length, no scratch memory for few rows, no errors.
 #pragma once
 
@@ -49,13 +49,14 @@ struct static_arguments {
   }
 };
 
-/// Vectors of a row that are computed together: enough sums to hide the latency of a multiply-add.
+/// The number of vectors of an output row that are computed together: enough sums to hide the
+/// latency of a multiply-add.
 template <int Rows>
 inline constexpr int static_vectors =
     8 / Rows < tile_vectors ? tile_vectors : 8 / Rows / tile_vectors* tile_vectors;
 
-/// Computes `Vectors` vectors of a product from column `first` on; they may belong to several
-/// panels.
+/// Computes `Vectors` vectors of each row of a product from column `first` on; these columns may
+/// belong to several panels.
 template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class Runner>
 LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
                                     const Runner& runner) {
@@ -69,7 +70,7 @@ LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int wid
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
     vector b[Vectors];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
-      // The next panel begins after the last row of this one.
+      // The next panel begins after the last row of the previous panel.
       const int column = j * lanes;
       b[j] = vector::load_unaligned(panels + column / panel_width * Depth * panel_width +
                                     k * width + column % panel_width);
@@ -121,7 +122,8 @@ void static_product(float* memory, const Runner& runner) {
         x, w + offset_of_panel(depth, last), end - last, last, runner);
 }
 
-/// The largest number of rows whose sums, together with a row of W, fit into registers.
+/// The largest number of rows of a product whose sums, together with a row of W, fit into
+/// registers.
 inline constexpr int static_product_rows = 3;
 
 template <class Group, class Expression>
@@ -231,7 +233,8 @@ struct static_call_kernel<concat> {
   }
 };
 
-/// Vectors may reach beyond the last state: those results stay in the padding.
+/// The last vector of a row may reach beyond the last state element; the excess results are stored
+/// in the padding.
 template <>
 struct static_call_kernel<lstm_unit> {
   template <class Group>
@@ -261,7 +264,7 @@ struct static_call_kernel<lstm_unit> {
   }
 };
 
-/// Softmax of whole rows.
+/// Softmax over whole rows.
 template <>
 struct static_call_kernel<softmax> {
   template <class Group>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/static/static_layout.hpp - the memory of a plan for a constant number of rows:
-// one block in which every offset is a constant.
+// lamina/engine/cpu/static/static_layout.hpp - the memory layout of a plan for a constant number of
+// rows: one block of memory in which every offset is a compile-time constant.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +16,11 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Parameters in the layout of a model. (Other weights: engine/cpu/static/static_bfloat16.hpp.)
+/// A choice of how weights are stored: here all parameters have the layout of the model. (Other
+/// weights: engine/cpu/static/static_bfloat16.hpp.)
 struct float_weights {
-  /// Whether right operands of products have another layout.
+  /// Whether parameters that are right operands of products have a layout that differs from the
+  /// model's.
   static constexpr bool own_panels = false;
   static constexpr std::ptrdiff_t scratch_floats(int rows, int depth, int columns) {
     return gemm_scratch_floats(rows, depth, columns);
@@ -26,7 +28,8 @@ struct float_weights {
 };
 
 /// The offsets of parameters, data, constants and activations of program P for `Rows` samples, in
-/// floats from the beginning of one block; all except constants are multiples of 64 bytes.
+/// floats from the beginning of one block; all offsets except those of single constants are
+/// multiples of 64 bytes.
 template <class P, int Rows, class Weights = float_weights>
 struct static_layout {
   using weights = Weights;
@@ -35,7 +38,7 @@ struct static_layout {
   static constexpr int parameter_count = P::desc.count.parameters;
   static constexpr int constant_count = plan_type::lowered.count.constants;
 
-  /// The offset of an array without memory.
+  /// Stands for the offset of an array that has no memory.
   static constexpr std::ptrdiff_t nowhere = -1;
 
   struct positions {
@@ -46,13 +49,13 @@ struct static_layout {
   static constexpr int rows_of(int known) {
     return known < 0 ? Rows * parts_of_rows(known) : known;
   }
-  /// The floats of data i.
+  /// The size of input data i in floats.
   static constexpr int data_floats(int i) {
     const plan_variable& d = plan_type::lowered.variables[P::desc.data[i]];
     return padded((Rows * d.columns * size_of(d.type) + 3) / 4);
   }
   /// Whether the weights of a product exceed half of a first-level cache of 32 KiB to 48 KiB: then
-  /// every second run reads them from the end (`panel_order`).
+  /// every second run reads the panels from the last to the first (`panel_order`).
   static constexpr bool alternates(const group_desc& d) {
     return !Weights::own_panels && d.head == group_head::gemm &&
            panels_floats(d.depth, d.columns) > 6 * 1024;
@@ -62,7 +65,7 @@ struct static_layout {
       if (alternates(plan_type::grouped.groups[g])) return true;
     return false;
   }
-  /// The caller calls it before each run on a block of memory.
+  /// The caller must call this function before each run on a block of memory.
   static LAMINA_INLINE void begin_run(float* memory) {
     if constexpr (alternates()) memory[at.order] = 1.F - memory[at.order];
   }
@@ -96,7 +99,7 @@ struct static_layout {
     }
     return found;
   }
-  /// Whether the panels of parameter i differ from those of the model.
+  /// Whether parameter i is stored in panels that differ from the model's panels.
   static constexpr bool has_own_panels(int i) {
     if constexpr (Weights::own_panels) return is_factor(i);
     return false;
@@ -130,7 +133,7 @@ struct static_layout {
       const std::ptrdiff_t n = scratch_floats(g);
       if (n > most) most = n;
     }
-    // Vectors that begin in the last row may extend after it.
+    // Vectors that begin in the last row may extend beyond its end.
     p.end = at + most + 4 * alignment_floats;
     return p;
   }
@@ -147,7 +150,7 @@ struct static_layout {
   }
 };
 
-/// Group G of a plan with all data that a kernel needs, as constants.
+/// Group G of a plan with everything that its kernel needs, as compile-time constants.
 template <class P, int Rows, int G, class Weights = float_weights>
 struct static_group {
   using program = P;
@@ -162,10 +165,11 @@ struct static_group {
   static constexpr int count = code.argument_count;
   static constexpr instruction first =
       plan_type::lowered.instructions[plan_type::grouped.order[desc.first]];
-  /// Whether the group can run with these data, one bit each.
+  /// Whether `given`, a bit mask with one bit per input data, contains all data that the group
+  /// reads.
   static constexpr bool runs(unsigned long long given) { return (desc.feeds & ~given) == 0; }
 
-  /// Whether it is a product with a parameter whose panels differ from those of the model.
+  /// Whether the group is a product with a parameter whose panels differ from the model's panels.
   static constexpr bool multiplies_own_panels() {
     if (!Weights::own_panels || desc.head != group_head::gemm) return false;
     const int v = plan_type::code.arguments[code.arguments + 1];
@@ -196,9 +200,10 @@ struct static_group {
   }
   static constexpr table arguments = make();
 
-  /// Dimensions of an argument, rows included.
+  /// The number of dimensions of an argument, including the row dimension.
   static constexpr int rank(int argument) { return arguments.of[argument].info.rank; }
-  /// Element `i` of an attribute that is a list of integers; and an attribute that is a string.
+  /// Element `i` of an attribute that is a list of integers. text(): the value of an attribute that
+  /// is a string.
   static constexpr int integer(int attribute, int i) {
     const int at = P::desc.operators[first.op].attributes;
     return P::desc.integers[P::desc.attributes[at + attribute].offset + i];
@@ -209,11 +214,12 @@ struct static_group {
     const attribute_value v = P::desc.attributes[at + attribute];
     return {P::desc.characters + v.offset, static_cast<std::size_t>(v.count)};
   }
-  /// Dimension d of an argument; negative if it counts rows.
+  /// The size of dimension d of an argument; negative if it is a number of rows, which is known
+  /// only at run time.
   static constexpr int extent(int argument, int d) {
     return P::desc.dims[arguments.of[argument].info.dims + d];
   }
-  /// An attribute of the operator that is a number.
+  /// The value of an attribute that is a number.
   static constexpr double number(int attribute) {
     const int at = P::desc.operators[first.op].attributes;
     return at < 0 ? first.schema->attributes[attribute].number

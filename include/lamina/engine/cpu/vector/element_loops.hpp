@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/element_loops.hpp - a pointwise function over arrays of arbitrary shapes
-// and element types: one loop for all operators.
+// lamina/engine/cpu/vector/element_loops.hpp - applies a pointwise function to arrays of arbitrary
+// shapes and element types, with one loop for all operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,21 +15,22 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// An output of a pointwise operator as functions of elements: value = f(inputs, scalars). They are
-/// function pointers so that the loops are compiled once; speed matters in fused groups, which do
-/// not use them. `Real`: the element type of `line`.
+/// One output of a pointwise operator, as functions that compute one element: value = f(inputs,
+/// scalars). They are function pointers, so that the loops are compiled once for all operators.
+/// They are slow, but where speed matters, operators are fused, and fused groups do not use them.
+/// `Real` is the element type of `line`.
 template <class Real>
 struct basic_pointwise_form {
   static constexpr int most_inputs = 7, most_scalars = 8;
   int inputs, scalars;
-  int output;     // which output
+  int output;     // index of the output
   bool has_axis;  // attribute 0 is the dimension at which the shapes of smaller operands begin
-  bool divides;   // by the last input, which must not be 0 if it is an integer
+  bool divides;   // f divides by the last input; an integer divisor must not be 0
   float (*in_float)(const float* x, const float* scalars);
   double (*in_double)(const double* x, const double* scalars);
   std::int64_t (*in_integers)(const std::int64_t* x, const std::int64_t* scalars);  // may be null
-  /// Computes to[j] for j < n. Input i either moves by one element or repeats its first one. May be
-  /// null.
+  /// Computes to[j] for j < n. Input i advances by one element per j if moves[i] is true; otherwise
+  /// its first element is repeated. May be null.
   void (*line)(std::ptrdiff_t n, const Real* const* x, const bool* moves, const Real* scalars,
                Real* to);
 };
@@ -37,7 +38,7 @@ using pointwise_form = basic_pointwise_form<float>;
 
 namespace detail {
 
-// The inputs, then the output.
+// A loop nest over all inputs and, as the last array, the output.
 using element_nest = loop_nest<pointwise_form::most_inputs + 1>;
 
 template <class T, class Real>
@@ -63,8 +64,9 @@ LAMINA_NOINLINE void evaluate_elements(const call_context& c,
   });
 }
 
-/// Out at each position of `kept` = the sum over `over` of f, in double. Several positions at a
-/// time, because they are mostly adjacent in the inputs.
+/// Stores at each position of loop nest `kept` the sum of f over all positions of loop nest `over`,
+/// added in double. Several positions of `kept` are computed together, because they are mostly
+/// adjacent in the inputs.
 template <class T, class Real>
 LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_form<Real>& form,
                                   const operand* in, const operand& out, const element_nest& kept,
@@ -94,7 +96,8 @@ LAMINA_NOINLINE void sum_elements(const call_context& c, const basic_pointwise_f
   });
 }
 
-/// Runs on whole vectors if every array is contiguous or repeats one element in the innermost loop.
+/// Computes with `form.line`, on whole vectors. Returns false, without computing, unless in the
+/// innermost loop the output is contiguous and every input is contiguous or repeats one element.
 template <class Real>
 bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& form,
                     const operand* in, const operand& out, const element_nest& loops) {
@@ -116,9 +119,10 @@ bool evaluate_lines(const call_context& c, const basic_pointwise_form<Real>& for
 
 }  // namespace detail
 
-/// Out at every position = f(inputs at that position, scalars). The gradient of a broadcast input
-/// is a sum over the positions that read it. Computed in float if all arrays are float, in integers
-/// if all are and the function supports them, else in double.
+/// Sets every output element to f(inputs at that position, scalars). The gradient of a broadcast
+/// input is a sum over all positions that read the same input element. The computation is in float
+/// if all arrays are float, in integers if all inputs and scalars are integers and the function
+/// supports them, otherwise in double.
 template <class Real>
 LAMINA_NOINLINE inline void run_elements(const call_context& c,
                                          const basic_pointwise_form<Real>& form) {

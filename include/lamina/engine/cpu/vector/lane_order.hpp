@@ -16,7 +16,7 @@ template <class V>
 using lane_sequence = std::make_integer_sequence<int, lanes_of<V>>;
 
 #if defined(__CUDACC__) && !defined(__clang__)
-// nvcc cannot give a pack of a built-in function's arguments to the host compiler.
+// nvcc cannot pass a parameter pack as arguments of a built-in function to the host compiler.
 template <class V, int... Index>
 V lanes_at(V a, V b, std::integer_sequence<int, Index...>) {
   typename V::value_type from[2 * lanes_of<V>], to[lanes_of<V>];
@@ -59,18 +59,19 @@ template <class V>
 LAMINA_INLINE V odd_lanes(V a, V b) {
   return detail::every_second<1>(a, b, detail::lane_sequence<V>{});
 }
-/// The elements of `a` at even positions, then those of `b` at odd positions. This lets `b` end
-/// with the last element of an array: nothing after it is read.
+/// The elements of `a` at even positions, then the elements of `b` at odd positions. So the caller
+/// can load `b` one element earlier: then it ends with the last element of an array, and nothing
+/// after the array is read.
 template <class V>
 LAMINA_INLINE V even_and_odd_lanes(V a, V b) {
   return detail::even_then_odd(a, b, detail::lane_sequence<V>{});
 }
-/// a[0], b[0], a[1], b[1], ...: the first vector of them.
+/// The first half of the interleaved vectors a[0], b[0], a[1], b[1], ...
 template <class V>
 LAMINA_INLINE V first_in_turn(V a, V b) {
   return detail::taken_in_turn<0>(a, b, detail::lane_sequence<V>{});
 }
-/// The second one.
+/// The second half of the interleaved vectors; see first_in_turn.
 template <class V>
 LAMINA_INLINE V second_in_turn(V a, V b) {
   return detail::taken_in_turn<lanes_of<V> / 2>(a, b, detail::lane_sequence<V>{});

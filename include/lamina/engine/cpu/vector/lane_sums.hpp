@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 /// sum[i] = the sum of the lanes of v[i], for `lanes` vectors. `sum` has the alignment of a vector.
 LAMINA_INLINE void lane_sums(const vector* v, float* sum) {
 #if defined(__AVX512F__)
-  // xsimd 8's haddp gives sums of other lanes there.
+  // For AVX-512, haddp of xsimd 8 adds up the wrong lanes.
   if constexpr (lanes == 16) {
     alignas(64) float rows[lanes * lanes], columns[lanes * lanes];
     LAMINA_UNROLL for (int i = 0; i < lanes; ++i) v[i].store_aligned(rows + i * lanes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers: floats are added in
-// double, or a few of them in float and these sums in double.
+// lamina/engine/cpu/vector/long_sums.hpp - accurate sums of many numbers: each float is added in
+// double, or small groups are added in float and the group sums in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-// The prefetch distance of a sum: the hardware prefetcher stops at the end of a page.
+// How many floats ahead a sum prefetches: the hardware prefetcher stops at the end of a page.
 inline constexpr int prefetched_floats = 1024;
 
 /// The sum of n floats in double. It uses sixteen independent sums: a single chain of additions
@@ -60,8 +60,9 @@ inline double line_sum(const Real* x, std::ptrdiff_t n, std::ptrdiff_t step) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/// Calls store(offsets of `kept`, index in its innermost loop, sum over all of `over`) for each
-/// position of `kept`; array 0 of both nests is `from`.
+/// For each position of loop nest `kept`, sums `from` over all positions of loop nest `over` and
+/// calls store(offsets of `kept`, index in its innermost loop, sum). Array 0 of both nests is
+/// `from`.
 template <int K, int L, class Real, class Store>
 inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const Real* from,
                      Store store) {
@@ -90,12 +91,12 @@ inline void sum_over(const loop_nest<K>& kept, const loop_nest<L>& over, const R
   });
 }
 
-/// Sums of many rows: a kernel adds each row to n numbers in Real; after every 32 rows these are
-/// added to sums in double.
+/// Accurate sums over many rows. The kernel adds each row to the n numbers `sums` in Real; every 32
+/// rows these numbers are added to n sums in double and set to 0.
 template <class Real>
 class blocked_sums {
  public:
-  /// `sums` may be null; otherwise it must hold zeros. `memory` holds n doubles.
+  /// `sums` may be null; otherwise it must hold zeros. `memory` has room for n doubles.
   blocked_sums(Real* sums, int n, float* memory)
       : sums_(sums), n_(sums == nullptr ? 0 : n), aside_(numbers_at<double>(memory)) {
     for (int j = 0; j < n_; ++j) aside_[j] = 0;
@@ -122,7 +123,8 @@ class blocked_sums {
   int rows_ = 0;
 };
 
-/// sums[c] = the sum of all elements of channel c, which are adjacent in each row.
+/// sums[c] = the sum of all elements of channel c over all rows. The elements of a channel are
+/// contiguous in each row.
 template <class Real>
 inline void add_channels(const operand& d, int channels, Real* sums) {
   const std::ptrdiff_t size = channels > 0 ? d.columns / channels : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows that read exactly their elements.
+// lamina/engine/cpu/vector/row_math.hpp - sums and copies of rows; nothing beyond the elements of a
+// row is read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +28,7 @@ LAMINA_INLINE Real sum_of(xsimd::batch<Real> v) {
 }
 
 namespace detail {
-/// Upper bound of the terms that are added in Real; these sums are added in double.
+/// The largest number of terms that are added in Real; the sums of these terms are added in double.
 inline constexpr std::ptrdiff_t most_summed = 4096;
 
 template <class Real, class Term, class Rest>
@@ -74,8 +75,8 @@ LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) 
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
 
-/// The mean of n numbers, at least one. The mean of equal numbers is exact: otherwise a norm would
-/// divide an error in the last digit by a deviation of 0.
+/// The mean of n >= 1 numbers. The mean of equal numbers is exact: otherwise a normalisation would
+/// divide a rounding error by a standard deviation of 0.
 template <class Real>
 LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
   const Real first = x[0];
@@ -104,7 +105,8 @@ LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t
       [=](std::ptrdiff_t j) { return (x[j] - center) * (x[j] - center); });
 }
 
-/// The sum of d[j] * (x[j] - center); a mean that is far from 0 costs no precision.
+/// The sum of d[j] * (x[j] - center); subtracting `center` first keeps the precision if the mean of
+/// x is far from 0.
 template <class Real>
 LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
                                         std::type_identity_t<Real> center, std::ptrdiff_t n) {
@@ -118,15 +120,16 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }
 
-/// Whether a sum of squares has neither overflowed nor is so small that terms have lost digits.
+/// Whether a sum of squares is accurate: it has not overflowed, and it is not so small that its
+/// terms lost digits by underflow.
 template <class Real>
 constexpr bool holds_squares(Real sum) {
   using limits = std::numeric_limits<Real>;
   return sum >= (limits::min)() / limits::epsilon() && sum <= (limits::max)();
 }
 
-/// The square root of the sum of (x[j * step] - center)^2 for squares that would overflow or
-/// underflow.
+/// The square root of the sum of (x[j * step] - center)^2 for elements whose squares would overflow
+/// or underflow.
 template <class Real>
 LAMINA_COLD Real scaled_norm(const Real* x, std::ptrdiff_t n, std::type_identity_t<Real> center = 0,
                              std::ptrdiff_t step = 1) {
@@ -154,7 +157,8 @@ inline Real euclidean_norm(const Real* x, std::ptrdiff_t n,
   return std::hypot(scaled_norm(x, n), std::sqrt(epsilon));
 }
 
-/// The type that holds squares of Real and their sums.
+/// A wider type that holds the squares of Real numbers and the sums of these squares without
+/// overflow.
 template <class Real>
 using wide_number = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
@@ -164,14 +168,14 @@ constexpr bool is_finite(Real x) {
   return (x < 0 ? -x : x) <= (std::numeric_limits<Real>::max)();
 }
 
-/// 1 / sqrt(variance + epsilon); 0 if both are 0.
+/// 1 / sqrt(variance + epsilon), or 0 if variance + epsilon is 0.
 template <class Real>
 inline Real inverse_deviation(Real variance, Real epsilon) {
   const Real sum = variance + epsilon;
   return sum == 0 ? Real(0) : 1 / std::sqrt(sum);
 }
-/// 1 / sqrt(variance + epsilon) for a variance that may exceed the range of Real while its square
-/// root does not.
+/// 1 / sqrt(variance + epsilon) for the n numbers x, whose variance may exceed the range of Real
+/// although its square root does not.
 template <class Real>
 inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real variance,
                               Real epsilon) {
@@ -180,15 +184,16 @@ inline Real inverse_deviation(const Real* x, std::ptrdiff_t n, Real mean, Real v
   return inverse_deviation(variance, epsilon);
 }
 
-/// The numbers of a normalisation (x - mean) * inverse, with the biased variance and inverse = 1 /
-/// sqrt(variance + epsilon).
+/// The parameters of a normalisation (x - mean) * inverse, where `variance` is the biased variance
+/// and inverse = 1 / sqrt(variance + epsilon).
 template <class Real>
 struct moments {
   Real mean, variance, inverse;
 };
 
-/// The moments of all x for which `each(f)` calls f(x), summed in a type that holds the squares:
-/// the deviation may be in the range of Real although the variance or a sum is not.
+/// The moments of the n numbers x for which `each(f)` calls f(x). They are summed in a wider type,
+/// because the standard deviation may be in the range of Real although the variance or a sum is
+/// not.
 template <class Real, class Each>
 LAMINA_COLD moments<Real> wide_moments(std::ptrdiff_t n, Real epsilon, const Each& each) {
   using wide = wide_number<Real>;
@@ -215,8 +220,7 @@ inline moments<Real> row_moments(const Real* x, std::ptrdiff_t n, Real epsilon) 
   });
 }
 
-/// The sum of d[j] * (x[j] - mean) * inverse, correct even if a term without the last factor would
-/// overflow.
+/// The sum of d[j] * (x[j] - mean) * inverse, correct even if d[j] * (x[j] - mean) would overflow.
 template <class Real>
 LAMINA_COLD wide_number<Real> wide_slope(const Real* d, const Real* x, Real mean, Real inverse,
                                          std::ptrdiff_t n) {
@@ -232,7 +236,8 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
   return is_finite(sum) ? sum : static_cast<Real>(wide_slope(d, x, mean, inverse, n));
 }
 
-/// y[j] = f(j); f is called for a vector that begins at j and for one number.
+/// Covers positions 0 to n - 1: calls f(j, like) for each whole vector that begins at j, then for
+/// each single number at j that remains. The type of `like` tells which.
 template <class Real = float, class F>
 LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
   constexpr int lanes = lanes_in<Real>;
@@ -249,8 +254,8 @@ inline void clear(const operand& o) {
   if (bytes != 0) std::memset(o.data, 0, bytes);
 }
 
-/// Copies the elements in their order from rows of one width to rows of another; does nothing if
-/// the plan gives both the same memory.
+/// Copies all elements in row-major order between two arrays whose rows may have different widths.
+/// Does nothing if the plan gives both arrays the same memory.
 inline void copy_elements(const operand& from, const operand& to) {
   if (from.data == to.data) return;
   const std::ptrdiff_t width = size_of(from.type);
@@ -270,8 +275,8 @@ inline void copy_elements(const operand& from, const operand& to) {
   }
 }
 
-/// An array without gaps between its rows: the array itself, or a copy in `room`, which is
-/// advanced.
+/// Returns an array without gaps between its rows: the array itself if it has none, otherwise a
+/// copy in `scratch`, which is advanced past the copy.
 template <class Real>
 inline const Real* without_gaps(const operand& o, Real*& scratch) {
   if (o.stride == o.columns || o.rows <= 1) return o.row<const Real>(0);
@@ -284,7 +289,7 @@ inline const Real* without_gaps(const operand& o, Real*& scratch) {
   return copy;
 }
 
-/// Upper bound of the numbers that `without_gaps` takes from `room`.
+/// Upper bound of the numbers that `without_gaps` takes from `scratch`.
 inline std::ptrdiff_t scratch_without_gaps(const operand& o) {
   if (o.stride == o.columns || o.rows <= 1) return 0;
   const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(o.rows) * o.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_sums.hpp - accurate sums of columns over rows: eight rows are added
-// in their own type, these sums in double.
+// lamina/engine/cpu/vector/row_sums.hpp - accurate column sums: each group of eight rows is added
+// in the element type, and the group sums are added in double.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-// Columns that are summed together: their sums stay in the first-level cache, and several
-// consecutive cache lines of each row are read.
+// The number of columns that are summed together: their sums stay in the first-level cache, and
+// several consecutive cache lines of each row are read.
 inline constexpr int summed_columns = 256;
 
 // sums[i] += v[i].
@@ -41,9 +41,9 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
   }
 }
 
-/// sums[j] += the sum over `rows` rows, `stride` numbers apart, of x[j], for j < width. Eight rows
-/// at a time are added in Real first, so parts that are cut at multiples of 8 rows give the same
-/// sums.
+/// Adds to sums[j] the sum of column j over `rows` rows of x, for j < width; the rows are `stride`
+/// numbers apart. Eight rows at a time are added in Real first, so splitting the rows at multiples
+/// of 8 does not change the sums.
 template <class Real>
 LAMINA_NOINLINE inline void sum_rows(const Real* x, std::ptrdiff_t rows, std::ptrdiff_t stride,
                                      int width, double* sums) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cpu/vector/row_vectors.hpp - rows of floats in vectors that are not longer than the
-// row.
+// lamina/engine/cpu/vector/row_vectors.hpp - loops over a row of floats with vectors that are not
+// longer than the row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A number or a vector at p, chosen by the type of `like`.
+/// Loads a number or a vector from p; the type of the second argument selects which.
 LAMINA_INLINE float load(const float* p, float) { return *p; }
 LAMINA_INLINE double load(const double* p, double) { return *p; }
 template <class A>
@@ -33,8 +33,8 @@ LAMINA_INLINE void store(double* p, xsimd::batch<double, A> v) {
   v.store_unaligned(p);
 }
 
-/// Calls f(v) with a v of the widest vector type that a row of n floats fills; returns whether
-/// there is one.
+/// Calls f(v) with a value v of the widest vector type that has at most n lanes, where n is the
+/// length of a row. Returns whether such a vector type exists.
 template <class F>
 LAMINA_INLINE bool with_row_vector(int n, F f) {
   if (n >= lanes) return f(vector()), true;
@@ -45,8 +45,9 @@ LAMINA_INLINE bool with_row_vector(int n, F f) {
   return false;
 }
 
-/// Calls f(j, like) for vectors at j that cover a row of n floats, or for single numbers if n is
-/// below 4. The last vector may overlap the previous one, so f must be idempotent.
+/// Calls f(j, like) for the start j of each vector, so that the vectors cover a row of n floats; if
+/// n is below 4, for each single number. The last vector may overlap the previous one, so f must be
+/// idempotent.
 template <class F>
 LAMINA_INLINE void for_each_row_vector(int n, F f) {
   const bool found = with_row_vector(

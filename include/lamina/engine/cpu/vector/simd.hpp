@@ -15,12 +15,12 @@ template <class Real>
 using vector_in = xsimd::batch<Real>;
 using vector = vector_in<float>;
 
-/// The number of elements of that vector.
+/// The number of elements of a `vector_in<Real>`.
 template <class Real>
 inline constexpr int lanes_in = static_cast<int>(vector_in<Real>::size);
 inline constexpr int lanes = lanes_in<float>;
 
-/// A vector of N floats. Vectors of 4 and of 8 exist wherever wider ones do.
+/// A vector of N floats. Where a wider vector exists, vectors of 4 and of 8 floats exist too.
 template <int N>
 using vector_of = xsimd::make_sized_batch_t<float, N>;
 /// Floats in a vector of this type.
@@ -70,12 +70,13 @@ LAMINA_INLINE void hold_in_register(xsimd::batch<Real>& v) {
 #endif
 }
 
-/// Whether `stream` bypasses the caches. Vectors smaller than a cache line do not: interleaved
-/// stores to several arrays would leave many lines half written.
+/// Whether `stream` bypasses the caches. It does so only if a vector fills a cache line: with
+/// shorter vectors, interleaved stores to several arrays would leave many cache lines half written.
 inline constexpr bool has_streams = sizeof(vector) == 64;
 
-/// Stores `v` in `to`, which is aligned as a vector is. A cache line that is written whole need not
-/// be read first. The caller must call end_streams() before it lets another thread read the data.
+/// Stores `v` at `to`, which has the alignment of a vector. A cache line that is written whole need
+/// not be read from memory first. The caller must call end_streams() before it lets another thread
+/// read the data.
 LAMINA_INLINE void stream(vector v, float* to) {
 #if defined(__AVX512F__)
   if constexpr (has_streams)
@@ -102,7 +103,7 @@ LAMINA_INLINE void end_streams() {
 #endif
 }
 
-/// Vector registers of the instruction set.
+/// The number of vector registers of the instruction set.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int vector_registers = 32;
 #else
@@ -112,9 +113,9 @@ inline constexpr int vector_registers = 16;
 /// Vectors per row of the register tile: 2, or 4 for many registers and short vectors.
 inline constexpr int tile_vectors = vector_registers == 32 && sizeof(vector) == 16 ? 4 : 2;
 
-/// Rows of the register tile. Its accumulators, one row of the right operand and one element of the
-/// left one must fit into the registers: 14 x 32 floats with AVX-512, 6 x 16 with AVX2, 6 x 16 with
-/// NEON, 6 x 8 with SSE; doubles have half of the columns.
+/// Rows of the register tile. The accumulators of the tile, one row of the right operand and one
+/// element of the left operand must fit into the registers: 14 x 32 floats with AVX-512, 6 x 16
+/// with AVX2, 6 x 16 with NEON, 6 x 8 with SSE; doubles have half of the columns.
 inline constexpr int tile_rows = (vector_registers - tile_vectors - 1) / tile_vectors;
 
 /// Columns of the register tile, and of a panel of packed weights.
