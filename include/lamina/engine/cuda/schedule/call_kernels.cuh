@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/engine/cuda/schedule/call_kernels.cuh - includes the kernels of all unfused operators.
+// lamina/engine/cuda/schedule/call_kernels.cuh - the kernels of all operators that are not fused.
 // Generated: test/structure/operator_lists.py --update writes this list.
 #pragma once
 
