@@ -7,10 +7,18 @@
 // docs/command_line.md has the flags. `--config` says which program:
 //   trainer_config.lr.py     logistic regression
 //   trainer_config.mlp.py    a hidden layer with dropout
+//
+//   examples/run paddle_train --cuda --config=trainer_config.mlp --use_gpu     on a GPU
 #include <cstdint>
 
-#include <lamina/cli/trainer_main.hpp>
+// `examples/run paddle_train --cuda` defines EXAMPLE_CUDA, and links the kernels.
+#if defined(EXAMPLE_CUDA)
+#include <lamina/lamina.cuh>
+#else
 #include <lamina/lamina.hpp>
+#endif
+
+#include <lamina/cli/trainer_main.hpp>
 
 namespace layer = lamina::layer;
 namespace reader = lamina::reader;

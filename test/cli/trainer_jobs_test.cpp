@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the jobs log is what the program computes: metrics of the pass so far and of the
 // mini-batches since the last line, costs, gradients; and what they leave in files goes on.
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "dataset/temporary_file.hpp"
@@ -56,8 +61,12 @@ std::map<std::string, double> numbers_in(std::string line, const std::string& fr
   std::map<std::string, double> all;
   const std::regex number("([A-Za-z_]+)=([-+.e0-9]+|nan)");
   for (std::sregex_iterator at(line.begin(), line.end(), number); at != std::sregex_iterator();
-       ++at)
-    all[(*at)[1]] = std::stod((*at)[2]);
+       ++at) {
+    const std::string digits = (*at)[2];
+    double& value = all[(*at)[1]];
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    CHECK((status == std::errc{} && end == digits.data() + digits.size()));
+  }
   return all;
 }
 

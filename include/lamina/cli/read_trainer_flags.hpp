@@ -64,8 +64,8 @@ LAMINA_COLD inline int number_of_flag(std::string_view flag, std::string_view le
   const auto [stop, status] = std::from_chars(letters.data(), end, value);
   if (status != std::errc{} || stop != end || value < low)
     throw usage_error(text() << "lamina: " << flag << ": expected a whole number from " << low
-                             << " to " << std::numeric_limits<int>::max() << ", found '" << letters
-                             << "'");
+                             << " to " << (std::numeric_limits<int>::max)() << ", found '"
+                             << letters << "'");
   return value;
 }
 LAMINA_COLD inline double step_of_flag(std::string_view flag, std::string_view letters) {
