@@ -239,6 +239,10 @@ def check_other_jobs(run):
     require(log[1].startswith("original cost=2.") and all(found) and
             [m[1] for m in found] == ["fc_0.w_0", "fc_0.b_0", "fc_1.w_0", "fc_1.b_0"] and
             max(abs(float(m[2])) for m in found) < 1e-4, f"found {log}")
+    trained = run(MLP, "--job=checkgrad", "--start_pass=6", "--save_dir=whole")
+    require(re.search(r"original cost=0\.\d", trained), f"the model was not loaded: {trained}")
+    run.mistake(MLP, "--job=checkgrad", "--start_pass=9", "--save_dir=whole",
+                text="expected the folder of a whole pass, whole/pass-00008, found none")
     log = run(MLP, "--job=checkgrad", "--checkgrad_eps=1e-7", "--config_args=batch_size=100")
     require(log.count("diff=") == 4, log)
     log = list(messages(run(LR, "--num_passes=1", "--test_period=40", "--dot_period=0")))

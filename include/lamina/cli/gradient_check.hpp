@@ -113,7 +113,7 @@ LAMINA_COLD inline void check_gradients(trained_program& program, std::uint64_t 
     throw error(
         "lamina: --job=checkgrad: expected a program with the interpreter that computes the cost "
         "in double: include <lamina/cli/checkgrad.hpp> in one of its files, found none");
-  if (!flags.init_model_path.empty()) program.load_model(model_file_at(flags.init_model_path));
+  if (const std::string model = first_model(flags); !model.empty()) program.load_model(model);
   program.read_minibatch();
   program.compute_gradients();
   const std::unique_ptr<exact_cost> exact = make_exact_cost(program, seed);

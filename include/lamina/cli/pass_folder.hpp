@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <lamina/cli/trainer_flags.hpp>
 #include <lamina/core/binary_file.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
@@ -83,6 +84,21 @@ LAMINA_COLD inline std::string model_file_at(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return path + "/model";
   return path;
+}
+/// The file of parameters that a job begins with: that of --init_model_path, or of the pass before
+/// --start_pass. Empty where the flags name neither. Throws lamina::error where the folder of the
+/// pass is not whole.
+LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
+  if (!flags.init_model_path.empty()) return model_file_at(flags.init_model_path);
+  if (flags.start_pass == 0) return {};
+  const std::string who = text() << "--start_pass=" << flags.start_pass;
+  if (flags.save_dir.empty())
+    throw error("lamina: " + who +
+                ": expected --save_dir with the folder of the pass before, or "
+                "--init_model_path, found neither");
+  const pass_folder before(flags.save_dir, flags.start_pass - 1);
+  before.require_whole(who);
+  return before.model();
 }
 /// The name of the configuration that wrote a folder; empty where the folder does not say.
 LAMINA_COLD inline std::string configuration_of(const std::string& folder) {

@@ -53,6 +53,7 @@ class train_job final : pass_listener {
 
   /// Trains on one mini-batch again and again, and reports how long a step takes.
   LAMINA_COLD void time() {
+    if (const std::string model = first_model(flags_); !model.empty()) program_.load_model(model);
     program_.start_training();
     const std::int64_t samples = program_.read_minibatch();
     const std::int64_t count = flags_.test_period > 0 ? flags_.test_period : 100;
@@ -75,17 +76,13 @@ class train_job final : pass_listener {
  private:
   /// Finds out before the first step what would stop a run after hours.
   void begin() {
-    const bool goes_on = flags_.start_pass > 0 && flags_.init_model_path.empty();
-    if (goes_on && flags_.save_dir.empty())
-      throw error(text() << "lamina: --start_pass=" << flags_.start_pass
-                         << ": expected --save_dir with the folder of the pass before, or "
-                            "--init_model_path, found neither");
-    const pass_folder before(flags_.save_dir, flags_.start_pass - 1);
-    if (goes_on) before.require_whole(text() << "--start_pass=" << flags_.start_pass);
+    const std::string model = first_model(flags_);
     if (!flags_.save_dir.empty()) make_directories(flags_.save_dir);
-    if (!flags_.init_model_path.empty()) program_.load_model(model_file_at(flags_.init_model_path));
+    const bool goes_on = !model.empty() && flags_.init_model_path.empty();
+    if (!model.empty() && !goes_on) program_.load_model(model);
     program_.start_training();
-    if (goes_on) program_.load_trainer(before.trainer());
+    if (goes_on)  // the trainer's file has the parameters too
+      program_.load_trainer(pass_folder(flags_.save_dir, flags_.start_pass - 1).trainer());
   }
 
   void before_step(std::int64_t batch) override {
