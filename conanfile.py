@@ -18,8 +18,8 @@ class LaminaConan(ConanFile):
     topics = ("deep-learning", "expression-templates", "constexpr", "header-only")
     package_type = "header-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"with_zlib": [True, False]}
-    default_options = {"with_zlib": True}
+    options = {"with_zlib": [True, False], "with_cli11": [True, False]}
+    default_options = {"with_zlib": True, "with_cli11": False}
     exports_sources = "include/*", "LICENSE"
     no_copy_source = True
     test_package_folder = "test/consumer/conan"
@@ -38,6 +38,8 @@ class LaminaConan(ConanFile):
         self.requires("xsimd/[>=8 <15]", transitive_headers=True)
         if self.options.with_zlib:
             self.requires("zlib/[>=1.2.11 <2]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_cli11:
+            self.requires("cli11/[>=2.1 <3]", transitive_headers=True)
 
     def package_id(self):
         self.info.clear()

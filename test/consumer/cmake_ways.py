@@ -259,7 +259,13 @@ include("{port}/portfile.cmake")
         recipe.validate()
         recipe.source_folder = str(ROOT)
         recipe.package_folder = str(self.folder / "conan")
-        recipe.options = types.SimpleNamespace(with_zlib=True)
+        needed = []
+        recipe.requires = lambda reference, **_: needed.append(reference.split("/")[0])
+        recipe.options = types.SimpleNamespace(with_zlib=False, with_cli11=True)
+        recipe.requirements()
+        if needed != ["xtensor", "xsimd", "cli11"]:
+            sys.exit(f"expected the requirements of the options, found {needed}")
+        recipe.options = types.SimpleNamespace(with_zlib=True, with_cli11=False)
         recipe.package()
         info = recipe.cpp_info = types.SimpleNamespace(
             defines=[], system_libs=[], cxxflags=[], set_property=lambda *_: None)

@@ -14,6 +14,9 @@
 #include <tuple>
 #include <vector>
 
+#if __has_include(<CLI/CLI.hpp>)
+#include <lamina/cli/trainer_main.hpp>
+#endif
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv_rows.hpp>
@@ -401,3 +404,12 @@ lamina::static_evaluator<decltype(net)> e;
 #include "static_evaluator_3.inc"
 }  // namespace embedded
 }  // namespace static_evaluator
+
+#if __has_include(<CLI/CLI.hpp>)
+namespace command_line {
+namespace reader = lamina::reader;
+namespace reviews = lamina::dataset::movie_reviews;
+#include "command_line_1.inc"
+#include "command_line_2.inc"
+}  // namespace command_line
+#endif

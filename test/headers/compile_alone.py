@@ -38,7 +38,8 @@ FOR_NVCC = re.compile(r"__global__|<cub/|<thrust/|device_algorithms.cuh")
 LATE_INCLUDE = re.compile(r"^namespace\b.*^[ \t]*#[ \t]*include", re.M | re.S)
 # About how many thousand characters a compiler reads for a header of others; templates of lamina's
 # count several times.
-OTHERS, OTHER, OWN = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "protozero/": 200}, 60, 6
+OTHERS = {"xtensor/": 1500, "xsimd/": 1500, "nlohmann/": 1500, "CLI/": 1200, "protozero/": 200}
+OTHER, OWN = 60, 6
 MOST_PRECOMPILED = 12
 
 

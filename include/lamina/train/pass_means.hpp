@@ -33,6 +33,11 @@ class pass_means {
   template <class Trainer>
   void begin(Trainer& t) {
     t.begin_pass();
+    clear();
+  }
+  /// Forgets the mini-batches so far. The counts of an area under a curve stay: they are the
+  /// machine's.
+  void clear() {
     samples_ = 0;
     cost_ = 0;
     sum_ = {};

@@ -202,6 +202,11 @@ class trainer {
   /// The options; threads and seed stay as they were.
   train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
+  /// The machine itself, for callers that read metrics.
+  Machine& machine() { return run_.machine(); }
+  /// The mini-batch that pass() runs, for event handlers that compute with the same samples. Only
+  /// with `accumulate` 1, as others may be read ahead.
+  batch_view<P> minibatch() const { return run_.minibatch(); }
 
   /// Writes parameters, accumulators, step, position, seed, the factor of the learning rate and the
   /// numbers of kept objects to a file. The file appears whole or

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/cli/pass_folder.hpp - the folders of --save_dir: pass-00000, pass-00001 and so on.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <lamina/cli/trainer_flags.hpp>
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The folder of a pass, with these files:
+///
+///   model      the parameters, as model::save writes them
+///   trainer    parameters, accumulators, step and pass, as trainer::save writes them
+///   path.txt   the name of the configuration
+///   done       the version of lamina; it is written last, so a folder without it is not whole
+class pass_folder {
+ public:
+  pass_folder(std::string_view save_dir, int pass) {
+    char name[32];
+    std::snprintf(name, sizeof name, "pass-%05d", pass);
+    path_ = text() << save_dir << (save_dir.ends_with('/') ? "" : "/") << name;
+  }
+
+  const std::string& path() const { return path_; }
+  std::string model() const { return path_ + "/model"; }
+  std::string trainer() const { return path_ + "/trainer"; }
+
+  /// Makes the folder, or opens an earlier one; from then on it is not whole.
+  LAMINA_COLD void begin() const {
+    make_directories(path_);
+    if (::unlink(done().c_str()) != 0 && errno != ENOENT)
+      throw error(text() << "lamina: " << done() << ": cannot be removed: " << reason_of(errno));
+  }
+  /// The model and the trainer are written: the folder is whole.
+  LAMINA_COLD void finish(const std::string& config) const {
+    write(path_ + "/path.txt", config);
+    write(done(), text() << "lamina " << LAMINA_VERSION_MAJOR << "." << LAMINA_VERSION_MINOR << "."
+                         << LAMINA_VERSION_PATCH);
+  }
+  /// Throws lamina::error that begins with `who` unless the folder is whole.
+  LAMINA_COLD void require_whole(const std::string& who) const {
+    struct stat found {};
+    if (::stat(done().c_str(), &found) == 0) return;
+    const bool is_there = ::stat(path_.c_str(), &found) == 0;
+    throw error(text() << "lamina: " << who << ": expected the folder of a whole pass, " << path_
+                       << ", found " << (is_there ? "one without the file done" : "none"));
+  }
+  /// Removes the files and, unless it has others, the folder. False, with errno, when the system
+  /// does not allow it.
+  LAMINA_COLD bool remove() const {
+    for (const char* const name : {"/done", "/path.txt", "/trainer", "/model"})
+      if (::unlink((path_ + name).c_str()) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return false;
+    return ::rmdir(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST;
+  }
+
+ private:
+  std::string done() const { return path_ + "/done"; }
+  LAMINA_COLD static void write(const std::string& path, const std::string& line) {
+    binary_writer to(path);
+    to.write(line);
+    to.write("\n");
+    to.finish();
+  }
+
+  std::string path_;
+};
+
+/// The file of parameters that `--init_model_path` names: a file, or the folder of a pass.
+LAMINA_COLD inline std::string model_file_at(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return path + "/model";
+  return path;
+}
+/// The file of parameters that a job begins with: that of --init_model_path, or of the pass before
+/// --start_pass. Empty where the flags name neither. Throws lamina::error where the folder of the
+/// pass is not whole.
+LAMINA_COLD inline std::string first_model(const trainer_flags& flags) {
+  if (!flags.init_model_path.empty()) return model_file_at(flags.init_model_path);
+  if (flags.start_pass == 0) return {};
+  const std::string who = text() << "--start_pass=" << flags.start_pass;
+  if (flags.save_dir.empty())
+    throw error("lamina: " + who +
+                ": expected --save_dir with the folder of the pass before, or "
+                "--init_model_path, found neither");
+  const pass_folder before(flags.save_dir, flags.start_pass - 1);
+  before.require_whole(who);
+  return before.model();
+}
+/// The name of the configuration that wrote a folder; empty where the folder does not say.
+LAMINA_COLD inline std::string configuration_of(const std::string& folder) {
+  const open_file from(folder + "/path.txt");
+  std::string name;
+  if (!from.is_open() || !from.read_all(name)) return {};
+  return name.substr(0, name.find('\n'));
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/cli/trainer_log.hpp - the log of `paddle train`: its lines, letter by letter, and dots.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <lamina/cli/parameter_magnitudes.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/optimizer/event.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Writes lines as glog does, "I0612 15:12:50.297226 18323 file.hpp:57] message", and dots between
+/// them. Each line is one write to the system, so that a pipe or a file has it at once and whole.
+class trainer_log {
+ public:
+  explicit trainer_log(std::FILE* to = stderr) : to_(to) {}
+
+  /// Writes a line; it ends an open line of dots.
+  LAMINA_COLD void line(const std::string& message, const char* file = __builtin_FILE(),
+                        int number = __builtin_LINE()) {
+    ::timeval now{};
+    ::gettimeofday(&now, nullptr);
+    std::tm local{};
+    const std::time_t seconds = now.tv_sec;
+    ::localtime_r(&seconds, &local);
+    char head[64];
+    std::snprintf(head, sizeof head, "I%02d%02d %02d:%02d:%02d.%06ld %5ld ", local.tm_mon + 1,
+                  local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec,
+                  static_cast<long>(now.tv_usec), static_cast<long>(::getpid()));
+    std::string_view name(file);
+    name.remove_prefix(name.rfind('/') + 1);
+    text whole;
+    if (dots_) whole << "\n";
+    dots_ = false;
+    put(whole << head << name << ":" << number << "] " << message << "\n");
+  }
+  /// Writes a dot.
+  LAMINA_COLD void dot() {
+    dots_ = true;
+    put(".");
+  }
+  /// Ends an open line of dots.
+  LAMINA_COLD void end_dots() {
+    if (dots_) put("\n");
+    dots_ = false;
+  }
+
+ private:
+  void put(const std::string& letters) {
+    std::fwrite(letters.data(), 1, letters.size(), to_);
+    std::fflush(to_);
+  }
+
+  std::FILE* to_;
+  bool dots_ = false;
+};
+
+/// Samples and the sum of their costs: of a pass so far, or of the mini-batches since the last log
+/// line.
+struct cost_sum {
+  std::int64_t samples = 0;
+  double sum = 0;
+
+  /// Adds a mini-batch by its mean cost.
+  void add(std::int64_t count, double mean_cost) {
+    samples += count;
+    sum += mean_cost * static_cast<double>(count);
+  }
+  /// The mean cost per sample; 0 without samples.
+  double mean() const { return samples > 0 ? sum / static_cast<double>(samples) : 0; }
+};
+
+/// What --job=checkgrad finds for a parameter.
+struct gradient_difference {
+  double step = 0;                        // along a direction of length 1
+  double cost_above = 0, cost_below = 0;  // after a step forward, and back
+  double true_delta = 0;                  // half of their difference
+  double analytic_delta = 0;              // the same by the gradient
+  double diff = 0;                        // of the two, relative
+};
+
+// The messages are those of PaddlePaddle v2, so that scripts which read its logs read these.
+// Numbers have six digits, as an std::ostream prints them, in every locale.
+namespace trainer_message {
+
+namespace detail {
+
+/// Letters, padded on the right.
+LAMINA_COLD inline std::string left(std::string made, std::size_t width, char fill = ' ') {
+  if (made.size() < width) made.resize(width, fill);
+  return made;
+}
+LAMINA_COLD inline std::string left(double number, std::size_t width, char fill = ' ') {
+  return left(std::string(text().print("%g", number)), width, fill);
+}
+LAMINA_COLD inline void add_metrics(text& to, std::span<const optimizer::metric_value> metrics) {
+  for (const optimizer::metric_value& m : metrics) (to << m.name).print("=%g ", m.value);
+}
+LAMINA_COLD inline void add_samples(text& to, const cost_sum& costs) {
+  (to << "samples=" << costs.samples).print(" AvgCost=%g", costs.mean());
+}
+
+}  // namespace detail
+
+/// " Batch=100 samples=12800 AvgCost=0.68 CurrentCost=0.65 Eval: a=0.5  CurrentEval: a=0.6 ": after
+/// mini-batch number `batch` - 1. `current` are the mini-batches since the last such line.
+LAMINA_COLD inline std::string batch(std::int64_t batch, const cost_sum& pass,
+                                     const cost_sum& current,
+                                     std::span<const optimizer::metric_value> metrics,
+                                     std::span<const optimizer::metric_value> current_metrics) {
+  text s;
+  s << " Batch=" << batch << " ";
+  detail::add_samples(s, pass);
+  s.print(" CurrentCost=%g Eval: ", current.mean());
+  detail::add_metrics(s, metrics);
+  s << " CurrentEval: ";
+  detail::add_metrics(s, current_metrics);
+  return s;
+}
+/// " Pass=3 Batch=196 samples=25000 AvgCost=0.4 Eval: a=0.8 ": after a pass of `batches`
+/// mini-batches.
+LAMINA_COLD inline std::string pass(int pass, std::int64_t batches, const cost_sum& costs,
+                                    std::span<const optimizer::metric_value> metrics) {
+  text s;
+  s << " Pass=" << pass << " Batch=" << batches << " ";
+  detail::add_samples(s, costs);
+  s << " Eval: ";
+  detail::add_metrics(s, metrics);
+  return s;
+}
+/// " Test samples=25000 cost=0.4 Eval: a=0.8 ": a test during training.
+LAMINA_COLD inline std::string test(std::int64_t samples, double cost,
+                                    std::span<const optimizer::metric_value> metrics) {
+  text s;
+  (s << " Test samples=" << samples).print(" cost=%g Eval: ", cost);
+  detail::add_metrics(s, metrics);
+  return s;
+}
+/// " Pass=3 samples=25000 AvgCost=0.4 Eval: a=0.8 ": a test of the model of a pass, `--job=test`.
+LAMINA_COLD inline std::string tested_pass(int pass, const cost_sum& costs,
+                                           std::span<const optimizer::metric_value> metrics) {
+  text s;
+  s << " Pass=" << pass << " ";
+  detail::add_samples(s, costs);
+  s << " Eval: ";
+  detail::add_metrics(s, metrics);
+  return s;
+}
+/// "fc_0.w_0             avg_abs_val=0.0371914   max_val=..., avg_abs_grad=... max_grad=...": the
+/// values of a parameter after an update, and the gradient of that update.
+LAMINA_COLD inline std::string parameter(const std::string& name, const magnitudes& values,
+                                         const magnitudes& gradient) {
+  using detail::left;
+  return text() << left(name, 20) << " avg_abs_val=" << left(values.mean, 11)
+                << " max_val=" << left(values.largest, 11)
+                << " avg_abs_grad=" << left(gradient.mean, 11)
+                << " max_grad=" << left(gradient.largest, 11);
+}
+/// "fc_0.w_0            step=1e-05          cost1=0.693   cost2=0.692   true_delta=...": the change
+/// of the cost by a small step along one direction of a parameter, and what its gradient says.
+/// Lines alternate between blanks and dots, and a wrong one ends in " ***".
+LAMINA_COLD inline std::string gradient(const std::string& name, const gradient_difference& d,
+                                        bool is_wrong, bool has_dots) {
+  using detail::left;
+  const char fill = has_dots ? '.' : ' ';
+  text s;
+  s << left(name, 20, fill) << "step=" << left(d.step, 15, fill)
+    << "cost1=" << left(d.cost_above, 10, fill) << "cost2=" << left(d.cost_below, 10, fill)
+    << "true_delta=" << left(d.true_delta, 15, fill)
+    << "analytic_delta=" << left(d.analytic_delta, 15, fill);
+  return s.print("diff=%g", d.diff) << (is_wrong ? " ***" : "");
+}
+/// The times of something that was done `count` times, in milliseconds.
+LAMINA_COLD inline std::string times(const std::string& name, double total, double largest,
+                                     double least, std::int64_t count) {
+  using detail::left;
+  return text() << "Stat=" << left(name, 30)
+                << " TID=" << left(text() << static_cast<long>(::getpid()), 6)
+                << " total=" << left(total, 10)
+                << " avg=" << left(count > 0 ? total / static_cast<double>(count) : 0, 10)
+                << " max=" << left(largest, 10) << " min=" << left(least, 10)
+                << " count=" << left(text() << count, 10);
+}
+
+}  // namespace trainer_message
+
+}  // namespace lamina::inline LAMINA_ABI
