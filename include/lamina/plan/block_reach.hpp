@@ -13,8 +13,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// By variable: the outermost block that must see it, and the body of the loop that must keep it. A
-/// program of one block has neither.
+/// Both arrays are indexed by variable. `owners` is the outermost block that reads the variable,
+/// and `frames` is the body of the loop that must keep it per iteration. A program of one block has
+/// neither.
 template <int Variables>
 struct block_reach {
   int owners[at_least_one(Variables)];
@@ -24,7 +25,7 @@ struct block_reach {
   constexpr int frame(int v) const { return Variables > 0 ? frames[v] : -1; }
 };
 
-/// Whether a block is the body of a while.
+/// By block: whether it is the body of a `while` operator.
 template <class P, auto const& L>
 constexpr auto find_loops() {
   struct {
