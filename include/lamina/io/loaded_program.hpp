@@ -306,8 +306,8 @@ class loaded_program {
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
   }
-  // The first input slot that holds variables and is not in the form. A gradient operator may have
-  // more inputs than lamina's reads.
+  // The first input slot of the operator that holds variables but is not in the form. Gradient
+  // operators are not checked, because they may have more inputs than lamina's.
   static std::string_view slot_outside(const operator_message& op, const operator_schema& form) {
     if (op.type.size() > 5 && op.type.compare(op.type.size() - 5, 5, "_grad") == 0) return {};
     for (const slot_message& m : op.inputs) {
@@ -340,7 +340,7 @@ class loaded_program {
     return v;
   }
 
-  // Reads the exact number of a constant, if a float does not hold it.
+  // Reads the exact value of a constant that a float cannot hold, from the attribute str_value.
   void read_digits(const operator_message& op, double& value) const {
     const attribute_message* digits = op.attribute("str_value");
     if (digits == nullptr || digits->text.empty()) return;
@@ -389,7 +389,7 @@ class loaded_program {
   const operator_registry* known_;
   std::vector<std::map<std::string, int, std::less<>>> by_name_;  // by block
   std::map<std::int64_t, int> feed_columns_, fetch_columns_;
-  std::vector<int> levels_;                    // by variable: of its LoD
+  std::vector<int> levels_;                    // by variable: number of LoD levels
   std::vector<const variable_message*> from_;  // by variable, while the records are made
   program_records made_;
 };

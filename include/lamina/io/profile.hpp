@@ -26,12 +26,12 @@ struct profile_options {
   int runs = 10;  // that are timed, after one that is not
 };
 
-/// A fused group in all timed runs.
+/// A fused group with its times, added up over all timed runs.
 struct profiled_group {
   std::string what;        // as in plan_text()
   std::int64_t calls = 0;  // in all runs; several per run in a loop
   double seconds = 0;      // of all calls together
-  double flops = 0;        // per call; 0 where products do not occur or row counts are unknown
+  double flops = 0;        // per call; 0 without products or if row counts are unknown
   double bytes = 0;        // per call, of the arrays that it reads or writes
 };
 
@@ -100,7 +100,7 @@ program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time
   p.runs = std::move(runs);
   p.times = machine.clock().times();
   report_options sizes{.rows = machine.rows()};
-  // Work is counted for one number of rows besides the batch's.
+  // Flops and bytes are known if the program has at most one row domain besides the batch.
   constexpr int domains = Program::desc.count.domains;
   if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
   for (group_report& g : report_of<Program>(sizes).groups) {
@@ -118,7 +118,7 @@ program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time
   return p;
 }
 
-/// Times `runs` calls after one that only makes memory.
+/// Runs once to allocate memory, and then times `runs` calls.
 template <class Program, class Machine, class Run>
 program_profile timed_runs(Machine& machine, const profile_options& options, Run&& run) {
   if (options.runs < 1)

@@ -249,8 +249,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader did not
-/// know are omitted.
+/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown to
+/// the reader are omitted.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;

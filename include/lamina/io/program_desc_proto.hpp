@@ -152,7 +152,7 @@ inline variable_message read_variable(field_reader from) {
   };
   const auto variable_type = [&](field_reader f) {
     bool kind = false;
-    // The type determines which of the other fields is used.
+    // The field for the type determines which other field holds the value.
     std::string rest;
     field_reader again = f;
     f.each(rest, [&](unsigned field) {

@@ -74,7 +74,8 @@ program_report report_of(const report_options& run) {
   const auto operand_of = [](const instruction& i, int n) {
     return plan_type::lowered.operands[i.inputs + n].id;
   };
-  // The rows of X and dOut that an iteration collects are multiplied later, so they count here.
+  // The rows of X and dOut that an iteration stores are multiplied later; that product is counted
+  // here.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/call_program.hpp - the part of a program that the kernels of operators read while it
-// runs.  Fused groups need nothing but their arguments. Only operators with a kernel of their own
-// read attributes and argument counts, so only these operators are put into the binary. A deep
-// network has few of them.
+// runs.
+//
+// Fused groups need nothing but their arguments. Only operators with a kernel of their own read
+// attributes and argument counts, so only these operators are put into the binary. A deep network
+// has few of them.
 #pragma once
 
 #include <lamina/core/config.hpp>

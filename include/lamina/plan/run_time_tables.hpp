@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/run_time_tables.hpp - the tables of a program and its plan that run-time code may
-// read.  These tables are copies. Naming one element of a constexpr object at run time puts the
-// whole object into the binary, with every function that it refers to. Recorded programs and plans
-// refer to the gradient rules of all their operators; these tables refer only to functions that are
+// read.
+//
+// These tables are copies. Naming one element of a constexpr object at run time puts the whole
+// object into the binary, with every function that it refers to. Recorded programs and plans refer
+// to the gradient rules of all their operators; these tables refer only to functions that are
 // needed.
 #pragma once
 

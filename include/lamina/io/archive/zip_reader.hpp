@@ -25,10 +25,10 @@ struct zip_member {
   std::uint32_t crc = 0;
   std::uint64_t stored_size = 0;  // in the archive
   std::uint64_t size = 0;
-  std::uint64_t header = 0;  // where its local header is
-  std::uint64_t begin = 0;   // where its bytes are
-  std::uint64_t entry = 0;   // where its directory entry is
-  std::string refused{};     // not empty: why its bytes cannot be read
+  std::uint64_t header = 0;  // offset of its local header
+  std::uint64_t begin = 0;   // offset of its bytes
+  std::uint64_t entry = 0;   // offset of its directory entry
+  std::string refused{};     // if not empty: the reason why its bytes cannot be read
 };
 
 /// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
@@ -215,7 +215,8 @@ class zip_reader {
     }
     if (from_.left() != 0) from_.fail("expected the end of a zip archive's directory, found more");
   }
-  /// Reads extra field 1, Zip64: the numbers that are too large for the entry.
+  /// Reads the Zip64 extra field (number 1): it holds the sizes and offsets that are too large for
+  /// the entry.
   void read_extra(std::uint64_t size, zip_member& m) {
     const std::uint64_t begin = from_.offset();
     const std::string all = from_.bytes(size, "a member's extra fields");

@@ -71,7 +71,7 @@ class onnx_builder {
 
   /// Begins a graph inside of the one that is open.
   void open() { graphs_.emplace_back(); }
-  /// Ends the innermost graph. Every output must be a separate value of the graph: a value from
+  /// Ends the innermost graph. Every output must be a separate value of this graph, so a value from
   /// outside, or one that is an output already, is copied.
   onnx_graph close(const std::string& name, std::vector<onnx_value> inputs,
                    std::vector<onnx_value> outputs) {
