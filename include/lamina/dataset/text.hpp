@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/text.hpp - the characters of a text file, for models that write on.
+// lamina/dataset/text.hpp - the characters of a text file, for models that predict the next
+// character.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +22,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::text {
 
-/// A piece of the text: each character and the one that follows it.
+/// A piece of the text: for each character, also the character that follows it.
 struct sample {
   std::vector<std::int64_t> characters;  ///< ids of the alphabet
   std::vector<std::int64_t> next;        ///< as many: next[i] follows characters[i]
@@ -29,14 +30,15 @@ struct sample {
 
 /// How a text is read.
 struct options {
-  std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is every unknown character
-  double held_out = 0.1;             ///< the part at the end that is for testing, 0 to 1
+  std::int64_t alphabet_size = 256;  ///< ids are below this number; 0 is every unknown character
+  double held_out = 0.1;             ///< the part at the end of the text that is for testing, 0 to
+                                     ///< below 1
 };
 
 namespace detail {
 
-/// The number of bytes of the UTF-8 character at bytes[at], 0 if there is none: RFC 3629, so no
-/// long forms, no surrogates, nothing above U+10FFFF.
+/// The number of bytes of the UTF-8 character at bytes[at], or 0 if it is not valid by RFC 3629: no
+/// overlong forms, no surrogates, nothing above U+10FFFF.
 constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) -> unsigned {
     return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0;
@@ -58,7 +60,7 @@ constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
 
 }  // namespace detail
 
-/// Ids [first, last) of a text, in pieces of `length` characters.
+/// Ids [first, last) of a text, divided into pieces of `length` characters.
 class pieces {
  public:
   pieces(std::shared_ptr<const std::vector<std::int32_t>> ids, std::size_t first, std::size_t last,
@@ -89,11 +91,11 @@ class source {
         train_size_(train_size),
         alphabet_(std::make_shared<const dictionary>(std::move(known))) {}
 
-  /// The characters of the part to train with, each as UTF-8.
+  /// The characters of the training part, each as UTF-8.
   const dictionary& alphabet() const { return *alphabet_; }
   /// The id of each character of the whole text.
   const std::vector<std::int32_t>& ids() const { return *ids_; }
-  /// How many characters the part to train with has.
+  /// The number of characters of the training part.
   std::size_t train_size() const { return train_size_; }
 
   /// The training part, and the held-out end of the text, in consecutive pieces of `length`
@@ -114,8 +116,8 @@ class source {
   std::shared_ptr<const dictionary> alphabet_;
 };
 
-/// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the part to train
-/// with. Errors: a missing file; an alphabet_size below 2; a part outside 0 to 1; format_error for
+/// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the training part.
+/// Errors: a missing file; an alphabet_size below 2; held_out outside 0 to 1; format_error for
 /// bytes that are not UTF-8 and for a file of fewer than 2 characters.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   if (!(how.held_out >= 0 && how.held_out < 1))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/load_by_name.hpp - sets those parameters of a model that a file has, and says which.
+// lamina/model/load_by_name.hpp - sets the parameters of a model that a file contains, and reports
+// the others.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +20,13 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The parameters and arrays that load_by_name found, and those that it did not.
 struct load_report {
-  std::vector<std::string> loaded;        // parameters that have values of the file
+  std::vector<std::string> loaded;        // parameters that got values from the file
   std::vector<std::string> missing;       // parameters that the file lacks; they keep their values
   std::vector<std::string> surplus;       // arrays of the file that are no parameter
   std::vector<std::string> other_shapes;  // parameters whose array has another shape or type, with
-                                          // both; they keep their values
+                                          // both in the text; they keep their values
 
-  /// Whether every parameter has a value of the file.
+  /// Whether every parameter got a value from the file.
   bool complete() const { return missing.empty() && other_shapes.empty(); }
   /// One line per list that is not empty.
   LAMINA_COLD std::string text() const {
@@ -46,14 +47,15 @@ struct load_report {
 
 /// Options of load_by_name.
 struct load_by_name_options {
-  std::string_view from{};         // only arrays that belong to this name in the file ...
-  std::string_view to{};           // ... for parameters that belong to this name, which replaces it
+  std::string_view from{};         // use only arrays that belong to this name in the file ...
+  std::string_view to{};           // ... for parameters that belong to this name, which replaces
+                                   // `from`
   bool skip_other_shapes = false;  // true: a parameter of another shape keeps its value
 };
 
 namespace detail {
 
-/// Throws: nothing of a file is a parameter.
+/// Throws lamina::error: no array of the file has the name of a parameter.
 [[noreturn]] LAMINA_COLD inline void fail_without_names(const std::vector<tensor_entry>& from,
                                                         const std::string& source,
                                                         const load_report& report) {

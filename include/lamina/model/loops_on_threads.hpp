@@ -44,7 +44,7 @@ class loops_on_threads {
   }
 
  private:
-  // A valid type where the program is refused.
+  // Stands in for the machine type where the program is refused, to avoid further errors.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
@@ -54,7 +54,8 @@ class loops_on_threads {
 
 namespace detail {
 
-/// Threads that a machine owns; none by default. They follow the machine when it moves.
+/// Threads that a machine may own; it has none by default. They stay with the machine when it
+/// moves.
 class owned_threads {
  public:
   owned_threads() = default;

@@ -70,15 +70,15 @@ class [[nodiscard]] generator {
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
-    // One overload by value: with overloads for both T&& and const T&, `co_yield {a, b}` is
-    // ambiguous for an aggregate T.
+    // One overload with a value parameter: with overloads for both T&& and const T&, `co_yield {a,
+    // b}` is ambiguous for an aggregate T.
     std::suspend_always yield_value(T value) requires(!fragile) {
       value_.emplace(std::move(value));
       return {};
     }
 
-    // Fragile types: braces become the arguments of a constructor, which g++ handles well, and the
-    // rest are templates, for which braces do not count.
+    // For fragile types, braces become the arguments of a constructor, which g++ handles well. The
+    // other overloads are templates, which braces cannot select.
     struct fields {
       template <class... F>
       requires(std::is_constructible_v<T, F...> && sizeof...(F) > 1) fields(F&&... field)
@@ -152,7 +152,7 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// The first element; for a generator that has begun, its current element.
+  /// The first element, or the current element of a generator that has begun.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);
