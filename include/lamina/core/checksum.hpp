@@ -24,7 +24,7 @@ class checksum {
 
   explicit checksum(std::uint64_t seed = 0) : lanes_{seed + 1, seed + 2, seed + 3, seed + 4} {}
 
-  /// Adds further bytes; where they end within a stripe, the stripe is padded with zeros.
+  /// Adds further bytes. If they end within a stripe, the stripe is padded with zeros.
   LAMINA_NOINLINE void add(const void* bytes, std::size_t count) {
     const unsigned char* at = static_cast<const unsigned char*>(bytes);
     std::uint64_t a = lanes_[0], b = lanes_[1], c = lanes_[2], d = lanes_[3];

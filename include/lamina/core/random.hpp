@@ -32,8 +32,8 @@ LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t st
   return low + (high - low) * uniform_at(seed, stream, index);
 }
 
-/// Two independent numbers of N(0, 1) from two random words.
-/// Source: Box and Muller, "A note on the generation of random normal deviates" (1958).
+/// Two independent numbers distributed as N(0, 1), from two random words. Source: Box and Muller,
+/// "A note on the generation of random normal deviates" (1958).
 struct normal_pair {
   double first, second;
 };
@@ -41,7 +41,8 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // cos and sin of an arbitrary angle would keep a table on the stack; these two do not.
+  // cos and sin of an arbitrary angle would keep a table on the device's stack; cospi and sinpi do
+  // not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
   const double angle = 3.141592653589793 * turn;
@@ -49,15 +50,15 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// N(0, 1) for one element: words 0 and 1 of philox(seed, stream, index).
+/// A random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream, index).
 LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream,
                                         std::uint64_t index) {
   const random_words w = philox(seed, stream, index);
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// N(0, 1) truncated to two deviations, for one element: the first number within them among the
-/// four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
+/// A random number of N(0, 1) truncated to two deviations, for one element. It is the first number
+/// within the limits among the four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {

@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// Whether T holds N floats: exactly, if its type says how many.
+/// Whether T holds exactly N floats, if its type shows the number; else whether it holds floats.
 template <class T, std::size_t N>
 concept holds_floats = requires(T& t) {
   { t.data() } -> std::same_as<float*>;
@@ -46,7 +46,7 @@ concept holds_image = (requires(S & s) {
 
 }  // namespace detail
 
-/// What augment() makes.
+/// The function object that augment() makes.
 template <int C, int H, int W, class... Steps>
 class augmentation {
  public:
@@ -54,11 +54,12 @@ class augmentation {
     std::apply([](const auto&... step) { (validate(step), ...); }, steps_);
   }
 
-  /// All steps, on an image that stays where it is.
+  /// Applies all steps to an image in place.
   void operator()(const view& image, reader::random& random) const {
     std::apply([&](const auto&... step) { (step(image, random), ...); }, steps_);
   }
-  /// As reader::map calls it: the sample with its image changed. Error: an image of another size.
+  /// The call by reader::map: returns the sample with its image changed. Error: an image of another
+  /// size.
   template <class S>
   requires(detail::holds_image<S, std::size_t{C} * H * W>) S operator()(
       S sample, std::uint64_t /*position*/, std::uint64_t /*pass*/, reader::random& random) const {

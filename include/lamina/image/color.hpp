@@ -56,7 +56,7 @@ struct color {
   }
 
  private:
-  // NaN stays.
+  // NaN stays NaN.
   float cut(float x) const { return x < low ? low : x > high ? high : x; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/scaled_dot_product_attention.hpp - attention of several heads.
+// lamina/layers/scaled_dot_product_attention.hpp - attention with several heads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,18 +14,18 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of scaled_dot_product_attention.
 struct scaled_dot_product_attention_attr {
-  float dropout_rate = 0;  // of the weights
+  float dropout_rate = 0;  // dropout of the attention weights
   std::string_view name{};
 };
 
 namespace detail {
 
-/// [positions, width] as one matrix for each head.
+/// Splits [positions, width] into one matrix per head.
 template <int Heads, class T, class R, int L, int W>
 constexpr auto heads_of(variable<T, R, L, W> x) {
   return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
 }
-/// x^-1/2 by Newton's steps.
+/// x^-1/2 by Newton's method.
 constexpr double inverse_root(double x) {
   double root = 1;
   while (root * root * x > 2) root /= 2;
@@ -36,10 +36,10 @@ constexpr double inverse_root(double x) {
 }  // namespace detail
 
 /// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of the values [M,
-/// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
-/// keys and values go through an fc of their own width and are cut into Heads parts. Each part
-/// attends separately, and the results are concatenated. Result: [L, V]. Source: Vaswani et al.
-/// 2017. Fluid: nets.scaled_dot_product_attention.
+/// V], weighted by the softmax of the query's products with the keys [M, W]. With several heads,
+/// queries, keys and values each pass an fc of their own width and are split into Heads parts. Each
+/// part attends separately, and the results are concatenated. Result: [L, V]. Source: Vaswani et
+/// al. 2017. Fluid: nets.scaled_dot_product_attention.
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
+// lamina/layers/simple_attention.hpp - attention over the elements of a sequence, for a decoder.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of simple_attention.
 struct simple_attention_attr {
   activation weight_act = activation::tanh;
-  param_attr transform_param{};  // of the weight on the state
-  param_attr softmax_param{};    // of the weight that scores
+  param_attr transform_param{};  // weight that multiplies the state
+  param_attr softmax_param{};    // weight v that computes the scores
   std::string_view name{};
 };
 

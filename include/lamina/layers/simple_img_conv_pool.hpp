@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/simple_img_conv_pool.hpp - a convolution and what its windows hold.
+// lamina/layers/simple_img_conv_pool.hpp - a convolution followed by a pooling.
 #pragma once
 
 #include <lamina/core/config.hpp>
