@@ -39,9 +39,10 @@ struct category_column {
   std::optional<std::int64_t> unseen{};
 };
 
-/// How columns become numbers: a number x becomes (x - mean) / deviation, a word its id. fit()
-/// learns means, population deviations and words from the rows to train with, never from others;
-/// save() and load() keep them, bit for bit, so that a server computes what training computed.
+/// Converts columns to numbers: a number x becomes (x - mean) / deviation, and a word becomes its
+/// id. fit() learns means, population deviations and words from the training rows, never from other
+/// rows. save() and load() keep them bit for bit, so that a server computes the same values as the
+/// training.
 ///   dataset::column_encoding encoding;
 ///   encoding.add_number("age").add_category("city", {.unseen = 0});
 ///   encoding.fit(rows.slice(0, 800));
@@ -155,7 +156,7 @@ class column_encoding {
     to.write(all);
     to.finish();
   }
-  /// Reads what save() wrote. Error: format_error for a damaged or foreign file.
+  /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
   LAMINA_COLD static column_encoding load(const file_path& path) {
     const std::string bytes = read_bytes(path.string());
     detail::csv_parser rows(path.string(), bytes, {.header = csv_header::present}, true);

@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 /// A table of numbers, row-major, with rows() rows and columns() columns.
 struct csv_table {
-  std::vector<std::string> names;  ///< of the columns; empty without a header
+  std::vector<std::string> names;  ///< names of the columns; empty without a header
   std::size_t width = 0;
   std::vector<double> values;
 

@@ -30,7 +30,7 @@ struct csv_text {
   std::string path;
   char decimal = '.';
   std::size_t width = 0;
-  std::vector<std::string> names;      ///< of the columns; empty without a header
+  std::vector<std::string> names;      ///< names of the columns; empty without a header
   std::vector<std::string> fields;     ///< row-major
   std::vector<std::uint64_t> offsets;  ///< offset of each row in the file
   std::vector<std::size_t> lines;      ///< line number of each row in the file

@@ -23,7 +23,7 @@ namespace lamina::inline LAMINA_ABI::dataset::housing {
 /// The features of a district, and the median price of its houses.
 struct sample {
   std::array<float, 13> features;  ///< (x - average) / (max - min) over all rows
-  float price;                     ///< in thousands of dollars, as in the file
+  float price;                     ///< thousands of dollars, as in the file
 };
 
 /// The normalised rows, shared by all tables made from them.

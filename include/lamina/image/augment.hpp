@@ -86,10 +86,10 @@ class augmentation {
 ///                                                                   image::crop{.padding = 4}),
 ///                                         {.threads = 4, .seed = 7})
 /// A sample is an array or vector of C * H * W floats, channels first, or has one as its field
-/// `image`. A step is called as step(view, reader::random&), on a const object; a lambda may be
-/// one. Random numbers come from the seed of map, the pass and the position of the sample, so the
-/// images are the same, bit for bit, with any number of threads and after a resume. Errors: options
-/// of a step outside of their ranges, an image of another size.
+/// `image`. A step is any const object that can be called as step(view, reader::random&), such as a
+/// lambda. Random numbers come from the seed of map, the pass and the position of the sample. So
+/// the images are bit for bit the same with any number of threads and after a resume. Errors:
+/// options of a step outside of their ranges, an image of another size.
 template <int C, int H, int W, class... Steps>
 requires((C > 0 && H > 0 && W > 0) &&
          (std::invocable<const Steps&, const view&, reader::random&> &&

@@ -23,14 +23,14 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Options of profile and profile_gradients.
 struct profile_options {
-  int runs = 10;  // that are timed, after one that is not
+  int runs = 10;  // number of timed runs; one run before is not timed
 };
 
 /// A fused group with its times, added up over all timed runs.
 struct profiled_group {
   std::string what;        // as in plan_text()
-  std::int64_t calls = 0;  // in all runs; several per run in a loop
-  double seconds = 0;      // of all calls together
+  std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
+  double seconds = 0;      // time of all calls together
   double flops = 0;        // per call; 0 without products or if row counts are unknown
   double bytes = 0;        // per call, of the arrays that it reads or writes
 };

@@ -20,7 +20,7 @@ struct group_report {
   std::string addresses;  // of its arrays: arena+0 is the first float of a row of an arena
   double flops = 0;       // multiplications and additions of matrix products and convolutions
   double elements = 0;    // values of pointwise functions and of kernels that are not fused
-  double bytes = 0;       // of the arrays that it reads or writes, each counted once
+  double bytes = 0;       // bytes of the arrays that it reads or writes, each array counted once
 };
 
 /// All groups of a plan.

@@ -32,7 +32,7 @@ struct layer_summary {
 struct program_summary {
   std::vector<layer_summary> layers;
   std::int64_t parameters = 0;  // each counted once, however many layers read it
-  std::int64_t trainable = 0;   // of these, the numbers that an optimizer may change
+  std::int64_t trainable = 0;   // numbers that an optimizer may change
   std::int64_t bytes = 0;       // bytes of all parameters
   double flops = 0;
   std::int64_t rows = 1;  // number of rows for which the flops are counted
@@ -168,7 +168,7 @@ class summary_maker {
   const report_options run_;
   const work_counter count_;  // refers to p_ and run_
   program_summary made_;
-  std::vector<int> row_of_;                  // by name
+  std::vector<int> row_of_;                  // by name: its row in the table
   std::vector<int> first_user_, last_user_;  // by parameter: layers that have counted it, or -1
 };
 

@@ -17,9 +17,9 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The sizes of the run that a report or a summary describes.
 struct report_options {
-  std::int64_t rows = 1;        // of the batch
+  std::int64_t rows = 1;        // rows of the batch
   std::int64_t tokens = 1;      // total rows of every other row domain
-  std::int64_t iterations = 1;  // of every loop
+  std::int64_t iterations = 1;  // iterations of every loop
 };
 
 namespace detail {

@@ -14,9 +14,9 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of costs over many classes: nce and hsigmoid.
 struct class_cost_attr {
-  param_attr param{};       // of the table of class vectors; initialised by Xavier
+  param_attr param{};       // options of the table of class vectors; initialised by Xavier
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the biases; initialised with 0
+  param_attr bias_param{};  // options of the biases; initialised with 0
   bool is_sparse = false;   // gradients have only the rows that were read: selected_rows
   int seed = 0;             // nce: seed of the samples; 0: the run's seed
   std::string_view name{};

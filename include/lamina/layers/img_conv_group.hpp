@@ -19,7 +19,7 @@ struct img_conv_group_attr {
   pooling_type type = pooling_type::max;  // or pooling_type::average
   bool batch_norm = false;                // between each convolution and its activation
   float drop_rate = 0;                    // with batch_norm: dropout after each activation
-  param_attr param{};                     // of the filters
+  param_attr param{};                     // options of the filters
 };
 
 namespace detail {

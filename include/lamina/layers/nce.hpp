@@ -23,8 +23,8 @@
 namespace lamina::inline LAMINA_ABI::layer {
 
 /// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
-/// classes that are drawn for each row, all equally likely. With o = sigmoid(x . w + b) of a class
-/// and e = Samples / Classes it is
+/// classes that are drawn for each row, all with equal probability. For a class, let o =
+/// sigmoid(x . w + b); let e = Samples / Classes. The cost is
 ///   -log(o / (o + e)) of the label - the sum of log(e / (o + e)) of the samples
 /// `x` has one dimension. Parameters: vectors [Classes, width] by Xavier and biases [Classes, 1] of
 /// zeros. Source: Gutmann and Hyvarinen 2010, Mnih and Teh 2012. Fluid: layers.nce with the sampler

@@ -19,9 +19,9 @@ struct simple_rnn_attr {
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation activation = recurrent_activation::tanh;  // of candidates, and of the cells
                                                                  // of an LSTM
-  param_attr param{};                                            // of the input's weight
-  param_attr recurrent_param{};                                  // of the recurrent weight
-  param_attr bias_param{};                                       // of the recurrent bias
+  param_attr param{};                                            // options of the input's weight
+  param_attr recurrent_param{};                                  // options of the recurrent weight
+  param_attr bias_param{};                                       // options of the recurrent bias
   std::string_view name{};
 };
 

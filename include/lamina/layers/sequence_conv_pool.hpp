@@ -14,11 +14,11 @@ namespace lamina::inline LAMINA_ABI::layer {
 struct sequence_conv_pool_attr {
   activation act = activation::sigmoid;
   pooling_type type = pooling_type::max;
-  param_attr param{};       // of the filter
+  param_attr param{};       // options of the filter
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // options of the bias
   float pad_value = 0;      // the result for a sequence without rows
-  std::string_view name{};  // of the convolution
+  std::string_view name{};  // name of the convolution
 };
 
 /// sequence_pool(sequence_conv(x)): NumFilters numbers per sequence, by default the largest result

@@ -115,15 +115,15 @@ LAMINA_COLD inline load_report load_by_name(const std::vector<tensor_entry>& fro
 
 }  // namespace detail
 
-/// Sets the parameters of a model that `from` has under their names, and reports what was loaded,
-/// what is missing and what is surplus. For transfer learning: the layers that are new keep their
-/// first values.
+/// Sets the parameters of a model for which `from` has an array of the same name. Reports the
+/// parameters that were loaded, the parameters without an array and the arrays without a parameter.
+/// It is meant for transfer learning: new layers keep their initial values.
 ///   lamina::load_report r = lamina::load_by_name("trained.model", model);
 ///   std::puts(r.text().c_str());
 /// With `{.from = "tower", .to = "left"}` the array tower.w_0 becomes the parameter left.w_0, and
-/// the report is about these two alone. Throws lamina::error, and changes nothing, for an array of
-/// another shape or type (unless `skip_other_shapes`) and where no array has the name of any
-/// parameter.
+/// the report covers only the arrays and parameters of these two names. Throws lamina::error, and
+/// changes nothing, for an array of another shape or type (unless `skip_other_shapes`), and if no
+/// array has the name of any parameter.
 template <program_type P>
 [[nodiscard]] load_report load_by_name(const std::vector<tensor_entry>& from, model<P>& to,
                                        const load_by_name_options& options = {},

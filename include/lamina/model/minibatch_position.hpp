@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 struct minibatch_position {
   std::int64_t pass = -1;  // -1: there is one pass only
   std::int64_t batch = 0;
-  std::int64_t first_sample = 0;  // in the pass
+  std::int64_t first_sample = 0;  // its number in the pass
 
   /// Throws lamina::error with the message of `e` and the position. `sample` is the number in the
   /// mini-batch, -1: not known.

@@ -27,7 +27,7 @@ struct parameter_info {
   std::string name;
   std::vector<std::size_t> shape;
   int rows, columns;
-  bool panel;  // in the engine's panel layout
+  bool panel;  // it has the engine's panel layout
   dtype type;
 
   /// Elements, without padding.

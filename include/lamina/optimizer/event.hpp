@@ -62,7 +62,7 @@ struct metric_value {
 ///   };
 struct event {
   event_kind kind = event_kind::begin_pass;
-  int pass = 0;                             // from 0
+  int pass = 0;                             // number of the pass, from 0
   std::int64_t batch = 0;                   // from 0 in each pass; in end_pass: the number of
                                             // mini-batches
   std::optional<std::int64_t> batches{};    // mini-batches per pass, if known

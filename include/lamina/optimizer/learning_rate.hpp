@@ -45,7 +45,7 @@ struct learning_rate {
   double a = 0, b = 0;        // the schedule's real arguments
   std::int64_t m = 0, n = 0;  // its integer arguments
   schedule::piecewise_decay piecewise{};
-  double (*function)(std::int64_t) = nullptr;  // of a custom schedule
+  double (*function)(std::int64_t) = nullptr;  // the function of a custom schedule
   // Multiplies the rate of every step: `adam.learning_rate.factor *= 0.1f` keeps the schedule.
   float factor = 1;
   std::int64_t warmup_steps = 0;  // 0: no warm-up

@@ -9,10 +9,10 @@
 //     }
 //   };
 //
-// is a complete optimizer. It may also have: `states` with the names of its accumulators, which
-// `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
-// `update` takes last; `own_fault()`, which finds options outside of their range; `initial_state`,
-// `type`, `regularization`, `clip`, `selected_rows`.
+// is a complete optimizer. It may also have these members: `states` with the names of its
+// accumulators, which `update` takes by reference after the gradient; `scalars(step)`, the scalar
+// arguments of a step, which `update` takes last; `own_fault()`, which finds options outside of
+// their range; `initial_state`, `type`, `regularization`, `clip`, `selected_rows`.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -56,7 +56,7 @@ struct no_reader {};
 /// from this class and not from a finished optimizer, because `train` knows only `Derived`.
 template <class Derived>
 struct rule {
-  static constexpr const char* type = "custom";               // of the Fluid operator
+  static constexpr const char* type = "custom";               // type of the Fluid operator
   static constexpr std::array<const char*, 0> states{};       // names of the accumulators
   static constexpr std::array<const char*, 0> state_slots{};  // their slots in the Fluid operator
   static constexpr std::array<const char*, 0> attributes{};   // the operator's attributes, from

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/aliasing.hpp - which values have the same elements as another value, and so share its
-// memory instead of being copied.
+// lamina/plan/aliasing.hpp - finds values that have the same elements as another value. They share
+// its memory instead of being copied.
 //
 // The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
 // of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
-// attention does with positions and heads, changes the order; but products of matrices read and
-// write matrices with any strides. So if only products touch one side of the exchange, that side
-// keeps the layout of the other side.
+// attention does with positions and heads, changes the order. But matrix products read and write
+// matrices with any strides. So if only products use the operand of the exchange, or only products
+// use its result, that value keeps the layout of the other one.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/array_views.hpp - which values are copied neither out of arrays of tensors nor into
-// them.
+// lamina/plan/array_views.hpp - finds values that are read from, or written to, arrays of tensors
+// without a copy.
 //
 // A value that an iteration reads from an array is a view: the address of the slot. A value that an
-// iteration writes to an array and keeps in its frame for its gradient stays in the frame: the slot
-// holds its address. So a slot that is written again must not reuse memory that a view still refers
-// to. An iteration without a gradient writes an array at most once, so two buffers per slot, used
-// in turn, are enough. Where gradients read views, every write gets new memory until the array is
-// cleared.
+// iteration writes to an array and keeps for its gradient stays in the memory of that iteration,
+// its frame; the slot holds its address. So a slot that is written again must not reuse memory that
+// a view still refers to. An iteration without a gradient writes an array at most once, so two
+// buffers per slot, used in turn, are enough. Where gradients read views, every write gets new
+// memory until the array is cleared.
 #pragma once
 
 #include <lamina/core/config.hpp>

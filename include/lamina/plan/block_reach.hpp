@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/block_reach.hpp - which values outlive the block that makes them.
+// lamina/plan/block_reach.hpp - finds the values that outlive the block that makes them.
 //
 // A value that only its own block and the blocks inside it read needs one position for all
 // iterations. A value that is read further outside, by the gradient of a loop, needs a position per

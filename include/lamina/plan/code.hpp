@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/code.hpp - the statements of each group, with local numbers for its arguments.
-// Two groups with equal code are one kernel: everything that differs (addresses, dimensions,
-// attribute values) lies in tables that the kernel receives.
+// lamina/plan/code.hpp - the statements of each group, with arguments numbered per group. Two
+// groups with equal code use one kernel. Everything that differs (addresses, dimensions, attribute
+// values) is in tables that the kernel receives.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -58,7 +58,7 @@ struct code_table {
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
   int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables, or constants
                                                                     // below -1, or -1
-  argument_use uses[lowered_limits.operands + lowered_limits.results];  // of the arguments
+  argument_use uses[lowered_limits.operands + lowered_limits.results];  // how each argument is used
   group_code groups[lowered_limits.instructions];
 };
 
@@ -178,7 +178,7 @@ constexpr code_table emit_code() {
 /// The groups with equal code: one kernel for each set of them, with one representative.
 template <int Groups>
 struct distinct_groups {
-  int kernel[at_least_one(Groups)];  // by group
+  int kernel[at_least_one(Groups)];  // by group: the number of its kernel
   int first[at_least_one(Groups)];   // by kernel: its first group
   int count;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/grouping.hpp - which instructions run together in one loop nest.
+// lamina/plan/grouping.hpp - groups the instructions that run together in one loop nest.
 //
-// The rule is linear and needs no search: groups are numbered in the order of their heads. A
-// pointwise instruction joins the latest group among its operands' producers if that group has
-// statements and the same shape; all its other operands then come from earlier groups, so the order
-// by group number is a topological order. An earlier group of pointwise instructions joins too if
-// no group in between reads its values.
+// The rule takes linear time and needs no search. Groups are numbered in the order of their heads,
+// which are the instructions that begin them. A pointwise instruction joins the latest group among
+// the producers of its operands, if that group has statements and the same shape. All its other
+// operands then come from earlier groups, so the order by group number is a topological order. An
+// earlier group of pointwise instructions joins too if no group in between reads its values.
 #pragma once
 
 #include <lamina/core/config.hpp>

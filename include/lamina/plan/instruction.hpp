@@ -65,7 +65,7 @@ constexpr int constant_index(int variable) { return -2 - variable; }
 struct plan_variable {
   int rows, columns;
   dtype type;
-  bool panel;                // in the engine's panel layout
+  bool panel;                // it has the engine's panel layout
   int variable;              // its number in the program; -1: made by the plan
   int root;                  // the variable whose memory it shares, or itself
   int block;                 // the block whose iterations compute it

@@ -104,7 +104,7 @@ class rows_behind {
     return kind == mean || beside == constant || is_factor ? kind : mixed;
   }
   const program_desc& p;
-  number* made_by;  // by operator
+  number* made_by;  // by operator: the number that it makes
 };
 
 /// Whether the variable depends on rows that are combined with a number computed from all rows,

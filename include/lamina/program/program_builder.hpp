@@ -85,12 +85,12 @@ struct program_builder {
   fixed_buffer<operator_desc, program_limits.startup> startup;
   fixed_buffer<int, program_limits.outputs> outputs;
   fixed_buffer<domain_desc, program_limits.domains> domains;
-  constexpr_vector<name_counter> counters;  // of users' own names
-  constexpr_vector<key_counter> keys;       // of kinds of layers
+  constexpr_vector<name_counter> counters;  // one per user's own name and suffix
+  constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
   constexpr_vector<int> made_parameters;       // parameter variables, except those with users' own
                                                // names
-  constexpr_vector<parameter_origin> origins;  // by parameter
+  constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>
       written;            // assignments by the bodies being recorded, innermost last

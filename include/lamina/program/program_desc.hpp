@@ -126,7 +126,7 @@ enum class fault_kind : std::uint8_t {
 struct fault_desc {
   fault_kind kind;
   int line;
-  int name, name_length;  // in the pool of characters
+  int name, name_length;  // a range of the pool of characters
   int expected[4], found[4];
 };
 

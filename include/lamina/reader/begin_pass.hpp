@@ -23,12 +23,13 @@ namespace lamina::inline LAMINA_ABI::reader {
 //   - a copyable range: std::vector<T>, a lamina::dataset table.
 // There is no base class. The end of a range is the end of the pass.
 //
-// Position. The stream of a pass depends on the reader and the pass number alone: begin_pass hands
+// Position. The stream of a pass depends only on the reader and the pass number. begin_pass gives
 // the number to the reader, and every decorator passes it on to the reader that it decorates
 // (shuffle mixes it into its seed). So (pass, elements taken) is a complete position, two integers
-// in a checkpoint: to resume, start pass p and skip b batches. The following elements are bit for
-// bit those of an uninterrupted run, provided that the user's own reader obeys this rule and that
-// no xmap has ordered = false, which makes the order depend on the timing of threads.
+// in a checkpoint: to resume, start pass p and skip b batches. The following elements are then bit
+// for bit those of an uninterrupted run, under two conditions. The user's own reader must obey this
+// rule, and no xmap may have ordered = false, which makes the order depend on the timing of
+// threads.
 
 namespace detail {
 

@@ -23,7 +23,7 @@ struct plateau_options {
 };
 
 /// Multiplies the learning rate of an optimizer by a factor when a value has not improved for
-/// `patience` calls. A schedule goes on below the factor.
+/// `patience` calls. A schedule continues and is multiplied by the factor.
 ///
 ///   lamina::reduce_on_plateau plateau{{.factor = 0.5f, .patience = 3}};
 ///   t.keep(plateau);                                  // its state is saved with the trainer's

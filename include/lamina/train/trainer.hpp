@@ -25,10 +25,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Optimizer = {model, gradient machines} of PaddlePaddle's design. A trainer changes a model, one
-/// mini-batch or one pass per call, and keeps from call to call what training needs: the
-/// accumulators of the optimizer, the step that schedules and dropout count, and the number of the
-/// pass, which shuffles read. So n calls of pass() are one `train` of n passes, bit for bit.
+/// The optimizer of PaddlePaddle's design, {model, gradient machines}. A trainer changes a model,
+/// one mini-batch or one pass per call. Between calls it keeps the state of the training: the
+/// accumulators of the optimizer, the step count that schedules and dropout use, and the number of
+/// the pass, which shuffles use. So n calls of pass() equal one `train` of n passes, bit for bit.
 ///
 ///   lamina::trainer t{model, adam, {.threads = 2}};
 ///   for (int epoch = 0; epoch < 20; ++epoch) {
@@ -36,11 +36,11 @@ namespace lamina::inline LAMINA_ABI {
 ///     std::cout << t.cost() << ' ' << evaluator.test(validation).cost << '\n';
 ///   }
 ///
-/// The model must outlive the trainer. So must an optimizer that has a name: its options are read
-/// in each step, and `adam.learning_rate = 1e-4f` between two steps counts. A constant or temporary
-/// optimizer is copied; optimizer() gives access to the copy. Several trainers may train one model,
-/// or models that share parameters, in turn; each has a state of its own. `Machine` computes the
-/// steps, on the CPU or on a device.
+/// The model must outlive the trainer, and so must an optimizer that is a variable: its options are
+/// read in each step, so `adam.learning_rate = 1e-4f` between two steps has an effect. A constant
+/// or temporary optimizer is copied; optimizer() gives access to the copy. Several trainers may
+/// train one model, or models that share parameters, in turn; each has its own state. `Machine`
+/// computes the steps, on the CPU or on a device.
 template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
 class trainer {
   static_assert(detail::is_trainable<P, Opt>());
@@ -52,7 +52,7 @@ class trainer {
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
-  /// `train` does, and with `resume` the trainer goes on from the newest one.
+  /// `train` does, and with `resume` the trainer continues from the newest one.
   trainer(model<P>& m, Opt& opt, const train_options& options = {})
       : options_(options), used_(opt), run_(opt, options_, nullptr, opt, m, threads(), seed()) {}
   trainer(model<P>& m, const Opt& opt, const train_options& options = {})

@@ -2,16 +2,18 @@
 // lamina/transform/block_gradients.hpp - walks the operators of a block backwards, and into the
 // blocks that they run.
 //
-// The gradient of a while is a while_grad, which runs a block of gradient operators once per
-// iteration, the last iteration first. The rules of that block:
-//  - A carried variable c has one gradient outside of the block. When the block starts, it holds
-//    the gradient of c at the end of the iteration; when the block ends, that at its start.
-//  - Gradients of variables of outer blocks are added to sums outside of it, zero before the loop:
-//    parameters, feeds, what an outer loop carries. Inner loops add to the same sums.
-//  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.
-//  - It reads carried variables as they were when the iteration began. Since the loop overwrites
-//    them, the forward block first copies those that are read: c@STEP. Fluid would read the value
-//    after the loop.
+// The gradient operator of a `while` is a while_grad, which runs a block of gradient operators once
+// per iteration, the last iteration first. The gradient block follows these rules:
+//  - A carried variable c has one gradient variable outside of the block. When the block starts,
+//    it holds the gradient of c at the end of the iteration; when the block ends, the gradient of c
+//    at the start of the iteration.
+//  - Gradients of variables of outer blocks (parameters, feeds, variables that an outer loop
+//    carries) are added to sums outside of the block, which are zero before the loop. Inner loops
+//    add to the same sums.
+//  - Gradients of arrays of outer blocks are arrays outside of the block, written slot by slot.
+//  - The block reads carried variables as they were when the iteration began. Since the loop
+//    overwrites them, the forward block first copies the ones that gradients read: c@STEP. Fluid
+//    would read the value after the loop.
 #pragma once
 
 #include <lamina/core/config.hpp>

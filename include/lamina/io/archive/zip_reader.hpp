@@ -23,7 +23,7 @@ struct zip_member {
   std::string name{};
   bool deflated = false;
   std::uint32_t crc = 0;
-  std::uint64_t stored_size = 0;  // in the archive
+  std::uint64_t stored_size = 0;  // size in the archive
   std::uint64_t size = 0;
   std::uint64_t header = 0;  // offset of its local header
   std::uint64_t begin = 0;   // offset of its bytes

@@ -265,7 +265,7 @@ class message_maker {
   }
 
   const program_view& p_;
-  std::vector<std::string> names_;  // by variable
+  std::vector<std::string> names_;  // by variable: its name
   std::vector<bool> declared_;      // by variable: whether it is the first with its name
 };
 

@@ -105,9 +105,9 @@ class onnx_builder {
     std::set<std::string> produced{};
   };
 
-  std::vector<graph> graphs_;  // from the outermost to the innermost
+  std::vector<graph> graphs_;  // the open graphs, the outermost first
   std::set<std::string> taken_, reserved_, domains_;
-  std::map<std::string, std::string> constants_;  // by bytes
+  std::map<std::string, std::string> constants_;  // names of constants by type, shape and bytes
   std::deque<tensor> owned_;
 };
 
