@@ -32,9 +32,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
 }
 
 // e^x as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the
-// relative error is below 3e-7. Where the result is far below the range of a float, a factor 0 or
-// another exponent is used instead, because processors take a hundred times longer for results that
-// they round to 0.
+// relative error is below 3e-7. Where the result is far below the range of a float, a factor is 0,
+// or the power of another number is computed and replaced by 0, because processors take a hundred
+// times longer for results that they round to 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };

@@ -3,18 +3,22 @@
 //
 // All engines share this convention: the random number of an element depends only on a seed, a
 // stream and the element's index.
-//   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
-//                    parameter; index: the position in the parameter, row by row
-//   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
-//                    number of the operator among the dropout operators + 2^32 + 2^40 * iteration,
-//                    the number of earlier runs of the operator in the same run: 0 outside loops,
-//                    so each iteration of a loop has its own mask; index: global row * row width
-//                    + column, so a mini-batch split over machines has the same mask. Rows of a
-//                    time step or of a branch count from its first row
-//   random numbers   of uniform_random and similar operators inside a program, one per element,
-//                    as dropout masks: seed: the operator's where that is not 0, else the run's
-//                    seed + step; stream: the number of the operator among those of its type +
-//                    2^33 * the type + 2^40 * iteration
+// Initial values of parameters:
+//   seed     the operator's seed, or the run's seed if the operator's is 0
+//   stream   the number of the parameter
+//   index    the position in the parameter, row by row
+// Dropout masks:
+//   seed     the operator's seed with fix_seed, else the run's seed + step
+//   stream   the number of the operator among the dropout operators + 2^32 + 2^40 * iteration.
+//            `iteration` is the number of earlier executions of the operator in the same run: 0
+//            outside loops, so that each iteration of a loop has its own mask
+//   index    global row * row width + column, so that a mini-batch split over machines has the same
+//            mask. Rows of a time step or of a branch count from its first row
+// Random numbers of uniform_random and similar operators inside a program, one per element:
+//   seed     the operator's seed if that is not 0, else the run's seed + step
+//   stream   the number of the operator among the operators of its type + 2^33 * the type +
+//            2^40 * iteration, as for dropout masks
+//   index    as for dropout masks
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -117,8 +117,8 @@ class source {
 };
 
 /// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the training part.
-/// Errors: a missing file; an alphabet_size below 2; held_out outside 0 to 1; format_error for
-/// bytes that are not UTF-8 and for a file of fewer than 2 characters.
+/// Errors: a missing file; an alphabet_size below 2; a held_out below 0 or not below 1;
+/// format_error for bytes that are not UTF-8 and for a file of fewer than 2 characters.
 LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
   if (!(how.held_out >= 0 && how.held_out < 1))
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "

@@ -168,7 +168,7 @@ program_profile profile(const model<P>& m, const Batch& samples,
   for (const auto& s : samples) one[0].push_back(s);
   return detail::timed_runs<for_test<P>>(e.machine(), options, [&] { e.test(one); });
 }
-/// The same for the cost and its gradients, without updates.
+/// Like profile, for the cost and its gradients, without updates.
 template <program_type P, std::ranges::range Batch>
 program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                   const profile_options& options = {}) {

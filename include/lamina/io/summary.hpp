@@ -32,13 +32,13 @@ struct layer_summary {
 struct program_summary {
   std::vector<layer_summary> layers;
   std::int64_t parameters = 0;  // each counted once, however many layers read it
-  std::int64_t trainable = 0;   // numbers that an optimizer may change
+  std::int64_t trainable = 0;   // the part of these that an optimizer may change
   std::int64_t bytes = 0;       // bytes of all parameters
   double flops = 0;
   std::int64_t rows = 1;  // number of rows for which the flops are counted
 
-  /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses are of
-  /// parameters that a layer above has counted.
+  /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses count
+  /// parameters that a layer above has already counted.
   std::string text() const;
 };
 

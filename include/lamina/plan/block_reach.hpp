@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/block_reach.hpp - finds the values that outlive the block that makes them.
 //
-// A value that only its own block and the blocks inside it read needs one position for all
-// iterations. A value that is read further outside, by the gradient of a loop, needs a position per
-// iteration: it lies in a frame of the innermost loop that does not contain the reader.
+// If only its own block and the blocks inside it read a value, one memory position is enough for
+// all iterations. If the gradient of a loop reads it further outside, the value needs a position
+// per iteration. It is then in a frame, the memory of one iteration, of the innermost loop that
+// does not contain the reader.
 #pragma once
 
 #include <lamina/core/config.hpp>

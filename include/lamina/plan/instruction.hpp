@@ -43,9 +43,9 @@ struct operand {
   access how;
 };
 
-/// A negative number of rows is known only when the program runs. Its lowest 12 bits hold the
-/// number of the row domain. Each multiple of 2^12 stands for one further row of a group per row of
-/// the domain (docs/architecture.md, "Plan").
+/// A number of rows that is known only when the program runs is stored as a negative number. The
+/// lowest 12 bits of its absolute value hold the number of the row domain. Each multiple of 2^12
+/// stands for one further row of a group per row of the domain (docs/architecture.md, "Plan").
 inline constexpr int domain_bits = 12;
 static_assert(program_limits.domains <= 1 << domain_bits);
 constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
