@@ -9,7 +9,7 @@
 // docs/building.md explains the names.
 #pragma once
 
-// 1 for an argument that expands to 1, otherwise 0.
+// Expands to 1 if its argument expands to 1, otherwise to 0.
 #define LAMINA_ABI_BIT(value) LAMINA_ABI_SECOND(LAMINA_ABI_IS_##value 1, 0, )
 #define LAMINA_ABI_IS_1 0,
 #define LAMINA_ABI_SECOND(...) LAMINA_ABI_SECOND_OF(__VA_ARGS__)

@@ -30,7 +30,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// U(low, high) for one element.
+/// A random number of U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
                                             std::uint64_t index, float low, float high) {
   return low + (high - low) * uniform_at(seed, stream, index);

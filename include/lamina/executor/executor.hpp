@@ -22,7 +22,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
-/// of another precision in the scope are converted. The exception are the variables of another type
+/// of another precision in the scope are converted. Exceptions are the variables of another type
 /// than the program's own (docs/double.md), which casts and metrics make. If `Real` is the
 /// program's own type, these hold numbers of their recorded type and are returned in it. Fluid:
 /// Executor.

@@ -47,7 +47,7 @@ struct written_handle {
 struct own_name_entry {
   int name;
   unsigned hash;
-  int before;     // the previous entry with the same hash list, or -1
+  int before;     // the previous entry of the same hash list, or -1
   int parameter;  // the parameter variable with this name, or -1
 };
 

@@ -160,7 +160,7 @@ class zip_reader {
       from_.fail_at(end, text("expected at most ") << size_ / 46 << " members in a directory of "
                                                    << size_ << " bytes, found " << count_);
   }
-  /// Zip64: a locator before the end record names a larger one.
+  /// Reads the Zip64 locator before the end record, which gives the offset of a larger end record.
   bool read_locator(std::uint64_t at) {
     go(at, 20, "a Zip64 locator");
     if (from_.number<std::uint32_t>("a Zip64 locator") != 0x07064b50) return false;
