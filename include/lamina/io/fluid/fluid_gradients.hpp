@@ -176,7 +176,7 @@ class fluid_gradient_writer {
     factor.type = attribute_type::real;
   }
 
-  // The last operator of `type` whose variables are those whose gradients `op` has.
+  // The forward operator of gradient operator `op`: the last one of `type` with its variables.
   const operator_message* find(const operator_message& op, const std::string& type,
                                int block) const {
     for (; block >= 0; block = program_.blocks[static_cast<std::size_t>(block)].forward_block) {
