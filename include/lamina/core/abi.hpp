@@ -2,20 +2,21 @@
 // lamina/core/abi.hpp - LAMINA_ABI: version and instruction set as a part of every name.
 //
 // The layouts of weights and the code of every function depend on the instruction set, and a linker
-// keeps one of two functions of the same name. So all of lamina is in an inline namespace that is
-// named after the version and the instruction set: code for different sets stays apart in one
-// program, and a value that is handed from one to the other is an error of the linker. The flags
-// that count are those that let a compiler choose other instructions by itself.
+// keeps only one of two functions of the same name. So all of lamina is in an inline namespace that
+// is named after the version and the instruction set. Code for different instruction sets then
+// stays separate in one program, and passing a value from one to the other is an error of the
+// linker. The relevant flags are those that let a compiler choose other instructions by itself.
 // docs/building.md explains the names.
 #pragma once
 
-// 1 for an argument that expands to 1, otherwise 0.
+// Expands to 1 if its argument expands to 1, otherwise to 0.
 #define LAMINA_ABI_BIT(value) LAMINA_ABI_SECOND(LAMINA_ABI_IS_##value 1, 0, )
 #define LAMINA_ABI_IS_1 0,
 #define LAMINA_ABI_SECOND(...) LAMINA_ABI_SECOND_OF(__VA_ARGS__)
 #define LAMINA_ABI_SECOND_OF(first, second, ...) second
-// A set of which this machine has a part: its digit, then one digit per macro. Such a name is
-// computed wherever it is used, which takes a few percent of the time that lamina.hpp takes.
+// The name for a set of instructions of which this machine has only a part: the digit of the set,
+// then one digit per macro. Such a name is computed wherever it is used, which takes a few percent
+// of the compile time of lamina.hpp.
 #define LAMINA_ABI_BITS(set, a, b, c, d, e, f, g, h)                                               \
   LAMINA_ABI_JOIN(set, LAMINA_ABI_BIT(a), LAMINA_ABI_BIT(b), LAMINA_ABI_BIT(c), LAMINA_ABI_BIT(d), \
                   LAMINA_ABI_BIT(e), LAMINA_ABI_BIT(f), LAMINA_ABI_BIT(g), LAMINA_ABI_BIT(h))
@@ -26,7 +27,8 @@
                            l, m, n, o)                                                            \
   processor##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##zlib##_##major##_##minor##_##patch
 
-// Whether deflate and gzip can be read decides what functions of archives and data sets do.
+// zlib is part of the name, because functions for archives and data sets work differently without
+// it.
 #if LAMINA_HAS_ZLIB
 #define LAMINA_ABI_ZLIB
 #else
@@ -34,7 +36,7 @@
 #endif
 
 #if defined(LAMINA_ABI)
-// cmake/cuda_kernels says which name the objects have whose kernels it compiles.
+// cmake/cuda_kernels defines the name of the objects whose kernels it compiles.
 
 #elif defined(__CUDA__) && defined(__clang__)
 // While clang++ compiles for a device, the instruction set of the host is unknown.
@@ -43,7 +45,7 @@
                   LAMINA_VERSION_PATCH, , , , , , , , , , , , , , , )
 
 #elif defined(__x86_64__) || defined(__i386__)
-// The levels of x86-64, of which all have the first.
+// The levels of x86-64. Every x86-64 processor has the first one.
 #if defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
     defined(__POPCNT__)
 #define LAMINA_ABI_2 2
@@ -74,7 +76,7 @@
 #else
 #define LAMINA_ABI_4
 #endif
-// What Ice Lake and Zen 4 have beyond the fourth level.
+// Level 5: the instructions of Ice Lake and Zen 4 that level 4 does not have.
 #if defined(__AVX512IFMA__) && defined(__AVX512VBMI__) && defined(__AVX512VBMI2__) && \
     defined(__AVX512BITALG__) && defined(__AVX512VPOPCNTDQ__)
 #define LAMINA_ABI_5 5
@@ -86,7 +88,7 @@
 #else
 #define LAMINA_ABI_5
 #endif
-// What few processors have.
+// Level 6: instructions that few processors have.
 #if defined(__XOP__) || defined(__FMA4__) || defined(__TBM__) || defined(__AVX512ER__) || \
     defined(__AVX512PF__) || defined(__AVX10_2__) || defined(__APX_F__) ||                \
     defined(__AVXVNNIINT8__)
@@ -105,7 +107,7 @@
 #else
 #define LAMINA_ABI_7
 #endif
-// What some generations have, a letter each.
+// Instructions that some generations have, with one letter each.
 #if defined(__SSE4A__)
 #define LAMINA_ABI_A a
 #else
@@ -159,7 +161,7 @@
                   LAMINA_ABI_V)
 
 #elif defined(__aarch64__)
-// The versions of ARMv8.
+// The versions of ARMv8 as levels.
 #if defined(__ARM_FEATURE_ATOMICS) && defined(__ARM_FEATURE_QRDMX)
 #define LAMINA_ABI_1 1
 #elif defined(__ARM_FEATURE_ATOMICS) || defined(__ARM_FEATURE_QRDMX)
@@ -197,7 +199,7 @@
 #else
 #define LAMINA_ABI_6
 #endif
-// What few processors have.
+// Instructions that few processors have.
 #if defined(__ARM_FEATURE_MOPS) || defined(__ARM_FEATURE_CSSC) || defined(__ARM_FEATURE_SVE2p1) || \
     defined(__ARM_FEATURE_SME) || defined(__ARM_FEATURE_LSE128) || defined(__ARM_FEATURE_RCPC3) || \
     defined(__ARM_FEATURE_FAMINMAX) || defined(__ARM_FEATURE_CMPBR)
@@ -208,7 +210,7 @@
 #else
 #define LAMINA_ABI_7
 #endif
-// What some generations have, a letter each.
+// Instructions that some generations have, with one letter each.
 #if defined(__ARM_FEATURE_FRINT)
 #define LAMINA_ABI_F f
 #else
@@ -246,7 +248,7 @@
                   LAMINA_ABI_W, LAMINA_ABI_WIDTH, , , , )
 
 #else
-// Other processors have the version alone.
+// Other processors have only the version in the name.
 #define LAMINA_ABI                                                                    \
   LAMINA_ABI_NAME(other, LAMINA_ABI_ZLIB, LAMINA_VERSION_MAJOR, LAMINA_VERSION_MINOR, \
                   LAMINA_VERSION_PATCH, , , , , , , , , , , , , , , )

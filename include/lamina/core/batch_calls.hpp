@@ -85,7 +85,8 @@ template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool call_any(C c) {
   return any(c);
 }
-// xsimd has no rounding instruction in SSE2, and turns -0 and results that round to -0 into 0.
+// Without SSE4.1, xsimd has no rounding instruction and turns -0, and results that round to -0,
+// into 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T call_floor(T x) {
 #if defined(__SSE2__) && !defined(__SSE4_1__)

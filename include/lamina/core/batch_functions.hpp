@@ -8,7 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::math::detail {
 
-// e^r - 1 divided by r, for r up to half of log 2: e^r = 1 + r q has a relative error below 1.1e-7.
+// (e^r - 1) / r for |r| up to half of log 2. With this quotient q, e^r = 1 + r q has a relative
+// error below 1.1e-7.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   T q = call_fma(T(8.31250399e-3f), r, T(4.18903297e-2f));
@@ -16,13 +17,13 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_quotient(T r) {
   q = call_fma(q, r, T(0.499992303f));
   return call_fma(q, r, T(1.f));
 }
-// x - k log 2. log 2 is subtracted in two parts; the first has so few digits that its product with
-// k is exact.
+// x - k log 2. log 2 is subtracted in two parts. The first part has so few digits that its product
+// with k is exact.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T without_powers(T x, T k) {
   return call_fma(k, T(2.12194440e-4f), call_fma(k, T(-0.693359375f), x));
 }
-// x 2^k in two factors, because 2^k may be outside the range of a float.
+// x 2^k, computed with two factors, because 2^k may be outside the range of a float.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   const auto whole = to_int(k);
@@ -30,10 +31,10 @@ LAMINA_INLINE LAMINA_NUMBER_FN T times_any_power(T x, T k) {
   return ldexp(ldexp(x, half), whole - half);
 }
 
-// 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the relative
-// error is below 3e-7. Where the power is far below the range of a float, a factor is 0 or another
-// number is computed, because processors take a hundred times longer for results that they round to
-// 0.
+// e^x as 2^k e^r, where k is the integer nearest to x / log 2. With the roundings of float the
+// relative error is below 3e-7. Where the result is far below the range of a float, a factor is 0,
+// or the power of another number is computed and replaced by 0, because processors take a hundred
+// times longer for results that they round to 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   constexpr bool in_one = requires { times_power_of_two(x, x); };
@@ -52,8 +53,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp(T x) {
   else
     return times_any_power(p, k);
 }
-// e^x for a smaller range of x, at less cost: at the ends of the range k is 128 or -127, whose
-// power is infinite or 0.
+// e^x for a smaller range of x, at less cost. At the ends of the range k is 128 or -127, where 2^k
+// is infinite or 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T y = call_max(T(-88.3f), call_min(T(89.f), x));
@@ -61,8 +62,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_exp_in_sum(T x) {
   const T r = without_powers(y, k);
   return ldexp(T(call_fma(exp_quotient(r), r, T(1.f))), to_int(k));
 }
-// 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1): no digits are lost where k is 0. A float can hold half
-// of 2^k at both ends.
+// e^x - 1 as 2^k (1 + r q) - 1 = 2^k r q + (2^k - 1), which loses no digits if k is 0. Half of 2^k
+// is computed, because a float can hold it at both ends of the range.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T y = call_max(T(-20.f), call_min(T(89.f), x));
@@ -70,11 +71,11 @@ LAMINA_INLINE LAMINA_NUMBER_FN T polynomial_expm1(T x) {
   const T r = without_powers(y, k);
   const T half = ldexp(T(1.f), to_int(T(k - T(1.f))));
   const T value = T(2.f) * call_fma(half, T(r * exp_quotient(r)), T(half - T(0.5f)));
-  // Below 1e-7 the nearest float is x, even where the result has lost digits or its sign.
+  // Below 1e-7 the nearest float is x itself. There `value` may have lost digits or its sign.
   return call_select(call_abs(x) < T(1e-7f), x, value);
 }
-// log(1 + e) for e from 0 to 1: the series of 2 artanh(s) with s = e / (2 + e), whose polynomial
-// minimises the largest relative error, 6e-9.
+// log(1 + e) for e from 0 to 1, by the series of 2 artanh(s) with s = e / (2 + e). The polynomial
+// minimises the largest relative error, which is 6e-9.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T series_log1p(T e) {
   const T s = e / (T(2.f) + e);
@@ -85,9 +86,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T series_log1p(T e) {
   return call_fma(T(p * z), s, T(s + s));
 }
 
-// 2^k for a batch of doubles that are integers from -1022 to 1023. Added to 1.5 * 2^52, they are
-// the last bits of a double, which become the exponent. (xsimd 8 converts doubles to integers
-// through memory.)
+// 2^k for a batch of doubles k that are integers from -1022 to 1023. The integer is added to 1.5 *
+// 2^52, so that it becomes the last bits of a double, which are then shifted to the exponent.
+// (xsimd 8 converts doubles to integers through memory.)
 template <class T>
 LAMINA_INLINE T power_of_two(T k) {
   using words [[gnu::vector_size(sizeof(T))]] = long long;
@@ -98,7 +99,7 @@ LAMINA_INLINE T power_of_two(T k) {
   __builtin_memcpy(&number, &bits, sizeof bits);
   return T(number);
 }
-// The series of (e^r - 1) / r: the last term of r q is below 5e-18.
+// (e^r - 1) / r by its series. The last term of r q is below 5e-18.
 template <class T>
 LAMINA_INLINE T series_exp_quotient(T r) {
   constexpr double factorials[] = {479001600, 39916800, 3628800, 362880, 40320, 5040,
@@ -111,13 +112,13 @@ template <class T>
 LAMINA_INLINE T without_powers_of_double(T x, T k) {
   return call_fma(k, T(-1.9082149292705877e-10), call_fma(k, T(-0.69314718036912382), x));
 }
-// x 2^k in two factors, because 2^k may be outside the range of a double.
+// x 2^k, computed with two factors, because 2^k may be outside the range of a double.
 template <class T>
 LAMINA_INLINE T times_two_powers(T x, T k) {
   const T half = nearbyint(k * T(0.5));
   return x * power_of_two(half) * power_of_two(T(k - half));
 }
-// Like polynomial_exp; from -1418 on both factors are 0.
+// e^x for doubles, like polynomial_exp. From x = -1418 downwards both factors are 0.
 template <class T>
 LAMINA_INLINE T series_exp(T x) {
   const T y = call_max(T(-1418.1), call_min(T(710.0), x));
@@ -125,7 +126,7 @@ LAMINA_INLINE T series_exp(T x) {
   const T r = without_powers_of_double(y, k);
   return times_two_powers(T(call_fma(series_exp_quotient(r), r, T(1.0))), k);
 }
-// Like polynomial_expm1.
+// e^x - 1 for doubles, like polynomial_expm1.
 template <class T>
 LAMINA_INLINE T series_expm1(T x) {
   const T y = call_max(T(-40.0), call_min(T(710.0), x));
@@ -135,15 +136,16 @@ LAMINA_INLINE T series_expm1(T x) {
   const T value = T(2.0) * call_fma(half, T(r * series_exp_quotient(r)), T(half - T(0.5)));
   return call_select(call_abs(x) < T(1e-16), x, value);
 }
-// Subnormal numbers are multiplied first, because xsimd 8 reads the exponent of the wrong number.
+// Logarithm of doubles. Subnormal numbers are multiplied first, because xsimd 8 reads the exponent
+// of the wrong number for them.
 template <class T>
 LAMINA_INLINE T double_log(T x) {
   const auto smaller = x < T(0x1p-1022);
   const T value = call_log(T(call_select(smaller, T(x * T(0x1p54)), x)));
   return value - call_select(smaller, T(37.429947750237048), T(0.0));
 }
-// Below 0.625 x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of Cephes, else 1 - 2 / (e^(2x) +
-// 1).
+// tanh(x) for doubles. Below 0.625 it is x (1 + x^2 P(x^2) / Q(x^2)) with the polynomials of
+// Cephes, else 1 - 2 / (e^(2x) + 1).
 template <class T>
 LAMINA_INLINE T double_tanh(T x) {
   const T t = x * x;
@@ -158,7 +160,7 @@ LAMINA_INLINE T double_tanh(T x) {
                      T(call_select(x < T(0.0), T(-distant), distant)));
 }
 
-// x - tanh(x) below 0.625, by the polynomials of double_tanh.
+// x - tanh(x) for |x| below 0.625, by the polynomials of double_tanh.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   const T t = x * x;
@@ -170,18 +172,18 @@ LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   return x * (t * p / q);
 }
 
-// Beyond 6 the nearest double is 1. For far larger arguments and for NaN, xsimd 8 converts to
-// integers that do not exist, so both are replaced first.
+// The error function of doubles. Beyond 6 the nearest double is 1. For far larger arguments and for
+// NaN, xsimd 8 would convert to integers outside of their range, so both are replaced first.
 template <class T>
 LAMINA_INLINE T double_erf(T x) {
   const T y = call_max(T(-6.0), call_min(T(6.0), T(call_select(x == x, x, T(0.0)))));
   return call_select(x == x, call_erf(y), x);
 }
 
-// y P(y^2) / Q(y^2) with y = x between -9.01 and 9.01, beyond which the nearest float is 1: nine
-// multiplications with an addition each and one division. The polynomials minimise the largest
-// relative error, 2e-8; with the roundings of float it is below 4e-7. NaN stays NaN, because min
-// and max then return their second operand.
+// tanh(x) as y P(y^2) / Q(y^2), where y is x limited to [-9.01, 9.01]; beyond it the nearest float
+// is 1. It takes nine multiplications with an addition each and one division. The polynomials
+// minimise the largest relative error, 2e-8; with the roundings of float it is below 4e-7. NaN
+// stays NaN, because min and max then return their second operand.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   const T y = call_max(T(-9.01f), call_min(T(9.01f), x));
@@ -197,9 +199,9 @@ LAMINA_INLINE LAMINA_NUMBER_FN T rational_tanh(T x) {
   return call_max(T(-1.f), call_min(T(1.f), y * p / q));
 }
 
-// The error function as a quotient of polynomials in y = x between -4.2 and 4.2. The largest
-// relative error of the polynomials is 6e-8. Towards the ends they are slightly above 1, so that
-// the result is cut off at exactly 1.
+// The error function as a quotient of polynomials in y, which is x limited to [-4.2, 4.2]. The
+// largest relative error of the polynomials is 6e-8. Near the ends the quotient is slightly above
+// 1, so the result is limited to exactly 1.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T rational_erf(T x) {
   const T y = call_max(T(-4.2f), call_min(T(4.2f), x));

@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::math::detail {
 
-// The parts that pow needs of a vector of floats or of doubles, bit by bit.
+// The parts of a batch of floats or doubles that pow uses, computed from their bits.
 template <class T>
 struct pow_parts {
   static constexpr bool is_double = is_batch_of_doubles<T>;
@@ -35,13 +35,14 @@ struct pow_parts {
     return T(number);
   }
 
-  // a = 2^k m with m from sqrt(1/2) to sqrt(2), and the logarithm of m to base 2.
+  // a = 2^k m with m from sqrt(1/2) to sqrt(2); log_m is the logarithm of m to base 2.
   T k, log_m;
   explicit LAMINA_INLINE pow_parts(T a) {
     const auto smaller = a < T(smallest);
     const words bits =
         words_of(T(call_select(smaller, T(a * T(is_double ? 0x1p54 : 0x1p24f)), a))) + (one - root);
-    // Integers below 2^digits are the last digits of numbers from 2^digits on.
+    // Converts the exponent bits: an integer below 2^digits forms the last bits of a number from
+    // 2^digits on.
     const word whole = is_double ? word(0x4330000000000000) : word(0x4b000000);
     const double bias = is_double ? 0x1p52 + 1023 : 0x1p23 + 127;
     k = number_of((bits >> digits) | whole) - T(bias);
@@ -51,7 +52,7 @@ struct pow_parts {
     const T s = f / (T(2) + f);
     const T z = s * s;
     if constexpr (is_double) {
-      // The series of 2 artanh(s) / log 2; the first omitted term is below 1e-18.
+      // log2 m by the series of 2 artanh(s) / log 2. The first omitted term is below 1e-18.
       T p(2.8853900817779268 / 23);
       for (int n = 21; n >= 3; n -= 2) p = call_fma(p, z, T(2.8853900817779268 / n));
       log_m = call_fma(T(p * z), s, T(s * T(2.8853900817779268)));
@@ -71,8 +72,8 @@ struct pow_parts {
 };
 
 // |x|^y = 2^(y k + y log2 m). The integer part of the exponent is exact, and so is y k minus that
-// part, so that few digits are lost where the power is large. The special cases of IEEE 754 follow:
-// 0, infinity, negative numbers and NaN.
+// part, so few digits are lost where the power is large. Then the special cases of IEEE 754 are
+// handled: 0, infinity, negative numbers and NaN.
 template <class T>
 LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;

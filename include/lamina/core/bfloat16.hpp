@@ -13,12 +13,12 @@ namespace lamina::inline LAMINA_ABI {
 /// beyond the range become infinite; NaN stays NaN.
 constexpr std::uint16_t bfloat16_bits(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-  // Rounding would carry the digits of some NaNs into the sign.
+  // For some NaNs, rounding would carry into the sign bit.
   if ((bits & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>(bits >> 16 | 0x40U);
   return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
-/// The float of these bits, which has the same value.
+/// The float with the value of these bfloat16 bits.
 constexpr float float_of_bfloat16(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }

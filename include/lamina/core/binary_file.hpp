@@ -2,8 +2,8 @@
 // lamina/core/binary_file.hpp - binary files, little-endian: read piece by piece with the offset of
 // every error, and written through a temporary file.
 //
-// read_file() would not do: a file of parameters is read straight into their memory, without a
-// copy.
+// read_file() is not enough: parameters are read directly into their memory, without a copy of the
+// file.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,12 +31,12 @@ static_assert(std::endian::native == std::endian::little,
 /// the file, the offset and the expected content.
 class binary_reader {
  public:
-  /// Unpacks the bytes of a gzip file; errors call the file `path`.
+  /// A function that unpacks the bytes of a gzip file; `path` is the name in its errors.
   using unpack = std::string (*)(std::string_view packed, const std::string& path);
 
-  /// Opens a file; throws lamina::error with its name when that fails. Reads a pipe to its end,
-  /// because the caller reads back and forth. Unpacks, or refuses, a file that begins like a gzip
-  /// file.
+  /// Opens a file; throws lamina::error with its name if that fails. A pipe is read to its end,
+  /// because callers read back and forth. A file that begins like a gzip file is unpacked, or
+  /// refused without `unpacked`.
   LAMINA_COLD explicit binary_reader(const std::string& path, unpack unpacked = nullptr)
       : path_(path), file_(path) {
     struct stat about {};
@@ -50,7 +50,7 @@ class binary_reader {
       keep_all();
     refuse_or_unpack(unpacked);
   }
-  /// Reads `bytes`; errors call them `name`.
+  /// Reads from `bytes` in memory; `name` is the name in errors.
   binary_reader(std::string_view bytes, std::string name)
       : path_(std::move(name)), bytes_(bytes.data()), size_(bytes.size()), end_(size_) {}
   binary_reader(const binary_reader&) = delete;
@@ -121,12 +121,11 @@ class binary_reader {
     size_ = end_ = kept_.size();
   }
   LAMINA_COLD void refuse_or_unpack(unpack unpacked) {
-    constexpr std::size_t least = 18;  // a header and a trailer
+    constexpr std::size_t least = 18;  // bytes of a gzip header and trailer
     if (size_ < least) return;
     const std::string first = bytes(least, "the first bytes");
     window(0, size_, "the file");
-    // In a file of another format with these first three bytes, byte 8 is the '{' of a safetensors
-    // header.
+    // A safetensors file can begin with these three bytes too. Its header then has '{' at byte 8.
     if (!first.starts_with("\x1f\x8b\x08") || first[8] == '{') return;
     if (unpacked == nullptr)
       fail("expected a file as it was written, found one that is compressed with gzip; unpack it");
@@ -138,13 +137,13 @@ class binary_reader {
 
   std::string path_;
   open_file file_;
-  std::string kept_{};           // contents that are not read in place (not a file, gzip)
-  const char* bytes_ = nullptr;  // null: in the file
-  std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: of the window
+  std::string kept_{};           // contents that are kept in memory (of a pipe, or unpacked)
+  const char* bytes_ = nullptr;  // null: the bytes are in the file
+  std::uint64_t size_ = 0, end_ = 0, at_ = 0;  // end_: end of the window
 };
 
 /// Writes a temporary file next to the target; finish() renames it to the target. Without finish()
-/// the old file stays. Throws lamina::error with the file's name when it cannot be written.
+/// the old file stays. Throws lamina::error with the file's name if it cannot be written.
 class binary_writer {
  public:
   LAMINA_COLD explicit binary_writer(std::string path) : path_(std::move(path)), target_(path_) {

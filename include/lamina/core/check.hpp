@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/check.hpp - the words of a compile-time error message. The facts are types, because a
-// compiler prints the template arguments of a failed static_assert's condition: what was expected,
-// what was found, and where, appear in its first line.
+// compiler prints the template arguments of a failed static_assert's condition. So the first line
+// of the error shows what was expected, what was found, and where.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,7 +30,7 @@ struct expects_type {};
 template <class...>
 struct gets_type {};
 
-/// A name, letter by letter, because clang 14 prints strings in template arguments as numbers, but
+/// A name, letter by letter. clang 14 prints strings in template arguments as numbers, but the
 /// letters of a pack as letters.
 template <char... Letters>
 struct named {};
@@ -41,17 +41,17 @@ struct dependent {
   using type = T;
 };
 }  // namespace detail
-/// T, as the type of options in braces, made dependent on another argument's type. With it, g++
-/// reports an unknown option in a few lines with the name of T: otherwise g++ checks the argument
-/// against this parameter during deduction, and lists all functions of the name.
+/// The type T of options in braces, made dependent on the type of another argument. With it, g++
+/// reports an unknown option in a few lines with the name of T. Without it, g++ checks the argument
+/// during deduction and lists all functions of the name.
 template <class T, class Other>
 using dependent = typename detail::dependent<T, Other>::type;
 
 #if !defined(__clang__)
-/// The last declaration of a function with several overloads, for calls that fit none of them:
+/// The type of the last overload of a function, for calls that fit no other overload:
 /// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all
-/// overloads, together with the line of the declaration, so that a comment there can show a call
-/// that fits. clang prints three lines per overload, and accepts no braces for an ellipsis.
+/// overloads, together with the line of the declaration, so that a comment there can show a correct
+/// call. clang prints three lines per overload, and accepts no braces for an ellipsis.
 #define LAMINA_NAMES_OPTIONS 1
 template <class Options>
 struct no_match {};

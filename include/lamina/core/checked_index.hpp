@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/checked_index.hpp - the check of an index by arrays that users read.
+// lamina/core/checked_index.hpp - index checks for the arrays that users read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,15 +11,16 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Whether arrays check their indices. A program that is compiled with NDEBUG, as CMake's Release
-/// is, does not check: an index then costs an address.
+/// Whether arrays check their indices. Programs compiled with NDEBUG, as in CMake's Release, do not
+/// check; an index then costs only the computation of an address.
 #ifdef NDEBUG
 inline constexpr bool checks_indices = false;
 #else
 inline constexpr bool checks_indices = true;
 #endif
 
-/// Throws lamina::error: index `number` of an array lies outside of a dimension of `size`.
+/// Throws lamina::error because `index`, number `number` of an array's indices, is outside of a
+/// dimension of `size`.
 [[noreturn]] LAMINA_COLD inline void fail_index(const char* array, std::size_t number,
                                                 std::size_t index, std::size_t size) {
   text message;
@@ -30,14 +31,15 @@ inline constexpr bool checks_indices = true;
     message << "expected 0 to " << size - 1;
   throw error(message << ", found " << static_cast<long long>(index));
 }
-/// Throws lamina::error: an array got another number of indices than it has dimensions.
+/// Throws lamina::error because the number of indices is not the number of the array's dimensions.
 [[noreturn]] LAMINA_COLD inline void fail_index_count(const char* array, std::size_t dimensions,
                                                       std::size_t found) {
   throw error(text() << "lamina: " << array << ": expected an index for each of " << dimensions
                      << " dimensions, found " << found);
 }
 
-/// An index as a position; negative ones become large and so fail the check.
+/// Checks an index and returns it as a position. Negative indices become large numbers and so fail
+/// the check.
 template <class Index>
 constexpr std::size_t checked_index(const char* array, std::size_t number, Index at,
                                     std::size_t size) {

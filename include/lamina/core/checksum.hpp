@@ -10,21 +10,21 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A checksum against accidents, not against forgers. It reads bytes as stripes of eight
-/// little-endian words w, the last stripe padded with zeros. The lanes are h[0..3] = seed + 1, ...,
-/// seed + 4; words k and k + 4 of a stripe go to lane k in turn:
+/// A checksum that detects accidental damage, not forgery. It reads bytes as stripes of eight
+/// little-endian words w, the last stripe padded with zeros. The four lanes start as h[0..3] =
+/// seed + 1, ..., seed + 4. Lane k takes words k and k + 4 of each stripe in turn:
 ///   h = rotate_left(h ^ w, 29) * 0x9e3779b97f4a7c15
-/// Then the same step joins the lanes, starting from the number of stripes. Every step is one to
-/// one in h and in w, so damage within one word never goes unnoticed, other damage once in 2^64.
-/// With four lanes and at most one multiplication per word, memory is the limit and not this
-/// function.
+/// In the end the same step joins the lanes, starting from the number of stripes. Every step is one
+/// to one in h and in w. So damage within one word is always noticed, and other damage is missed
+/// once in 2^64 cases. With four lanes and at most one multiplication per word, the speed of memory
+/// is the limit, not this function.
 class checksum {
  public:
   static constexpr std::size_t stripe = 64;
 
   explicit checksum(std::uint64_t seed = 0) : lanes_{seed + 1, seed + 2, seed + 3, seed + 4} {}
 
-  /// Adds further bytes; where they end within a stripe, the stripe is padded with zeros.
+  /// Adds further bytes. If they end within a stripe, the stripe is padded with zeros.
   LAMINA_NOINLINE void add(const void* bytes, std::size_t count) {
     const unsigned char* at = static_cast<const unsigned char*>(bytes);
     std::uint64_t a = lanes_[0], b = lanes_[1], c = lanes_[2], d = lanes_[3];

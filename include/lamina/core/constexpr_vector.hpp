@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/constexpr_vector.hpp - the transient array of constant evaluation.
-// It replaces std::vector, whose push_back costs 38 constexpr steps with clang and 408 operations
-// with g++, against 5 and 40 here; clang stops an evaluation after a million steps.
+// lamina/core/constexpr_vector.hpp - a growing array for constant evaluation. It replaces
+// std::vector, whose push_back costs 38 constexpr steps with clang and 408 operations with g++;
+// here it costs 5 and 40. clang stops an evaluation after a million steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
-/// An array that grows while a program is recorded or transformed. Elements are never
-/// value-initialised, so records without member initialisers cost nothing until they are assigned.
+/// An array that grows while a program is recorded or transformed. Elements are not
+/// value-initialised, so records without member initialisers cost nothing before they are assigned.
 template <class T>
 struct constexpr_vector {
   T* items = nullptr;
@@ -42,7 +42,8 @@ struct constexpr_vector {
   constexpr const T& operator[](int i) const { return items[i]; }
 };
 
-/// Copies `count` elements; the loop body is one expression because clang counts every statement.
+/// Copies `count` elements. The loop body is a single expression, because clang counts every
+/// statement.
 template <class T>
 constexpr void copy_items(T* to, const T* from, int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];

@@ -55,7 +55,7 @@ constexpr int size_of(dtype type) {
   }
 }
 
-/// Fluid's word for the type, as in `layers.data(dtype='float32')`.
+/// Fluid's name of the type, as in `layers.data(dtype='float32')`.
 constexpr const char* name_of(dtype type) {
   switch (type) {
     case dtype::boolean:

@@ -4,8 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
-// Files, feeds and shapes that do not fit are reported by exceptions. Static evaluators need none,
-// and do not include this header.
+// lamina reports files, feeds and shapes that do not fit by exceptions. Static evaluators need no
+// exceptions and do not include this header.
 #if defined(__GNUC__) && !defined(__cpp_exceptions)
 #error "lamina: the compiler: expected exceptions, found -fno-exceptions"
 #include "lamina needs exceptions"
@@ -20,26 +20,26 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Bad data or bad use at run time. The message names the subject, what was expected and what was
-/// found.
+/// An error at run time: bad data or wrong use. The message names the subject, what was expected
+/// and what was found.
 class error : public std::runtime_error {
  public:
   LAMINA_COLD explicit error(const std::string& what) : std::runtime_error(visible(what)) {}
 
  private:
-  /// what() would end at a zero byte, which paths and names in files may contain.
+  /// Replaces zero bytes, which paths and names in files may contain: what() would end there.
   LAMINA_COLD static std::string visible(std::string what) {
     for (std::size_t at = 0; (at = what.find('\0', at)) != what.npos;) what.replace(at, 1, "\\0");
     return what;
   }
 };
 
-/// An error in one row of a mini-batch, such as a label that is no class. Training and testing
+/// An error in one row of a mini-batch, such as a label that is not a class. Training and testing
 /// catch it, add the mini-batch and the sample to the message, and throw an `error`.
 class row_error : public error {
  public:
-  /// `domain` is the kind of the rows (samples, or the elements of sequences), `row` their number
-  /// in the whole mini-batch.
+  /// `domain` is the row domain (samples, or the elements of sequences), and `row` the number of
+  /// the row in the whole mini-batch.
   LAMINA_COLD row_error(const std::string& what, int domain, std::int64_t row)
       : error(what), domain_(domain), row_(row) {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/extremes.hpp - the larger and the smaller of two numbers under one rule: NaN is
-// chosen over every number, and of equal numbers the first one.
+// lamina/core/extremes.hpp - the larger and the smaller of two numbers, with one rule for all: NaN
+// is preferred to every number, and of equal numbers the first one is chosen.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,17 +9,17 @@
 
 namespace lamina::inline LAMINA_ABI::math {
 
-/// The larger one; NaN where either is NaN.
+/// The larger of x and y; NaN if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T maximum(T x, T y) {
   return select(x == x, max LAMINA_NO_MACRO(x, y), x);
 }
-/// The smaller one; NaN where either is NaN.
+/// The smaller of x and y; NaN if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T minimum(T x, T y) {
   return select(x == x, min LAMINA_NO_MACRO(x, y), x);
 }
-/// Whether y replaces x in a search for the largest number: y is larger, or only y is NaN.
+/// Whether y replaces the largest number x found so far: y is larger, or only y is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_above(T y, T x) {
   if constexpr (is_plain<T>)
@@ -27,7 +27,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_above(T y, T x) {
   else
     return (y > x) | (is_nan(y) & (x == x));
 }
-/// Whether y replaces x in a search for the smallest number: y is smaller, or only y is NaN.
+/// Whether y replaces the smallest number x found so far: y is smaller, or only y is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_below(T y, T x) {
   if constexpr (is_plain<T>)
@@ -35,7 +35,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN auto is_below(T y, T x) {
   else
     return (y < x) | (is_nan(y) & (x == x));
 }
-/// Whether x is the given extreme of a set: equal to it, or both are NaN.
+/// Whether x equals the extreme of a set; NaN equals NaN here.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_same(T x, T extreme) {
   if constexpr (is_plain<T>)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/file.hpp - whole files and directories, on POSIX: with <filesystem> the include of
-// lamina.hpp takes 1.2 times as long (docs/compile_time.md, "Headers of others"); <fstream>
-// says of a failure that it failed, but not why.
+// lamina/core/file.hpp - whole files and directories, on POSIX. With <filesystem> the include of
+// lamina.hpp would take 1.2 times as long (docs/compile_time.md, "Headers of others"), and
+// <fstream> does not report why an operation failed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -62,7 +62,7 @@ LAMINA_COLD auto uninterrupted(Call call) {
 }  // namespace detail
 
 /// An open file. Its functions continue after a signal, and repeat partial reads and writes until
-/// all is done.
+/// all bytes are done.
 class open_file {
  public:
   open_file() = default;
@@ -83,8 +83,8 @@ class open_file {
   bool is_open() const { return number_ >= 0; }
   int number() const { return number_; }
 
-  /// The number of bytes read: fewer than n only at the end of the file; -1, with errno, when the
-  /// system cannot read.
+  /// Reads up to n bytes and returns their number: fewer than n only at the end of the file; -1,
+  /// with errno set, if the system cannot read.
   LAMINA_COLD long long read(void* to, std::size_t n) const {
     std::size_t had = 0;
     while (had < n) {
@@ -97,7 +97,7 @@ class open_file {
     }
     return static_cast<long long>(had);
   }
-  /// Reads everything that follows; false, with errno, when the system cannot read.
+  /// Reads the rest of the file. Returns false, with errno set, if the system cannot read.
   LAMINA_COLD bool read_all(std::string& to) const {
     for (;;) {
       const std::size_t had = to.size(), more = had < 65536 ? 65536 : had;
@@ -107,7 +107,7 @@ class open_file {
       if (got < static_cast<long long>(more)) return got >= 0;
     }
   }
-  /// False, with errno, when not all bytes could be written.
+  /// Writes n bytes. Returns false, with errno set, if not all bytes could be written.
   LAMINA_COLD bool write(const void* from, std::size_t n) const {
     std::size_t had = 0;
     while (had < n) {
@@ -121,12 +121,13 @@ class open_file {
     }
     return true;
   }
-  /// Waits until the disk has the bytes; succeeds on file systems without such a request.
+  /// Waits until the bytes are on the disk. Succeeds on file systems that do not support this.
   LAMINA_COLD bool sync() const {
     return detail::uninterrupted([&] { return ::fsync(number_); }) == 0 || errno == EINVAL ||
            errno == ENOTSUP || errno == ENOSYS;
   }
-  /// Closes the file. False, with errno, when the system reports a failure of an earlier write now.
+  /// Closes the file. Returns false, with errno set, if the system reports a failure of an earlier
+  /// write only now.
   LAMINA_COLD bool close() {
     const int number = std::exchange(number_, -1);
     return number < 0 || ::close(number) == 0 || errno == EINTR;
@@ -149,8 +150,8 @@ LAMINA_COLD inline std::string read_file(const std::string& path) {
   return bytes;
 }
 
-/// Calls `visit` with the names in a directory, in no particular order; never when the directory
-/// does not exist. Throws lamina::error with its name when it cannot be read.
+/// Calls `visit` with each name in a directory, in no particular order. If the directory does not
+/// exist, there are no calls. Throws lamina::error with its name if it cannot be read.
 template <class Visit>
 LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
   DIR* open = ::opendir(directory.c_str());
@@ -170,7 +171,7 @@ LAMINA_COLD void for_each_name(const std::string& directory, Visit visit) {
 
 namespace detail {
 
-/// The process in "NAME.PROCESS-NUMBER.writing", or 0 for any other name.
+/// The process number in a name of the form "NAME.PROCESS-NUMBER.writing", or 0 for any other name.
 LAMINA_COLD inline long writer_of(std::string_view name) {
   if (!name.ends_with(".writing")) return 0;
   name.remove_suffix(8);
@@ -185,10 +186,10 @@ LAMINA_COLD inline long writer_of(std::string_view name) {
   return process;
 }
 
-/// Removes the temporary files that killed writers left in a folder. A file is removed if no
-/// process has the writer's number and the file is more than an hour older than `now`, a time of
-/// the folder's own clock: the writer may run on another machine that shares the folder. It takes
-/// no locks, because some file systems hang in them.
+/// Removes the temporary files that killed writers left in a folder. A file is removed only if no
+/// process has the writer's number and the file is more than an hour older than `now`, a time by
+/// the folder's own clock. The age matters because the writer may run on another machine that
+/// shares the folder. No locks are used, because some file systems hang in them.
 LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t now) {
   const auto remove_left = [&](std::string_view name) {
     const long process = writer_of(name);
@@ -206,11 +207,11 @@ LAMINA_COLD inline void remove_left_files(const std::string& folder, ::time_t no
 
 }  // namespace detail
 
-/// Writes a file as a whole: into a new file next to the target of the path, links followed. When
-/// all bytes are on the disk, the new file is renamed to the target. So several writers do not mix
-/// their bytes, and a power cut leaves either the old bytes or the new ones. The new file has the
-/// mode and, where the system allows it, the owner of the old one. A device or a pipe receives the
-/// bytes directly and is not replaced.
+/// Writes a file as a whole, into a new file next to the target of the path; links are followed.
+/// When all bytes are on the disk, the new file is renamed to the target. So several writers do not
+/// mix their bytes, and after a power cut the file has either the old bytes or the new ones. The
+/// new file has the mode and, where the system allows it, the owner of the old one. A device or a
+/// pipe receives the bytes directly and is not replaced.
 class written_file {
  public:
   LAMINA_COLD explicit written_file(const std::string& path) : target_(path) {
@@ -221,8 +222,8 @@ class written_file {
   written_file& operator=(const written_file&) = delete;
   LAMINA_COLD ~written_file() { drop(); }
 
-  /// False, with errno, when nothing can be written here. A file without write permission is
-  /// refused too, although its folder would allow a replacement.
+  /// Opens the new file. Returns false, with errno set, if nothing can be written here. An existing
+  /// file without write permission is refused too, although its folder would allow a replacement.
   LAMINA_COLD bool open() {
     struct stat found {};
     errno = EINVAL;
@@ -252,14 +253,15 @@ class written_file {
     remove_left();
     return true;
   }
-  /// False, with errno, when not all could be written.
+  /// Returns false, with errno set, if not all bytes could be written.
   bool write(const void* from, std::size_t n) const { return file_.write(from, n); }
-  /// All bytes are written: renames the file to its target. False, with errno, when that fails.
+  /// Called when all bytes are written: renames the file to its target. Returns false, with errno
+  /// set, if that fails.
   LAMINA_COLD bool keep() {
     if (beside_.empty()) return file_.close();
     if (!file_.sync() || !file_.close()) return false;
-    // The rename must reach the disk too. A folder without read permission cannot be synchronised.
-    // The folder is opened first, because nothing may fail once the old file is gone.
+    // The rename must reach the disk too, so the folder is synchronised, unless it has no read
+    // permission. The folder is opened first, because nothing may fail once the old file is gone.
     const std::string path = folder_of(target_);
     const open_file folder(path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
     if (std::rename(beside_.c_str(), target_.c_str()) != 0) return false;
@@ -276,7 +278,7 @@ class written_file {
   }
 
  private:
-  /// "a/b" -> "a/", "b" -> "".
+  /// The folder of a path with its slash: "a/b" -> "a/", "b" -> "".
   static std::string folder_of(const std::string& path) {
     return path.substr(0, path.rfind('/') + 1);
   }
@@ -311,7 +313,7 @@ class written_file {
     }
     return folder + name + own;
   }
-  /// The first write of a process to a folder removes the files that killed writers left there.
+  /// Removes the files that killed writers left in the folder, when a process first writes there.
   LAMINA_COLD void remove_left() const {
     static std::size_t last = 0;
     const std::string folder = folder_of(target_);
@@ -321,14 +323,14 @@ class written_file {
         ::fstat(file_.number(), &own) == 0)
       detail::remove_left_files(folder, own.st_mtime);
   }
-  /// Copies mode and owner of the old file, as far as the system allows.
+  /// Copies the mode and the owner of the old file to the new one, as far as the system allows.
   LAMINA_COLD void take_over(const struct stat& old, ::mode_t mode) const {
     struct stat own {};
     if (::fstat(file_.number(), &own) != 0) return;
     const bool other = own.st_uid != old.st_uid || own.st_gid != old.st_gid;
     if (other && ::fchown(file_.number(), old.st_uid, old.st_gid) != 0 &&
         ::fchown(file_.number(), static_cast<::uid_t>(-1), old.st_gid) != 0)
-      mode &= 0777;  // without the rights of an owner that the new file does not have
+      mode &= 0777;  // without set-id bits, whose owner the new file does not have
     if ((own.st_mode & 07777) != mode || other)
       if (::fchmod(file_.number(), mode) != 0) return;
   }
@@ -337,8 +339,9 @@ class written_file {
   open_file file_;
 };
 
-/// Writes a temporary file and renames it: a reader sees the old bytes or the new ones. Throws
-/// lamina::error with the path when the file cannot be written; the old file is then unchanged.
+/// Writes a file through a temporary one, so that readers see either the old bytes or the new ones.
+/// Throws lamina::error with the path if the file cannot be written; the old file is then
+/// unchanged.
 LAMINA_COLD inline void write_file(const std::string& path, const std::string& bytes) {
   written_file written(path);
   if (!written.open() || !written.write(bytes.data(), bytes.size()) || !written.keep())

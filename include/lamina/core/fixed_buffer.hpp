@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/fixed_buffer.hpp - fills an array that the caller owns, during constant evaluation.
-// The array is a reference and not a pointer: g++ computes each access through a pointer from an
+// The array is a reference and not a pointer: for an access through a pointer, g++ computes an
 // address, which takes three times as long as an access to an element of a known array. The count
-// is a reference too, because a member is written along all the objects and bases that contain it.
+// is a reference too, because writing a member costs time for each object and base that contains
+// it.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The elements of an array of `Capacity`, the first `count` of which are in use. When the array is
-/// full, `full` is set and appended elements overwrite others: the result is invalid then.
+/// The elements of an array of length `Capacity`; the first `count` are in use. If the array is
+/// full, `full` is set and appended elements overwrite others: the result is then invalid.
 template <class T, int Capacity>
 struct fixed_buffer {
   T (&items)[Capacity];
   int& count;
   bool full = false;
 
-  /// `used` elements are there already; the buffer keeps `used` up to date.
+  /// The array already holds `used` elements; the buffer keeps `used` up to date.
   constexpr fixed_buffer(T (&array)[Capacity], int& used) : items(array), count(used) {}
 
-  /// Reserves `n` more elements and returns the index of the first. When they do not fit, sets
-  /// `full` and returns 0: a caller that appends any number of elements checks first whether the
-  /// array is full.
+  /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`
+  /// and returns 0, so a caller that then writes several elements must check `full` first.
   constexpr int take(int n) {
     if (n > Capacity - count) return full = true, 0;
     return (count += n) - n;

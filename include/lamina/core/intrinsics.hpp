@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of others.
+// lamina/core/intrinsics.hpp - xsimd and the intrinsics of this machine, without those of other
+// machines.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,16 +14,16 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
-// g++ parses all of <immintrin.h> for every machine, and most of it is AVX-512: a tenth of the time
-// that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine has. The
-// parts require the guard of <immintrin.h>, which is defined here first; xsimd includes
-// <immintrin.h> and is stopped by the guard too. Then the guard is removed. When a user includes
-// <immintrin.h> later, the missing parts follow, because each part has its own guard. This is known
-// for g++ 12; other compilers include everything.
+// g++ parses all of <immintrin.h> for every machine. Most of it is AVX-512, which takes a tenth of
+// the time that <lamina/lamina.hpp> costs. So this header includes only the parts that this machine
+// has. The parts require the guard of <immintrin.h>, which is defined here first; it also stops the
+// include of <immintrin.h> in xsimd. Then the guard is removed. If a user includes <immintrin.h>
+// later, the missing parts follow, because each part has its own guard. This is known for g++ 12;
+// other compilers include everything.
 #if defined(__AVX__) && defined(__GNUC__) && __GNUC__ == 12 && !defined(__clang__) && \
     !defined(_IMMINTRIN_H_INCLUDED)
 #define LAMINA_PARTS_OF_IMMINTRIN
-// The order is that of <immintrin.h>: a part needs those before it.
+// The order is that of <immintrin.h>, because a part needs the parts before it.
 // clang-format off
 #include <x86gprintrin.h>
 #include <nmmintrin.h>
@@ -65,7 +66,7 @@
 
 #if defined(__AVX512F__)
 namespace xsimd {
-/// x * 2^k of whole k, whatever its size; core/math.hpp finds it by its arguments.
+/// x * 2^k for an integer k of any size. core/math.hpp finds this function by its arguments.
 template <class A>
 requires std::is_base_of_v<avx512f, A>
 inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) {
@@ -83,8 +84,8 @@ inline batch<float, A> times_power_of_two(batch<float, A> x, batch<float, A> k) 
 #pragma GCC diagnostic pop
 #endif
 
-// Without optimisation g++ makes macros of the blends of bytes and words, with casts that batches
-// do not have, and xsimd 8 names those for integers of every size: its log did not compile.
+// Without optimisation g++ defines the blends of bytes and words as macros with casts that batches
+// do not have. xsimd 8 uses them for integers of every size, so its log did not compile.
 #if XSIMD_VERSION_MAJOR < 9 && defined(__AVX512BW__) && defined(__GNUC__) && \
     !defined(__clang__) && !defined(__OPTIMIZE__)
 namespace xsimd::kernel {

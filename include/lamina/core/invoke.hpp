@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/invoke.hpp - std::invoke without <functional>, with which the include of lamina.hpp
-// takes 1.1 times as long (docs/compile_time.md, "Headers of others").
+// lamina/core/invoke.hpp - std::invoke without <functional>, which would make the include of
+// lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ constexpr decltype(auto) object_of(T&& t) {
 }
 }  // namespace detail
 
-/// f(a...), where f may be a pointer to a member of its first argument or of that argument's
-/// target.
+/// Calls f(a...). f may also be a pointer to a member of its first argument, or of the object to
+/// which that argument points.
 template <class F, class... A>
 constexpr std::invoke_result_t<F, A...> invoke(F&& f, A&&... a) {
   using plain = std::remove_cvref_t<F>;

@@ -23,8 +23,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp(T x) {
   else
     return detail::polynomial_exp(x);
 }
-/// e^x for sums: 1 or more is added to it, or one of the other terms is 1. For a batch of floats it
-/// may be infinite from 88.37 on and 0 below -87.68, where that costs less.
+/// e^x for use in sums, where 1 or more is added to it, or another term is 1. Where it is faster,
+/// the result for a batch of floats may be infinite from 88.37 on and 0 below -87.68.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   if constexpr (is_plain<T> || is_batch_of_doubles<T>)
@@ -32,7 +32,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T exp_in_sum(T x) {
   else
     return detail::polynomial_exp_in_sum(x);
 }
-/// e^x - 1, exact to the last digits where x is small.
+/// e^x - 1, accurate to the last digits also for small x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   if constexpr (is_plain<T>)
@@ -42,7 +42,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T expm1(T x) {
   else
     return detail::polynomial_expm1(x);
 }
-/// log(1 + e^x), exact to the last digits where e^x is small.
+/// log(1 + e^x), accurate to the last digits also for small e^x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T log1p_exp(T x) {
   if constexpr (is_plain<T>) {
@@ -77,7 +77,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T tanh(T x) {
   else
     return detail::rational_tanh(x);
 }
-/// x - tanh(x), exact to the last digits where x is small.
+/// x - tanh(x), accurate to the last digits also for small x.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T tanh_rest(T x) {
   if constexpr (is_plain<T>) {
@@ -171,7 +171,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T ceil(T x) {
   else
     return detail::call_ceil(x);
 }
-/// Nearest integer, halves away from zero.
+/// Nearest integer; halves are rounded away from zero.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T round(T x) {
   if constexpr (is_plain<T>)
@@ -187,7 +187,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T abs(T x) {
   else
     return detail::call_abs(x);
 }
-/// The smaller one; y where either is NaN.
+/// The smaller of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
@@ -195,7 +195,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T min LAMINA_NO_MACRO(T x, T y) {
   else
     return detail::call_min(x, y);
 }
-/// The larger one; y where either is NaN.
+/// The larger of x and y; y if either is NaN.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   if constexpr (is_plain<T>)
@@ -203,7 +203,7 @@ LAMINA_INLINE LAMINA_NUMBER_FN T max LAMINA_NO_MACRO(T x, T y) {
   else
     return detail::call_max(x, y);
 }
-/// `a` where the condition holds, else `b`; both are computed.
+/// `a` where the condition holds, else `b`. Both values are computed.
 template <class C, class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   if constexpr (is_plain<T>)
@@ -211,13 +211,14 @@ LAMINA_INLINE LAMINA_NUMBER_FN T select(C condition, T a, T b) {
   else
     return detail::call_select(condition, a, b);
 }
-/// x, but 1 where x is 0: a divisor for numbers that are also 0 there, such as a mean of their
-/// squares.
+/// x, but 1 where x is 0. For divisions in which the dividend is also 0 there, such as by a root
+/// mean square.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T as_divisor(T x) {
   return select(x == T(0), T(1), x);
 }
-/// p * x, but 0 where the probability p is 0, whatever x is: log p has an infinite slope there.
+/// p * x, but 0 where the probability p is 0, whatever x is. Needed because the slope of log p is
+/// infinite at 0.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T share_of(T p, T x) {
   return select(p == T(0), T(0), T(p * x));
@@ -237,8 +238,8 @@ template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto is_nan(T x) {
   return differs(x, x);
 }
-/// Whether a condition holds; for a batch, in at least one lane. Branches use it for conditions on
-/// which all lanes agree.
+/// Whether a condition holds; for a batch, whether it holds in at least one lane. Branches use it
+/// for conditions on which all lanes agree.
 template <class C>
 LAMINA_INLINE LAMINA_NUMBER_FN bool any(C condition) {
   if constexpr (std::is_same_v<C, bool>)

@@ -9,17 +9,17 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// x as To. A real number is rounded towards 0 for an integer type; a number outside the range of
-/// To becomes the nearest number of To, and NaN becomes 0. For bool, everything but 0 is true. All
-/// other conversions are those of static_cast.
+/// Converts x to To. Real numbers are rounded towards 0 for integer types. A number outside the
+/// range of To becomes the nearest number of To, and NaN becomes 0. For bool, everything but 0 is
+/// true. All other conversions are those of static_cast.
 template <class To, class From>
 LAMINA_FN constexpr To number_cast(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     using limits = std::numeric_limits<To>;
-    // The smallest integer is 0 or minus a power of 2, and the largest one plus 1 is a power of 2:
-    // both are exact.
+    // As a real number, the smallest integer is 0 or minus a power of 2, and the largest integer
+    // plus 1 is a power of 2. So both are exact.
     constexpr From beyond = From(2) * static_cast<From>((limits::max)() / 2 + 1);
     if (x >= beyond) return (limits::max)();
     if (x < static_cast<From>((limits::min)())) return (limits::min)();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/owned_array.hpp - an array that belongs to one object.
-// It replaces std::unique_ptr<T[]>, which needs a tuple, its parts and a deleter for each T: twenty
+// lamina/core/owned_array.hpp - an array that belongs to one object. It replaces
+// std::unique_ptr<T[]>, which needs a tuple, its parts and a deleter for each T. These are twenty
 // functions that cost g++ some 25 ms; a trainer has seven such arrays.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Owns `count` elements, zero or default-constructed, or none. It is empty after a move.
+/// Owns an array of `count` elements, zero or default-constructed, or no array. It is empty after a
+/// move.
 template <class T>
 class owned_array {
  public:
@@ -26,7 +27,7 @@ class owned_array {
   }
   ~owned_array() { delete[] first_; }
 
-  /// Like a pointer: constness is that of T.
+  /// As with a pointer, the elements of a constant array are constant only if T is.
   T& operator[](std::size_t i) const { return first_[i]; }
   T* get() const { return first_; }
   explicit operator bool() const { return first_ != nullptr; }

@@ -35,16 +35,18 @@ LAMINA_FN constexpr random_words philox(std::uint64_t seed, std::uint64_t stream
   return c;
 }
 
-/// A word as a number in [0, 1): its upper 24 bits, so float represents it exactly.
+/// Converts a random word to a number in [0, 1). It uses the upper 24 bits, so that a float
+/// represents it exactly.
 LAMINA_FN constexpr float uniform_from(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-24f;
 }
 
-/// The number with this index in a stream, in [0, 1).
+/// The random number in [0, 1) with this index in a stream.
 LAMINA_FN constexpr float uniform_at(std::uint64_t seed, std::uint64_t stream,
                                      std::uint64_t index) {
   const random_words w = philox(seed, stream, index >> 2);
-  // A device can keep arrays in registers only if no run-time index selects from them.
+  // Selects without an index, because a device keeps arrays in registers only if no run-time index
+  // selects from them.
   const bool odd = (index & 1) != 0;
   const std::uint32_t low = odd ? w.word[1] : w.word[0], high = odd ? w.word[3] : w.word[2];
   return uniform_from((index & 2) != 0 ? high : low);

@@ -8,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The kind of processor.
+/// The kind of processor on which a program runs.
 enum class place_kind : std::uint8_t { cpu, cuda };
 
 /// The CPU, or a device by its number: `{.place = lamina::cuda::place{0}}`.
@@ -24,7 +24,7 @@ concept typed_place = requires {
   typename Place::arithmetic;
 };
 
-/// The kinds of devices that this translation unit can train on. They are a part of the names of
+/// The kinds of devices on which this translation unit can train. They are part of the names of
 /// functions that depend on it.
 struct host_places {};
 struct all_places {};

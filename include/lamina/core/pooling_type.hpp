@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI {
 enum class pooling_type : std::uint8_t {
   average,
   sum,
-  sqrt,  // the sum over the square root of the number of values
+  sqrt,  // the sum divided by the square root of the number of values
   max,
   last,
   first

@@ -3,18 +3,22 @@
 //
 // All engines share this convention: the random number of an element depends only on a seed, a
 // stream and the element's index.
-//   initial values   seed: the operator's, or the run's where that is 0; stream: the number of the
-//                    parameter; index: the position in the parameter, row by row
-//   dropout masks    seed: the operator's when fix_seed, else the run's seed + step; stream: the
-//                    number of the operator among the dropout operators + 2^32 + 2^40 * iteration,
-//                    the number of earlier runs of the operator in the same run: 0 outside loops,
-//                    so each iteration of a loop has its own mask; index: global row * row width
-//                    + column, so a mini-batch split over machines has the same mask. Rows of a
-//                    time step or of a branch count from its first row
-//   random numbers   of uniform_random and similar operators inside a program, one per element,
-//                    as dropout masks: seed: the operator's where that is not 0, else the run's
-//                    seed + step; stream: the number of the operator among those of its type +
-//                    2^33 * the type + 2^40 * iteration
+// Initial values of parameters:
+//   seed     the operator's seed, or the run's seed if the operator's is 0
+//   stream   the number of the parameter
+//   index    the position in the parameter, row by row
+// Dropout masks:
+//   seed     the operator's seed with fix_seed, else the run's seed + step
+//   stream   the number of the operator among the dropout operators + 2^32 + 2^40 * iteration.
+//            `iteration` is the number of earlier executions of the operator in the same run: 0
+//            outside loops, so that each iteration of a loop has its own mask
+//   index    global row * row width + column, so that a mini-batch split over machines has the same
+//            mask. Rows of a time step or of a branch count from its first row
+// Random numbers of uniform_random and similar operators inside a program, one per element:
+//   seed     the operator's seed if that is not 0, else the run's seed + step
+//   stream   the number of the operator among the operators of its type + 2^33 * the type +
+//            2^40 * iteration, as for dropout masks
+//   index    as for dropout masks
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,14 +30,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// U(low, high) for one element.
+/// A random number of U(low, high) for one element.
 LAMINA_FN constexpr float random_uniform_at(std::uint64_t seed, std::uint64_t stream,
                                             std::uint64_t index, float low, float high) {
   return low + (high - low) * uniform_at(seed, stream, index);
 }
 
-/// Two independent numbers of N(0, 1) from two random words.
-/// Source: Box and Muller, "A note on the generation of random normal deviates" (1958).
+/// Two independent numbers distributed as N(0, 1), from two random words. Source: Box and Muller,
+/// "A note on the generation of random normal deviates" (1958).
 struct normal_pair {
   double first, second;
 };
@@ -41,7 +45,8 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
   const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(uniform_from(a))));
   const double turn = 2 * static_cast<double>(uniform_from(b));
 #if defined(__CUDA_ARCH__)
-  // cos and sin of an arbitrary angle would keep a table on the stack; these two do not.
+  // cos and sin of an arbitrary angle would keep a table on the device's stack; cospi and sinpi do
+  // not.
   return {radius * cospi(turn), radius * sinpi(turn)};
 #else
   const double angle = 3.141592653589793 * turn;
@@ -49,15 +54,15 @@ LAMINA_FN inline normal_pair box_muller(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// N(0, 1) for one element: words 0 and 1 of philox(seed, stream, index).
+/// A random number of N(0, 1) for one element, from words 0 and 1 of philox(seed, stream, index).
 LAMINA_FN inline float random_normal_at(std::uint64_t seed, std::uint64_t stream,
                                         std::uint64_t index) {
   const random_words w = philox(seed, stream, index);
   return static_cast<float>(box_muller(w.word[0], w.word[1]).first);
 }
 
-/// N(0, 1) truncated to two deviations, for one element: the first number within them among the
-/// four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
+/// A random number of N(0, 1) truncated to two deviations, for one element. It is the first number
+/// within the limits among the four of philox(seed, stream + k * 2^40, index), for k = 0, 1, ...
 LAMINA_FN inline float random_truncated_normal_at(std::uint64_t seed, std::uint64_t stream,
                                                   std::uint64_t index) {
   for (std::uint64_t k = 0;; ++k) {

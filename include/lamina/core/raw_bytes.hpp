@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/raw_bytes.hpp - bytes that are about to be filled: memory that is not cleared first.
+// lamina/core/raw_bytes.hpp - memory for bytes that are about to be written; it is not cleared
+// first.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers ask for
-/// large pages, because a page fault per 4 KB costs more than reading a file does.
+/// Bytes aligned to 64. Unlike in std::string, new bytes are uninitialised. Large buffers request
+/// large pages, because a page fault per 4 KB costs more than reading a file.
 class raw_bytes {
  public:
   raw_bytes() = default;

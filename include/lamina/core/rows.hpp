@@ -10,16 +10,17 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How the rows of a domain follow from those of its parent.
+/// How the rows of a domain are related to the rows of its parent.
 enum class domain_kind : std::uint8_t {
   once,      // no rows
   batch,     // the samples
   sequence,  // one sequence per row of the parent, one row per element
-  subset,    // the rows of the parent that a condition chose
-  step       // at one time step: the rows of the parent whose sequences are long enough
+  subset,    // the rows of the parent for which a condition holds
+  step       // at one time step: the rows of the parent whose sequence is long enough
 };
 
-/// No leading run-time dimension: parameters, scalars, anything with a shape that is fully known.
+/// The domain of variables without a run-time number of rows: parameters, scalars, anything with a
+/// fully known shape.
 struct once {
   static constexpr domain_kind kind = domain_kind::once;
   static constexpr int domain = 0;
@@ -34,10 +35,10 @@ struct batch {
 };
 
 /// One row per element of the sequences that were fed, or made, under `Name`. Each row of `Parent`
-/// has one sequence: `tokens<"words">` are the words of sentences, one sentence per sample;
+/// has one sequence: `tokens<"words">` are the words of sentences, one sentence per sample.
 /// `tokens<"words", tokens<"sentences">>` are the words of the sentences of documents, one document
-/// per sample. Its number among the domains of a program is rows_of<R>(builder). It has members
-/// instead of a deduced template argument, because nvcc cannot deduce one of class type.
+/// per sample. rows_of<R>(builder) is its number among the domains of a program. `Name` is given
+/// explicitly instead of deduced, because nvcc cannot deduce a template argument of class type.
 template <fixed_string Name, class Parent = batch>
 struct tokens {
   using parent = Parent;
@@ -46,8 +47,8 @@ struct tokens {
   static constexpr int lod_level = Parent::lod_level + 1;
 };
 
-/// The rows of R that the condition of an if_else chose for one of its branches. `Key` is the
-/// branch, so the rows of two branches never mix.
+/// The rows of R that the condition of an if_else chose for one of its branches. `Key` identifies
+/// the branch, so the rows of two branches never mix.
 template <class R, class Key>
 struct chosen {
   using parent = R;
@@ -65,7 +66,7 @@ struct at_step {
   static constexpr int lod_level = 0;
 };
 
-/// The address of this variable stands for a type R during recording.
+/// A variable whose address identifies the type R during recording.
 template <class R>
 inline constexpr char domain_mark = 0;
 
@@ -76,7 +77,7 @@ concept row_domain = requires {
   {R::lod_level + 0};
 };
 
-/// Whether a variable of this domain has a leading run-time number of rows.
+/// Whether variables of this domain have a leading dimension whose size is known at run time.
 template <class R>
 inline constexpr bool has_rows = R::kind != domain_kind::once;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/core/same_address.hpp - comparisons of addresses in constant expressions.
 //
-// With -fsanitize=undefined or -fno-delete-null-pointer-checks, g++ takes the address of a static
-// member of a template for one that may be null. Whether it equals the address of another one, or
-// is null, is then not a constant expression; that it equals itself is one.
+// With -fsanitize=undefined or -fno-delete-null-pointer-checks, g++ assumes that the address of a
+// static member of a template may be null. Then it is not a constant expression whether this
+// address is null or equals the address of another member. Only the comparison with itself is
+// constant.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@ struct address_of {
   static constexpr int value = 0;
 };
 
-/// Whether the compiler compares addresses of static members in constant expressions.
+/// Whether the compiler can compare addresses of static members in constant expressions.
 template <class A, class B>
 concept compares_addresses = requires {
   typename std::bool_constant<&address_of<A>::value == &address_of<B>::value>;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/sort_stably.hpp - sorts positions and keeps the order of equal ones.
-// It replaces std::stable_sort, which in libstdc++ 12 allocates memory with a function that newer
-// clangs warn of.
+// lamina/core/sort_stably.hpp - a stable sort of positions. It replaces std::stable_sort, which in
+// libstdc++ 12 allocates memory with a function about which newer clangs warn.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Sorts increasing positions by `before(a, b)`, a strict weak order; of two equal positions the
-/// smaller one stays first.
+/// Sorts positions, which must be increasing before, by `before(a, b)`, a strict weak order. Of two
+/// equal positions the smaller one comes first.
 template <class Position, class Before>
 void sort_stably(std::vector<Position>& positions, const Before& before) {
   std::sort(positions.begin(), positions.end(),

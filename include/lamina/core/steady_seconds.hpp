@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/steady_seconds.hpp - a clock that never goes back, without <chrono>, with which the
-// include of lamina.hpp takes 1.1 times as long (docs/compile_time.md, "Headers of others").
+// lamina/core/steady_seconds.hpp - a clock that never goes back. It avoids <chrono>, which would
+// make the include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of
+// others").
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members are compiled
-/// once and out of line. The operators of std::string, inlined into every message, would take most
-/// of the compiler's time in functions that seldom run.
+/// Builds text: `throw error(text() << "expected " << 3 << " rows, found " << rows)`. Its members
+/// are compiled once and not inlined. The operators of std::string would be inlined into every
+/// message and take most of the compile time of functions that seldom run.
 class text {
  public:
   LAMINA_COLD text() {}
@@ -37,9 +37,9 @@ class text {
     else
       return unsigned_number(number);
   }
-  /// A number as printf writes it, with a point in every locale, and NaN without a sign.
+  /// Appends a number as printf writes it, with a point in every locale, and NaN without a sign.
   LAMINA_COLD text& print(const char* format, double number) {
-    char digits[352], half[16];  // the longest double without a fraction has 309
+    char digits[352], half[16];  // the longest double without a fraction has 309 digits
     if (number != number) number = std::numeric_limits<double>::quiet_NaN();
     std::snprintf(digits, sizeof digits, format, number);
     std::snprintf(half, sizeof half, "%.1f", 0.5);
@@ -50,7 +50,7 @@ class text {
     const auto is_digit = [&](std::size_t i) {
       return i < all.size() && all[i] >= '0' && all[i] <= '9';
     };
-    // The format may contain commas itself.
+    // The format itself may contain commas, so the decimal mark is the one between digits.
     std::size_t at = all.rfind(point);
     while (at != all.npos && at != 0 && !(is_digit(at - 1) && is_digit(at + point.size())))
       at = all.rfind(point, at - 1);

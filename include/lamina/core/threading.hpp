@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/threading.hpp - threads, locks and conditions of POSIX: with <thread>, <mutex> and
-// <condition_variable> the include of lamina.hpp takes 1.2 times as long (docs/compile_time.md,
-// "Headers of others").
+// lamina/core/threading.hpp - threads, locks and conditions of POSIX. With <thread>, <mutex> and
+// <condition_variable> the include of lamina.hpp would take 1.2 times as long
+// (docs/compile_time.md, "Headers of others").
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +18,8 @@
 
 namespace lamina::inline LAMINA_ABI::threading {
 
-/// Step i of a waiting loop: mostly a hint to the processor. Every 64th step yields the processor,
-/// because the thread that the caller waits for may need it.
+/// Step i of a loop that waits: usually a hint to the processor. Every 64th step yields the
+/// processor, because the thread that the caller waits for may need it.
 inline void wait_step(int i) {
   if (i % 64 == 63) {
     sched_yield();
@@ -32,7 +32,7 @@ inline void wait_step(int i) {
 #endif
 }
 
-/// A lock for one thread at a time; see guard.
+/// A lock that one thread at a time can hold; see guard.
 class mutex {
  public:
   mutex() = default;
@@ -46,7 +46,7 @@ class mutex {
   pthread_mutex_t handle_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-/// Holds a mutex from here to the end of the scope, or to unlock().
+/// Locks a mutex until the end of the scope, or until unlock().
 class guard {
  public:
   explicit guard(mutex& m) : mutex_(m) { lock(); }
@@ -96,13 +96,13 @@ class condition {
   pthread_cond_t handle_ = PTHREAD_COND_INITIALIZER;
 };
 
-/// A thread that calls a function once; an exception that leaves the function ends the program.
-/// The owner calls join() before it is destroyed.
+/// A thread that calls a function once. An exception that leaves the function ends the program. The
+/// owner must call join() before destroying it.
 class thread {
  public:
-  /// An object without a thread.
+  /// An object that has no thread.
   thread() = default;
-  /// Throws lamina::error when the system starts no more threads.
+  /// Starts a thread. Throws lamina::error if the system starts no more threads.
   template <class F>
   explicit thread(F f) {
     F* const task = new F{std::move(f)};
@@ -146,7 +146,7 @@ class thread {
   }
 
   pthread_t handle_{};
-  ::pid_t process_ = 0;  // the process that it runs in
+  ::pid_t process_ = 0;  // the process that started it
   bool runs_ = false;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/type_of.hpp - a value that stands for a type, and the way back.
+// lamina/core/type_of.hpp - finds a type by the address of a value that stands for it.
 //
 // A recorded program is a value: an array of operators, each of which refers to its definition by a
-// pointer. Kernels are templates on the definition's type. The pointer for a type is
-// `&registered<Op>::value`; C++20 offers only a friend function for the way back: `registered<Op>`
-// defines, for its own pointer, the function that `found_by<pointer>` declares. The set of
-// operators stays open: a user's own operator needs no entry in any list.
+// pointer. Kernels are templates on the definition's type, so the type must be found from the
+// pointer. The pointer for a type is `&registered<Op>::value`. For the way back, C++20 offers only
+// a friend function: `registered<Op>` defines, for its own pointer, the function that
+// `found_by<pointer>` declares. The set of operators stays open: a user's own operator needs no
+// entry in any list.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +24,7 @@ struct type_tag {
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
 
-/// Declares the function from a pointer to the type of a registered value.
+/// Declares the function that returns the type for a pointer to a registered value.
 template <auto* Pointer>
 struct found_by {
   friend constexpr auto type_found_by(found_by<Pointer>);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/worker_pool.hpp - threads that wait for work and do it in step.
+// lamina/core/worker_pool.hpp - threads that wait for rounds of work.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,12 +20,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs `task(0)` ... `task(n - 1)` side by side, task 0 on the calling thread. With one task no
-/// thread is ever started. Only one caller at a time. A forked child has none of the threads: its
-/// first round starts new ones.
+/// Runs `task(0)` ... `task(n - 1)` in parallel, task 0 on the calling thread. With one task no
+/// thread is started. Only one caller at a time may use a pool. A forked child has none of the
+/// threads; its first round starts new ones.
 class worker_pool {
  public:
-  /// Throws lamina::error for fewer than 1 task, and when the system starts no more threads.
+  /// Throws lamina::error for fewer than 1 task, and if the system starts no more threads.
   LAMINA_COLD explicit worker_pool(int tasks)
       : threads_(tasks > 1 ? static_cast<std::size_t>(tasks - 1) : 0),
         workers_(tasks > 1 ? tasks - 1 : 0),
@@ -48,7 +48,7 @@ class worker_pool {
       task(0);
       return;
     }
-    // A plain pointer and not std::function, so that a round allocates nothing.
+    // A plain pointer instead of std::function, so that a round allocates nothing.
     run_round(&task, [](void* t, int i) { (*static_cast<std::remove_reference_t<Task>*>(t))(i); });
   }
 
@@ -66,8 +66,8 @@ class worker_pool {
     }
     process_ = ::getpid();
   }
-  /// Starts new threads in a forked child: a thread of the parent may have held the mutex, and the
-  /// parent's round never ends here.
+  /// Starts new threads in a forked child. The mutex is made anew, because a thread of the parent
+  /// may have held it, and the parent's round never ends in the child.
   LAMINA_COLD void start_again() {
     new (&mutex_) threading::mutex;
     new (&begin_) threading::condition;
@@ -126,8 +126,8 @@ class worker_pool {
       if (running_ == 0) end_.notify_one();
     }
   }
-  /// Sleeping and waking takes longer than the pause between rounds of short steps. So a thread
-  /// first spins for some microseconds, if there is a processor per thread.
+  /// Spins for some microseconds before a thread sleeps, if there is a processor per thread.
+  /// Sleeping and waking would take longer than the pause between rounds of short steps.
   template <class Met>
   void wait_awhile(Met met) const {
     for (int i = 0; i < patience_ && !met(); ++i) threading::wait_step(i);
@@ -138,10 +138,10 @@ class worker_pool {
   owned_array<threading::thread> threads_;
   int started_ = 0;
   const int workers_, patience_;
-  ::pid_t process_ = 0;  // the process that the threads run in; 0: not all are started
+  ::pid_t process_ = 0;  // the process of the threads; 0: not all are started
   void* task_ = nullptr;
   void (*call_)(void*, int) = nullptr;
-  std::uint64_t round_ = 0;  // read without the mutex too, like running_
+  std::uint64_t round_ = 0;  // also read without the mutex, like running_
   int running_ = 0;
   bool ending_ = false;
   std::exception_ptr failure_ = nullptr;

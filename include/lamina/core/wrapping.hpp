@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/wrapping.hpp - sums, differences and products that are defined for every integer.
+// lamina/core/wrapping.hpp - sums, differences and products that are defined for all integers: they
+// wrap around instead of overflowing.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +10,7 @@
 namespace lamina::inline LAMINA_ABI::math {
 
 namespace detail {
-// The type in which T is added and multiplied: an unsigned one for integers.
+// The type in which values of T are added and multiplied: an unsigned type for integers.
 template <class T, bool Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>>
 struct wrapping_of {
   using type = std::conditional_t<std::is_same_v<T, bool>, int, T>;
@@ -22,19 +23,19 @@ template <class T>
 using wrapping = typename wrapping_of<T>::type;
 }  // namespace detail
 
-/// x + y; an integer that T cannot hold wraps around, as in PyTorch.
+/// x + y. If T is an integer type that cannot hold the result, it wraps around, as in PyTorch.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_sum(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) + static_cast<number>(y));
 }
-/// x - y; an integer that T cannot hold wraps around.
+/// x - y. If T is an integer type that cannot hold the result, it wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_difference(T x, T y) {
   using number = detail::wrapping<T>;
   return static_cast<T>(static_cast<number>(x) - static_cast<number>(y));
 }
-/// x * y; an integer that T cannot hold wraps around.
+/// x * y. If T is an integer type that cannot hold the result, it wraps around.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T wrapping_product(T x, T y) {
   using number = detail::wrapping<T>;

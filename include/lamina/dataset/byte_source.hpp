@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/byte_source.hpp - the bytes of a file, plain or gzip, one after another.
+// lamina/dataset/byte_source.hpp - reads the bytes of a file, plain or gzip, in order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +17,9 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. A stream that ends
-/// early, fails its checksum, or is followed by bytes that are not a gzip member is a format_error
-/// with the offset in the file; offset() counts the bytes handed out.
+/// Reads a file and, if it begins with the magic bytes of gzip, decompresses it. Throws
+/// format_error with the offset in the file for a stream that ends early, fails its checksum, or is
+/// followed by bytes that are not a gzip member. offset() counts the bytes returned to the caller.
 class byte_source {
  public:
   explicit byte_source(const std::string& path) : path_(path), file_(path) {
@@ -63,7 +63,7 @@ class byte_source {
   }
 
  private:
-  // Bytes of the file not yet used lie in input_[used_, filled_).
+  // Bytes of the file that are not used yet are in input_[used_, filled_).
   bool refill() {
     consumed_ += filled_;
     used_ = 0;
@@ -105,7 +105,8 @@ class byte_source {
     return wanted - stream_.avail_out;
   }
 
-  // After one gzip member: another one (true) or the end of the file (false), nothing else.
+  // Reads on after a gzip member. Returns true if another member follows, false at the end of the
+  // file; anything else is an error.
   bool next_member() {
     if (used_ == filled_ && !refill()) return false;
     if (input_[used_] != 0x1f)
@@ -127,7 +128,7 @@ class byte_source {
   bool compressed_ = false;
 };
 
-/// All bytes of a file, and of one that is compressed with gzip what is compressed in it.
+/// All bytes of a file. A file compressed with gzip is decompressed.
 inline std::string read_bytes(const std::string& path) {
   byte_source from(path);
   std::string bytes;

@@ -26,15 +26,15 @@ struct sample {
   std::int64_t label;
 };
 
-/// Records as they are in the files; all tables made from a source share them.
+/// Records as stored in the files. All tables made from a source share them.
 class source {
  public:
-  /// Each record begins with `labels` bytes, of which the last one is the label; the pixels follow.
+  /// A record consists of `labels` bytes, the last of which is the label, and the pixels.
   source(std::vector<std::uint8_t> records, std::size_t labels)
       : records_(std::make_shared<const std::vector<std::uint8_t>>(std::move(records))),
         labels_(labels) {}
 
-  /// Fluid's scale: pixel / 255.
+  /// The sample of a record, with Fluid's scale: pixel / 255.
   sample at(std::size_t row) const {
     sample s;
     const std::uint8_t* from = records_->data() + row * (labels_ + s.image.size()) + labels_;
@@ -50,7 +50,8 @@ class source {
 
 namespace detail {
 
-/// Appends the records of a file, labels checked: byte i of one is below limits[i].
+/// Appends the records of a file. Checks the label bytes of each record: byte i must be below
+/// limits[i].
 inline void read_records(const std::string& path, std::initializer_list<int> limits,
                          std::vector<std::uint8_t>& records) {
   const std::size_t size = limits.size() + 3072;
@@ -95,10 +96,10 @@ inline table<source> read(const std::string& directory, std::initializer_list<co
 
 }  // namespace detail
 
-/// The 50,000 training images of CIFAR-10, labels 0 to 9: data_batch_1.bin to data_batch_5.bin in
-/// `directory`, records of a label and 3,072 pixels. Errors: lamina::error for a file that is not
-/// there; format_error for one that ends within a record, is empty, or has a label above 9.
-/// Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
+/// The 50,000 training images of CIFAR-10, labels 0 to 9. Reads data_batch_1.bin to
+/// data_batch_5.bin in `directory`, whose records consist of a label and 3,072 pixels. Errors:
+/// lamina::error for a file that does not exist; format_error for a file that ends within a record,
+/// is empty, or has a label above 9. Source: Krizhevsky 2009. Fluid: dataset.cifar.train10.
 inline table<source> train10(const std::string& directory) {
   return detail::read(directory,
                       {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",

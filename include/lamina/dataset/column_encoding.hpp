@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/column_encoding.hpp - columns of numbers and words as what a model is fed,
-// learnt from training rows and saved with the model.
+// lamina/dataset/column_encoding.hpp - converts columns of numbers and words to the inputs of a
+// model. The conversion is learnt from training rows and saved with the model.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -35,13 +35,14 @@ struct number_column {
 };
 /// Options of a column of words.
 struct category_column {
-  /// The id of words that fit() did not see, which no other word gets; without it they are errors.
+  /// The common id of all words that fit() did not see. Without this option, such words are errors.
   std::optional<std::int64_t> unseen{};
 };
 
-/// How columns become numbers: a number x becomes (x - mean) / deviation, a word its id. fit()
-/// learns means, population deviations and words from the rows to train with, never from others;
-/// save() and load() keep them, bit for bit, so that a server computes what training computed.
+/// Converts columns to numbers: a number x becomes (x - mean) / deviation, and a word becomes its
+/// id. fit() learns means, population deviations and words from the training rows, never from other
+/// rows. save() and load() keep them bit for bit, so that a server computes the same values as the
+/// training.
 ///   dataset::column_encoding encoding;
 ///   encoding.add_number("age").add_category("city", {.unseen = 0});
 ///   encoding.fit(rows.slice(0, 800));
@@ -62,11 +63,11 @@ class column_encoding {
     return add({.name = std::move(name), .is_category = true, .unseen = options.unseen});
   }
 
-  /// Learns all columns from rows to train with, a range of csv_row: a table, a slice, a pass of a
+  /// Learns all columns from training rows, a range of csv_row: a table, a slice, a pass of a
   /// reader. A column of equal numbers has deviation 1. Words get the ids 0, 1, ... in the order of
-  /// their bytes, without the id of unseen words. Errors: no row, a column that is not there, a
+  /// their bytes, skipping the id of unseen words. Errors: no row, a column that does not exist, a
   /// field that is not a finite number, a column without any number, numbers whose variance no
-  /// double can hold. After an error the encoding is what it was.
+  /// double can hold. After an error the encoding is unchanged.
   template <class Rows>
   void fit(Rows&& rows) {
     column_encoding fresh = *this;
@@ -76,7 +77,7 @@ class column_encoding {
     *this = std::move(fresh);
   }
 
-  /// (value - mean) / deviation of a column of numbers.
+  /// The encoded value of a number: (value - mean) / deviation.
   float number(std::string_view column, double value) const {
     return scaled(of(column, false), value);
   }
@@ -86,14 +87,14 @@ class column_encoding {
     if (!id) fail(column, text() << unseen_text << word.substr(0, 40) << "\"");
     return *id;
   }
-  /// The number of ids of a column of words, that of unseen words included: the rows of an
-  /// embedding.
+  /// The number of ids of a column of words, including that of unseen words. It is the number of
+  /// rows of an embedding.
   std::int64_t size(std::string_view column) const {
     const one& c = of(column, true);
     const auto words = static_cast<std::int64_t>(c.words.size());
     return !c.unseen ? words : *c.unseen < words ? words + 1 : *c.unseen + 1;
   }
-  /// The word of an id. Error: an id that no word has.
+  /// The word of an id. Error: an id without a word.
   const std::string& word(std::string_view column, std::int64_t id) const {
     const one& c = of(column, true);
     const std::int64_t at = c.unseen && id > *c.unseen ? id - 1 : id;
@@ -104,8 +105,8 @@ class column_encoding {
   double mean(std::string_view column) const { return of(column, false).mean; }
   double deviation(std::string_view column) const { return of(column, false).deviation; }
 
-  /// The N columns of numbers of a row, in the order in which they were added. Errors: another
-  /// number of columns, a field that is not a number.
+  /// The encoded values of a row's N columns of numbers, in the order in which the columns were
+  /// added. Errors: another number of columns, a field that is not a number.
   template <std::size_t N>
   std::array<float, N> numbers(const csv_row& row) const {
     std::array<float, N> values{};
@@ -115,7 +116,7 @@ class column_encoding {
     });
     return values;
   }
-  /// The ids of the N columns of words of a row, in the order in which they were added. Errors:
+  /// The ids of a row's N columns of words, in the order in which the columns were added. Errors:
   /// another number of columns, an unseen word.
   template <std::size_t N>
   std::array<std::int64_t, N> ids(const csv_row& row) const {
@@ -155,7 +156,7 @@ class column_encoding {
     to.write(all);
     to.finish();
   }
-  /// Reads what save() wrote. Error: format_error for a damaged or foreign file.
+  /// Reads a file that save() wrote. Error: format_error for a damaged or foreign file.
   LAMINA_COLD static column_encoding load(const file_path& path) {
     const std::string bytes = read_bytes(path.string());
     detail::csv_parser rows(path.string(), bytes, {.header = csv_header::present}, true);
@@ -268,7 +269,7 @@ class column_encoding {
     }
     fitted_ = false;
   }
-  // Welford's means and sums of squares, which lose no digits to a large mean.
+  // Welford's algorithm for means and sums of squares, which loses no digits if the mean is large.
   LAMINA_COLD void see(const csv_row& row) {
     for (one& c : columns_) {
       if (c.is_category) {
@@ -301,7 +302,7 @@ class column_encoding {
     for (const char c : field) all += c == '"' ? std::string("\"\"") : std::string(1, c);
     return all + "\"";
   }
-  // The shortest digits that are read back as the same number.
+  // The shortest decimal digits that are read back as the same number.
   static std::string written(double value) {
     char digits[64];
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);

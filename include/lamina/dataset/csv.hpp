@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// Numbers, row-major: rows() x columns().
+/// A table of numbers, row-major, with rows() rows and columns() columns.
 struct csv_table {
-  std::vector<std::string> names;  ///< of the columns; empty without a header
+  std::vector<std::string> names;  ///< names of the columns; empty without a header
   std::size_t width = 0;
   std::vector<double> values;
 
@@ -29,10 +29,10 @@ struct csv_table {
 
 /// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
 /// every line with as many fields as the first. A file compressed with gzip is unpacked. A number
-/// nearer to 0 than any double is 0. Errors, as format_error with file, byte offset and line: a
-/// line of another length (an empty line between rows too), a field that is not a finite number,
-/// an open quote, text after a quote, a first line of names and numbers (see csv_header), a file
-/// without a row.
+/// nearer to 0 than any double is read as 0. Errors, as format_error with file, byte offset and
+/// line: a line of another length (an empty line between rows too), a field that is not a finite
+/// number, an open quote, text after a quote, a first line of names and numbers (see csv_header), a
+/// file without a row.
 inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   const std::string text = read_bytes(path);
   detail::csv_parser parser(path, text, options);

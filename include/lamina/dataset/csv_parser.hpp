@@ -30,7 +30,7 @@ enum class csv_header {
 struct csv_options {
   csv_header header = csv_header::automatic;
   char separator = ',';
-  char decimal = '.';  ///< the decimal mark; with ',' a number that has a '.' is an error
+  char decimal = '.';  ///< the decimal mark; with ',' a number that contains a '.' is an error
 };
 
 namespace detail {
@@ -40,8 +40,8 @@ inline std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
-// Whether a number that no double can hold is too small rather than too large: its first nonzero
-// digit then comes after the decimal point, with the exponent applied.
+// Whether a number that no double can hold is too small, not too large: its first nonzero digit
+// then comes after the decimal point, with the exponent applied.
 inline bool is_small(std::string_view text) {
   const std::size_t e = text.find_first_of("eE");
   const std::string_view digits = text.substr(0, e);
@@ -65,7 +65,7 @@ inline bool is_small(std::string_view text) {
 // Whether the whole field is a number, finite or not. A number too small for a double is 0.
 inline std::errc to_number(std::string_view text, char decimal, double& value) {
   text = trimmed(text);
-  std::string pointed;  // from_chars reads points
+  std::string pointed;  // from_chars needs a decimal point
   if (decimal != '.') {
     if (text.find('.') != text.npos) return std::errc::invalid_argument;
     pointed = text;
@@ -82,7 +82,7 @@ inline std::errc to_number(std::string_view text, char decimal, double& value) {
   return end == text.data() + text.size() ? std::errc{} : std::errc::invalid_argument;
 }
 
-/// What a field should have been that is not a number.
+/// The description of the number that was expected instead of this field.
 inline std::string number_fault(std::errc status) {
   return status == std::errc::result_out_of_range ? "number that a double can hold"
                                                   : "finite number";
@@ -90,7 +90,7 @@ inline std::string number_fault(std::errc status) {
 
 class csv_parser {
  public:
-  /// `lines_in_quotes`: a field in quotes may have ends of lines.
+  /// With `lines_in_quotes`, a field in quotes may contain line breaks.
   csv_parser(std::string path, std::string_view text, csv_options options,
              bool lines_in_quotes = false)
       : path_(std::move(path)), text_(text), options_(options), lines_in_quotes_(lines_in_quotes) {
@@ -107,7 +107,7 @@ class csv_parser {
     if (end != text_.npos) text_ = text_.substr(0, end + 1);
   }
 
-  /// Reads the next row, which is not the header; false at the end of the file.
+  /// Reads the next row, skipping the header. Returns false at the end of the file.
   bool next() {
     for (; at_ < text_.size(); first_ = false) {
       row_offset_ = at_;
@@ -177,7 +177,7 @@ class csv_parser {
 
   bool is_end(char c) const { return c == options_.separator || c == '\n' || c == '\r'; }
 
-  // RFC 4180: a quote within quotes is doubled.
+  // Reads a field in quotes. By RFC 4180, a quote within it is doubled.
   void read_quoted(std::string& text) {
     const std::size_t start = at_++;
     for (;; ++at_) {

@@ -25,17 +25,17 @@ namespace lamina::inline LAMINA_ABI::dataset {
 
 namespace detail {
 
-/// A file of rows as text, shared by all its rows.
+/// The rows of a file as text. All csv_row objects of the file share it.
 struct csv_text {
   std::string path;
   char decimal = '.';
   std::size_t width = 0;
-  std::vector<std::string> names;      ///< of the columns; empty without a header
+  std::vector<std::string> names;      ///< names of the columns; empty without a header
   std::vector<std::string> fields;     ///< row-major
-  std::vector<std::uint64_t> offsets;  ///< in the file, per row
-  std::vector<std::size_t> lines;      ///< in the file, per row
+  std::vector<std::uint64_t> offsets;  ///< offset of each row in the file
+  std::vector<std::size_t> lines;      ///< line number of each row in the file
 
-  /// The column of this name.
+  /// The index of the column with this name.
   LAMINA_COLD std::size_t column(std::string_view name) const {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (names[i] == name) return i;
@@ -58,7 +58,7 @@ class csv_row {
 
   /// The number of columns.
   std::size_t size() const { return text_->width; }
-  /// The field in this column, as it stands in the file without its quotes. Error: no such column.
+  /// The field in this column, as in the file without its quotes. Error: no such column.
   std::string_view operator[](std::size_t column) const {
     if (column >= size())
       throw error(lamina::text("lamina: dataset::csv_row: expected a column below ")
@@ -72,7 +72,7 @@ class csv_row {
   }
 
   /// The field in the column of this name as a finite number. Error, with file, offset, line and
-  /// column: another field.
+  /// column: a field that is not a finite number.
   double number(std::string_view name) const {
     const std::string_view field = (*this)[name];
     double value = 0;
@@ -102,11 +102,11 @@ class csv_rows_source {
   std::shared_ptr<const detail::csv_text> text_;
 };
 
-/// Reads a file whose columns are numbers or words: a table of csv_row, row["city"] and
-/// row.number("age"). As read_csv, except that a field may be any text, and a field in quotes may
-/// have ends of lines. A first line without a number is the header. Errors, as format_error: a line
-/// of another length, an open quote, text after a quote, a first line of names and numbers (see
-/// csv_header), two columns of one name, a file without a row, UTF-16.
+/// Reads a file whose columns are numbers or words: a table of csv_row, with row["city"] and
+/// row.number("age"). It works like read_csv, except that a field may be any text, and a field in
+/// quotes may contain line breaks. A first line without a number is the header. Errors, as
+/// format_error: a line of another length, an open quote, text after a quote, a first line of names
+/// and numbers (see csv_header), two columns with the same name, a file without a row, UTF-16.
 inline table<csv_rows_source> read_csv_rows(const std::string& path, csv_options options = {}) {
   const std::string bytes = read_bytes(path);
   detail::csv_parser parser(path, bytes, options, true);

@@ -30,13 +30,13 @@ inline void count_word(word_counts& counts, std::string_view word) {
     counts.emplace(word, 1);
 }
 
-/// Words and their ids. 0 is every unknown word; the others have 1, 2, ... by their number of
-/// occurrences, the most frequent first, equally frequent words in alphabetical order of their
-/// bytes.
+/// Words and their ids. Id 0 stands for every unknown word. The others have the ids 1, 2, ... by
+/// their number of occurrences, the most frequent first; equally frequent words are in alphabetical
+/// order of their bytes.
 class dictionary {
  public:
-  /// The `size - 1` most frequent words, or fewer if there are fewer, and the unknown word; so
-  /// every id fits an embedding of `size` rows. Error: size below 2.
+  /// A dictionary with the `size - 1` most frequent words, or all if there are fewer, and the
+  /// unknown word. So every id fits an embedding of `size` rows. Error: size below 2.
   LAMINA_COLD dictionary(const word_counts& counts, std::int64_t size) {
     if (size < 2)
       throw error(lamina::text() << "lamina: dataset::dictionary: expected a size of at least 2, "

@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::digits {
 
-/// An image of a digit, and which it is.
+/// An image of a digit, and its label.
 struct sample {
   std::array<float, 64> image;  ///< 8 rows of 8 pixels, 0 (paper) to 1 (ink)
   std::int64_t label;           ///< 0 to 9
@@ -32,7 +32,7 @@ struct source {
   }
 };
 
-/// How many samples train() and test() have.
+/// The numbers of samples of train() and test().
 inline constexpr std::size_t train_rows = 1437, test_rows = 360;
 
 /// The UCI "Optical Recognition of Handwritten Digits" images that scikit-learn bundles, in a fixed

@@ -23,7 +23,7 @@ namespace lamina::inline LAMINA_ABI::dataset::housing {
 /// The features of a district, and the median price of its houses.
 struct sample {
   std::array<float, 13> features;  ///< (x - average) / (max - min) over all rows
-  float price;                     ///< in thousands of dollars, as in the file
+  float price;                     ///< thousands of dollars, as in the file
 };
 
 /// The normalised rows, shared by all tables made from them.
@@ -41,9 +41,9 @@ class source {
   std::shared_ptr<const std::vector<sample>> rows_;
 };
 
-/// Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13 columns, with the
-/// statistics of all rows; a column of one value becomes 0. The 14th column is the price.
-/// Errors: format_error as read_csv, and for a file that has not 14 columns.
+/// Reads the file with Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13
+/// columns, with the statistics of all rows. A column of equal values becomes 0. The 14th column is
+/// the price. Errors: format_error like read_csv, and for a file that does not have 14 columns.
 inline source read(const std::string& path) {
   const csv_table csv = read_csv(path);
   if (csv.columns() != 14)
@@ -66,19 +66,20 @@ inline source read(const std::string& path) {
   return source(std::move(rows));
 }
 
-/// The first 80 % of the file's rows, and the rest. Fluid: dataset.uci_housing.train, test.
+/// The first 80 % of the file's rows are for training, the rest for test. Fluid:
+/// dataset.uci_housing.train, test.
 inline table<source> train(const std::string& path) { return read(path).train(); }
 inline table<source> test(const std::string& path) { return read(path).test(); }
 
-/// The weights and the bias from which the twin is made: price = weights . features + bias + noise.
+/// The weights and the bias of the synthetic data: price = weights . features + bias + noise.
 inline constexpr std::array<float, 13> twin_weights{-8.f,  4.f, 0.5f, 2.5f, -6.f, 14.f, 0.25f,
                                                     -12.f, 6.f, -5.f, -7.f, 3.f,  -16.f};
 inline constexpr float twin_bias = 22.5f;
 inline constexpr float twin_noise = 0.25f;  ///< noise is uniform in [-twin_noise, twin_noise)
 
-/// A twin of the data set for programs without its file: 506 rows, 13 features uniform in
-/// [-1/2, 1/2), a price that is linear in them except for a little noise. It has the same bits on
-/// every machine. A correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
+/// Synthetic data for programs without the file: 506 rows, 13 features uniform in [-1/2, 1/2), a
+/// price that is linear in them except for a little noise. It has the same bits on every machine. A
+/// correct linear fit has a mean squared error of about twin_noise^2 / 3 = 0.021.
 inline source twin() {
   std::uint64_t drawn = 0;
   const auto uniform = [&drawn] { return uniform_at(506, 13, drawn++) - 0.5f; };
@@ -95,7 +96,7 @@ inline source twin() {
   return source(std::move(rows));
 }
 
-/// Without a path: the first 80 % of the twin's rows, and the rest.
+/// Without a path: the first 80 % of the synthetic rows, and the rest.
 inline table<source> train() { return twin().train(); }
 inline table<source> test() { return twin().test(); }
 

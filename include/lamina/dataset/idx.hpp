@@ -39,7 +39,7 @@ inline std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
-// The bytes of a file, big end first.
+// Reads an unsigned integer from big-endian bytes.
 template <class Unsigned>
 Unsigned big_endian(const unsigned char* bytes) {
   Unsigned value = 0;
@@ -65,7 +65,7 @@ inline std::uint32_t read_idx_word(byte_source& file, const char* what) {
   return big_endian<std::uint32_t>(bytes);
 }
 
-// Memory grows with the bytes that the file has, never with the size that a header claims.
+// Memory grows with the number of bytes read, never with the size that a header claims.
 template <class T>
 std::vector<T> read_idx_values(byte_source& file, std::uint64_t count) {
   constexpr std::uint64_t chunk = 1 << 18;

@@ -20,19 +20,19 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::mnist {
 
-/// An image of a digit, and which it is.
+/// An image of a digit, and its label.
 struct sample {
   std::array<float, 784> image;  ///< 28 rows of 28 pixels, -1 (paper) to 1 (ink)
   std::int64_t label;            ///< 0 to 9
 };
 
-/// Images and labels as they are in the files; all tables made from a source share them.
+/// Images and labels as stored in the files. All tables made from a source share them.
 class source {
  public:
   source(std::vector<std::uint8_t> pixels, std::vector<std::uint8_t> labels)
       : data_(std::make_shared<const data>(data{std::move(pixels), std::move(labels)})) {}
 
-  /// Fluid's scale: pixel / 255 * 2 - 1.
+  /// The sample of a row, with Fluid's scale: pixel / 255 * 2 - 1.
   sample at(std::size_t row) const {
     sample s;
     const std::uint8_t* pixels = data_->pixels.data() + row * s.image.size();
@@ -106,12 +106,12 @@ inline table<source> test(const std::string& directory) {
   return detail::read_pair(directory, "t10k");
 }
 
-/// Two parts of one file.
+/// Training and test part of one file.
 struct halves {
   table<source> train, test;
 };
 
-/// The test file alone, cut in two: its first 8,000 images to train with, the last 2,000 to test;
+/// Splits the test file alone: its first 8,000 images for training, the last 2,000 for test. It is
 /// for examples where 1.6 MB are enough. Error: train_rows beyond the file.
 inline halves split_test(const std::string& directory, std::size_t train_rows = 8000) {
   const auto all = test(directory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/movie_reviews.hpp - sentences of film reviews that praise or blame, and a
-// synthetic twin without files.
-// Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity dataset v1.0.
+// lamina/dataset/movie_reviews.hpp - positive and negative sentences of film reviews, and synthetic
+// data without files. Source: Pang and Lee, "Seeing stars" (ACL 2005), sentence polarity dataset
+// v1.0.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,7 +24,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::movie_reviews {
 
-/// A sentence, and what it thinks of the film.
+/// A sentence, and its judgement of the film.
 struct sample {
   std::vector<std::int64_t> words;  ///< ids of the dictionary; at least one word
   std::int64_t label;               ///< 1: praise, 0: blame
@@ -32,7 +32,7 @@ struct sample {
 
 namespace detail {
 
-/// Sentences as text, in the order they are to be used in.
+/// Sentences as text, in the order in which they are used.
 struct sentences {
   struct sentence {
     std::string text;  // words with blanks between them
@@ -51,7 +51,7 @@ struct sentences {
   }
 };
 
-/// Calls `visit(word)` with the words of a line.
+/// Calls `visit(word)` for each word of a line.
 template <class Visit>
 void for_each_word(std::string_view line, Visit visit) {
   constexpr std::string_view blanks = " \t\r";
@@ -95,7 +95,7 @@ LAMINA_COLD inline void read_lines(const std::string& path, std::int64_t label, 
 /// Sentences as ids, and their dictionary; all tables made from a source share both.
 class source {
  public:
-  /// Counts the words of the training sentences only.
+  /// The dictionary has the words of the training sentences only.
   LAMINA_COLD source(const detail::sentences& from, std::int64_t dictionary_size)
       : data_(std::make_shared<const data>(from, dictionary_size)) {}
 
@@ -105,7 +105,7 @@ class source {
     return {{first, last}, data_->labels[row]};
   }
 
-  /// The words of the sentences to train with.
+  /// The dictionary of the training sentences.
   const dictionary& words() const { return data_->words; }
   /// The first 90 % of the shuffled sentences, and the rest.
   table<source> train() const { return {*this, 0, data_->train_count}; }
@@ -133,7 +133,7 @@ class source {
 
     dictionary words;
     std::size_t train_count;
-    std::vector<std::ptrdiff_t> begins;  // of the sentences in ids
+    std::vector<std::ptrdiff_t> begins;  // by sentence: its first word in ids
     std::vector<std::int32_t> ids;
     std::vector<std::uint8_t> labels;
   };
@@ -152,14 +152,14 @@ LAMINA_COLD inline source read(const std::string& directory, std::int64_t dictio
   return source(all, dictionary_size);
 }
 
-/// How many sentences the twin has.
+/// The number of sentences of the synthetic data.
 inline constexpr std::size_t twin_size = 2000;
 
-/// A twin of the data set for programs without its files: sentences of 2 to 14 words, about half of
-/// which praise and half blame. One word praises or blames; in half of the sentences "not" or
-/// "never" precedes it and reverses it. In half of the others the same word precedes another word,
-/// where it has no meaning. So the order of words counts: a model that ignores it can be right in
-/// 75 % of the sentences. The sentences have the same bits on every machine.
+/// Synthetic data for programs without the files: sentences of 2 to 14 words, about half of them
+/// positive and half negative. One word praises or blames. In half of the sentences "not" or
+/// "never" precedes it and reverses its meaning. In half of the others the negation precedes
+/// another word, where it has no effect. So the order of words matters: a model that ignores it can
+/// be right in 75 % of the sentences. The sentences have the same bits on every machine.
 LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
   constexpr std::array praise{"brilliant", "charming", "clever", "delightful", "funny",
                               "moving",    "smart",    "superb", "touching",   "witty"};
@@ -178,7 +178,7 @@ LAMINA_COLD inline source twin(std::int64_t dictionary_size = 64) {
     };
     const bool praises = below(2) == 0, turned = below(2) == 0, misleads = !turned && below(2) == 0;
     const std::size_t length = 2 + below(12), position = below(length);
-    std::size_t misleading = length;  // the position of a negation without meaning
+    std::size_t misleading = length;  // position of a negation without effect
     if (misleads) misleading = (position + 1 + below(length - 1)) % length;
     std::string text;
     for (std::size_t w = 0; w < length; ++w) {

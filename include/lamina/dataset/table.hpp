@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/dataset/table.hpp - samples by number, made while they are read.
+// lamina/dataset/table.hpp - a data set whose samples are made when they are read, by row number.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::dataset {
 
-/// Rows [first, last) of a data set: a copyable range, hence a reader. `Source` has
-/// `at(std::size_t) const`, which makes a sample from the compact form the data are kept in, and is
-/// cheap to copy (empty, or one shared pointer), so a table is too.
+/// Rows [first, last) of a data set. It is a copyable range, and thus a reader. `Source` has
+/// `at(std::size_t) const`, which makes a sample from compactly stored data. A Source must be cheap
+/// to copy (empty, or one shared pointer), so that a table is too.
 template <class Source>
 class table {
  public:
@@ -60,7 +60,7 @@ class table {
   std::size_t size() const { return last_ - first_; }
   bool empty() const { return first_ == last_; }
 
-  /// One sample. Error: row outside the table.
+  /// The sample of a row. Error: a row outside the table.
   value_type operator[](std::size_t row) const {
     if (row >= size())
       throw error("lamina: dataset::table: expected a row below " + std::to_string(size()) +
@@ -68,7 +68,8 @@ class table {
     return source_.at(first_ + row);
   }
 
-  /// Rows [first, last) of this table, over the same data. Error: not within the table.
+  /// Rows [first, last) of this table, sharing the same data. Error: a slice that is not within the
+  /// table.
   table slice(std::size_t first, std::size_t last) const {
     if (first > last || last > size())
       throw error("lamina: dataset::table: expected a slice within " + std::to_string(size()) +

@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The arguments of an operator that runs a block, in addition to the block.
+/// The condition and the outputs of an operator that runs a block.
 struct block_arguments {
   block_arguments(const program_view& p, const operator_desc& op, dtype real_type)
       : program(p),

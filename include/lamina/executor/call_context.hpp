@@ -27,7 +27,7 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The data that an executor keeps for one operator.
 struct operator_history {
-  std::uint64_t ordinal = 0;  // index among those of its type, if it draws random numbers
+  std::uint64_t ordinal = 0;  // index among the operators of its type that draw random numbers
   std::int64_t runs = 0;      // number of runs so far
 };
 
@@ -96,7 +96,8 @@ class call_context {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : variable_name(program_, v);
   }
-  /// Throws lamina::error unless low <= value < high, where `value` comes from an input.
+  /// Throws lamina::error unless low <= value < high. `value` is an element of the input in this
+  /// slot.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
     if (value < low || value >= high)
@@ -124,8 +125,8 @@ class call_context {
   const variable_desc& output_desc(std::string_view slot, int i = 0) const {
     return program_.variables[output_variable(slot, i)];
   }
-  /// The shape of an output that does not follow from the inputs: that of the variable whose
-  /// gradient it is, else the recorded one.
+  /// The shape of an output that does not follow from the inputs. A gradient has the shape of its
+  /// variable; other outputs have the recorded shape.
   tensor_shape output_shape(std::string_view slot, int i = 0) const {
     const variable_desc& v = output_desc(slot, i);
     if (v.of >= 0 && values_[static_cast<std::size_t>(v.of)]->has_value())
@@ -168,9 +169,9 @@ class call_context {
     const int v = output_variable(slot, i);
     if (v >= 0) made_.emplace_back(v, std::move(sequences));
   }
-  /// Call it after the kernel: gives each output its sequences, those of set_lod or of the first
-  /// input with the same rows (Fluid: ShareLoD). Throws lamina::error if they contradict the row
-  /// domain.
+  /// Must be called after the kernel. Gives each output its sequences: those of set_lod, or those
+  /// of the first input with the same rows (Fluid: ShareLoD). Throws lamina::error if they
+  /// contradict the row domain.
   void finish() {
     for (int s = 0, at = op_.outputs; s < schema().output_count; ++s) {
       const int n = schema().outputs[s].duplicable ? program_.arguments[at++] : 1;

@@ -14,8 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The rows of the domains of a program during one run. Feeds set the rows of their domains and of
-/// the domains above them; operators set those of other domains when they make values.
+/// The number of rows and the sequences of each row domain of a program during one run. Feeds set
+/// the rows of their domains and of the domains above them. Operators set the rows of other domains
+/// when they make values.
 class domain_rows {
  public:
   explicit domain_rows(const program_view& program)

@@ -22,17 +22,18 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Runs programs. Every floating variable is computed in `Real`, whatever type was recorded; values
-/// of another precision in the scope are converted. If `Real` is the type in which the program
-/// computes (docs/double.md), variables of the other type, which casts and metrics make, hold
-/// numbers of that type and are returned in it. Fluid: Executor.
+/// of another precision in the scope are converted. Exceptions are the variables of another type
+/// than the program's own (docs/double.md), which casts and metrics make. If `Real` is the
+/// program's own type, these hold numbers of their recorded type and are returned in it. Fluid:
+/// Executor.
 template <class Real>
 class basic_executor {
  public:
   /// An executor with the kernels of all operators of the library.
   basic_executor();
 
-  /// Adds the kernel of a user's own operator, or replaces one. A pointwise operator needs none.
-  /// `type` must outlive the executor.
+  /// Adds or replaces the kernel of an operator type. A pointwise operator needs no kernel. `type`
+  /// must outlive the executor.
   void add_kernel(std::string_view type, kernel_function<Real> kernel) { kernels_[type] = kernel; }
 
   /// Whether operators of this schema can be run.
@@ -57,9 +58,9 @@ class basic_executor {
   /// Runs all operators of block 0 in order, and the blocks that they run. Returns the values of
   /// the variables in `fetch`, which must be in block 0. Persistable variables are stored in
   /// `variables`; all others exist only during this run. Throws lamina::error that names the
-  /// variable for a feed of another name, type, shape, number of rows or sequences that its domain
-  /// does not have, a variable without a value, a label out of range, a condition that stays true
-  /// for more than options.iterations, or, with check_nan, a result that is not finite.
+  /// variable for: a feed with a wrong name, type, shape, number of rows or sequences; a variable
+  /// without a value; a label out of range; a condition that stays true for more than
+  /// options.iterations; or, with check_nan, a result that is not finite.
   std::vector<lod_tensor> run(const program_view& program, scope& variables, const feed_map& feed,
                               const std::vector<std::string>& fetch,
                               const run_options& options = {}) {
@@ -239,8 +240,8 @@ class basic_executor {
     }
   }
 
-  // Whether no later operator runs a gradient of the same body. With several costs there may be
-  // one.
+  // Whether no later operator runs a gradient of the same body. With several costs, a body may have
+  // several gradients.
   static bool is_last_gradient(const program_view& program, int block) {
     bool last = false;
     for (int k = 0; k < program.count.operators; ++k) {
@@ -253,7 +254,7 @@ class basic_executor {
     return last;
   }
 
-  // Reads the next mini-batch. It sets the rows of all domains again.
+  // Reads the next mini-batch and sets the rows of all domains again.
   static void read_minibatch(const program_view& program, const operator_desc& op,
                              run_memory& memory, const run_options& options, domain_rows& rows) {
     if (!options.next_minibatch)
@@ -297,7 +298,7 @@ class basic_executor {
   }
 
   kernel_table<Real> kernels_;
-  // Keys: the number of the program, and the operator.
+  // Keys: the unique number of the program (`reading`), and the operator.
   std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };
 

@@ -11,7 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// An array along one dimension: element (o, k, i) has the index (o * n + k) * inner + i.
+/// Splits an array along one dimension of length n: element (o, k, i), with k along that dimension,
+/// has the index (o * n + k) * inner + i.
 struct lines {
   std::size_t outer = 1, n = 1, inner = 1;
 
@@ -24,7 +25,7 @@ struct lines {
   }
 };
 
-/// An array as a matrix: the dimensions before `axis` are its rows.
+/// An array as a matrix: the dimensions before `axis` are the rows, the others the columns.
 struct matrix {
   std::size_t rows = 1, columns = 1;
 
@@ -54,10 +55,10 @@ xt::xarray<T> reshaped(xt::xarray<T> a, const tensor_shape& shape) {
   return a;
 }
 
-/// For each element of `shape`, the index of the element of a smaller array that is broadcast to
-/// it. `small`, without trailing ones, is a contiguous part of `shape` that begins at `axis`. Axis
-/// -1 means the difference of the ranks; for equal ranks every axis does. Empty if the shapes do
-/// not fit.
+/// By element of `shape`: the index of the element of a smaller array that is broadcast to it. The
+/// smaller shape, without trailing ones, equals the dimensions of `shape` from `axis` on. Axis -1
+/// is the difference of the ranks; for equal ranks the axis is ignored. The result is empty if the
+/// shapes do not fit.
 inline std::vector<std::size_t> broadcast_positions(const tensor_shape& shape, tensor_shape smaller,
                                                     int axis) {
   const std::size_t whole = size_of(shape);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/executor/matrix_product.hpp - C += A * B, in any precision, a tile of C in registers.
+// lamina/executor/matrix_product.hpp - C += A * B in any precision; a tile of C is kept in
+// registers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,16 +15,16 @@ namespace lamina::inline LAMINA_ABI::kernel {
 
 namespace detail {
 
-/// The products of one precision.
+/// The kernels of matrix products in one precision.
 template <class Real>
 struct matrix_product {
   using vector = xsimd::batch<Real>;
   static constexpr std::size_t lanes = vector::size;
   static constexpr std::size_t width = 2 * lanes;  // columns of a tile
-  static constexpr std::size_t depth = 256;  // rows of B at a time, so that they stay in the cache
+  static constexpr std::size_t depth = 256;  // rows of B per step, so that they stay in the cache
 
-  /// Adds Rows rows of A times a panel of B, [steps, width] without gaps, to `columns` columns of
-  /// C.
+  /// Adds the product of Rows rows of A and a panel of B, [steps, width] without gaps, to a tile of
+  /// C with `columns` columns.
   template <std::size_t Rows>
   static void tile(const Real* a, std::size_t stride_a, const Real* panel, std::size_t steps,
                    Real* c, std::size_t stride_c, std::size_t columns) {
@@ -51,7 +52,7 @@ struct matrix_product {
     }
   }
 
-  /// Many rows: panels of B are packed once and multiplied with all rows.
+  /// The product for many rows: each panel of B is packed once and multiplied with all rows.
   static void many_rows(const Real* a, const Real* b, Real* c, std::size_t m, std::size_t k,
                         std::size_t n) {
     std::vector<Real> panel((std::min)(depth, k) * width);
@@ -103,7 +104,7 @@ struct matrix_product {
     }
   }
 
-  /// One row of the product with a B that is stored transposed: inner products.
+  /// One row of the product where B is stored transposed: each element is an inner product.
   static void one_row_transposed(const Real* a, const Real* b, Real* c, std::size_t k,
                                  std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {

@@ -11,8 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::fluid {
 
-/// Rows of W by number, like lookup_table, but Ids [...] has no last dimension of 1; Out is [...,
-/// width].
+/// Selects rows of W by number, like lookup_table. But Ids [...] has no last dimension of 1, and
+/// Out is [..., width].
 struct lookup_table_v2 : operator_definition {
   static constexpr const char* type = "lookup_table_v2";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};

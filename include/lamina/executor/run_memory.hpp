@@ -17,11 +17,11 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The values that one iteration of a loop keeps for its gradient: those of the body's variables
-/// that operators outside of the body name. Fluid: a step scope.
+/// that operators outside of the body read or write. Fluid: a step scope.
 struct step_scope {
-  std::vector<lod_tensor> values;               // in the order of run_memory's list
-  std::vector<std::vector<lod_tensor>> arrays;  // of tensor arrays
-  std::vector<std::vector<step_scope>> scopes;  // of loops inside of the body
+  std::vector<lod_tensor> values;               // the variables of run_memory's list, in order
+  std::vector<std::vector<lod_tensor>> arrays;  // the tensor arrays of the list
+  std::vector<std::vector<step_scope>> scopes;  // the step scopes of inner loops
 };
 
 /// The values, arrays and step scopes of all variables of a program during one run.
@@ -79,8 +79,8 @@ class run_memory {
     }
   }
 
-  /// Whether variables whose floating type differs from that of the executor hold numbers of their
-  /// own type: floats are rounded, although kernels read them as doubles, and doubles keep their
+  /// Whether variables with another floating type than the executor's hold numbers of their own
+  /// type. Floats are then rounded, although kernels read them as doubles, and doubles keep their
   /// precision.
   bool as_declared = false;
 
@@ -88,9 +88,9 @@ class run_memory {
   const program_view& program_;
 
  public:
-  std::vector<lod_tensor*> values;              // by variable; of arrays and step scopes unused
-  std::vector<std::vector<lod_tensor>> arrays;  // by variable
-  std::vector<std::vector<step_scope>> scopes;  // by variable
+  std::vector<lod_tensor*> values;              // by variable; unused for arrays and step scopes
+  std::vector<std::vector<lod_tensor>> arrays;  // by variable: its tensor array
+  std::vector<std::vector<step_scope>> scopes;  // by variable: its step scopes
   /// By variable: the row numbers of a selected_rows. Its value is a full array with zeros in the
   /// other rows.
   std::vector<std::set<std::int64_t>> rows;
@@ -142,8 +142,8 @@ class run_memory {
   }
 
   std::vector<lod_tensor> local_;
-  std::vector<std::vector<int>> operators_;  // by block
-  std::vector<std::vector<int>> kept_;       // by body of a loop: what an iteration leaves
+  std::vector<std::vector<int>> operators_;  // by block: its operators
+  std::vector<std::vector<int>> kept_;       // by body of a loop: variables that an iteration keeps
   std::vector<std::vector<int>> local_arrays_;
   std::vector<bool> is_loop_;
 };

@@ -22,12 +22,12 @@ using feed_map = std::map<std::string, lod_tensor, std::less<>>;
 struct run_options {
   std::uint64_t seed = 0;       // for operators without their own seed
   std::uint64_t step = 0;       // number of the mini-batch: dropout draws a new mask in each
-  std::uint64_t first_row = 0;  // where this part of the mini-batch begins in the whole one
+  std::uint64_t first_row = 0;  // index of the first row of this part in the whole mini-batch
   bool check_nan = false;       // throw lamina::error at the first result that is not finite
-  /// By number of the parameter: the attributes of its update operator, in the order of its schema,
-  /// for a training loop that changes them in each step. Empty: as recorded.
+  /// By parameter: the attributes of its update operator, in the order of its schema, for a
+  /// training loop that changes them in each step. If empty, the recorded attributes are used.
   std::vector<std::vector<float>> update_numbers{};
-  std::uint64_t iterations = 1000000;  // upper bound per while loop; one more throws
+  std::uint64_t iterations = 1000000;  // upper bound per while loop; throws if it is exceeded
   /// For read_minibatch: stores the feeds of the next mini-batch and returns whether another one
   /// follows.
   std::function<bool(feed_map&)> next_minibatch{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/affine.hpp - turns, moves, scales and shears images at random.
+// lamina/image/affine.hpp - rotates, shifts, scales and shears images at random.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,12 +16,12 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// Moves the pixel at p, from the centre of the image, to s R(a) S(b) p + t: scale s from U(1 -
-/// scale, 1 + scale), rotation a from U(-degrees, degrees), shear x += tan(b) y with b from
-/// U(-shear, shear), shift t from U(-shift, shift) times width and height. Between pixels the
-/// result is bilinear, outside of the image it is `value`. Draws five numbers; with all options 0
-/// the image stays as it is, bit for bit. Error: a negative option, degrees above 180, a shear of
-/// 90 degrees or more, a scale of 1 or more.
+/// Moves the pixel at p, relative to the centre of the image, to s R(a) S(b) p + t. The scale s is
+/// drawn from U(1 - scale, 1 + scale) and the rotation a from U(-degrees, degrees). The shear is x
+/// += tan(b) y with b from U(-shear, shear). The shift t is drawn from U(-shift, shift) times width
+/// and height. Between pixels the result is interpolated bilinearly; outside of the image it is
+/// `value`. Draws five numbers. With all options 0 the image stays bit for bit unchanged. Error: a
+/// negative option, degrees above 180, a shear of 90 degrees or more, a scale of 1 or more.
 struct affine {
   float degrees = 0, shift = 0, scale = 0, shear = 0;
   float value = 0;

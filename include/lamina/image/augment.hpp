@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// Whether T holds N floats: exactly, if its type says how many.
+/// Whether T holds exactly N floats, if its type shows the number; else whether it holds floats.
 template <class T, std::size_t N>
 concept holds_floats = requires(T& t) {
   { t.data() } -> std::same_as<float*>;
@@ -46,7 +46,7 @@ concept holds_image = (requires(S & s) {
 
 }  // namespace detail
 
-/// What augment() makes.
+/// The function object that augment() makes.
 template <int C, int H, int W, class... Steps>
 class augmentation {
  public:
@@ -54,11 +54,12 @@ class augmentation {
     std::apply([](const auto&... step) { (validate(step), ...); }, steps_);
   }
 
-  /// All steps, on an image that stays where it is.
+  /// Applies all steps to an image in place.
   void operator()(const view& image, reader::random& random) const {
     std::apply([&](const auto&... step) { (step(image, random), ...); }, steps_);
   }
-  /// As reader::map calls it: the sample with its image changed. Error: an image of another size.
+  /// The call by reader::map: returns the sample with its image changed. Error: an image of another
+  /// size.
   template <class S>
   requires(detail::holds_image<S, std::size_t{C} * H * W>) S operator()(
       S sample, std::uint64_t /*position*/, std::uint64_t /*pass*/, reader::random& random) const {
@@ -85,10 +86,10 @@ class augmentation {
 ///                                                                   image::crop{.padding = 4}),
 ///                                         {.threads = 4, .seed = 7})
 /// A sample is an array or vector of C * H * W floats, channels first, or has one as its field
-/// `image`. A step is called as step(view, reader::random&), on a const object; a lambda may be
-/// one. Random numbers come from the seed of map, the pass and the position of the sample, so the
-/// images are the same, bit for bit, with any number of threads and after a resume. Errors: options
-/// of a step outside of their ranges, an image of another size.
+/// `image`. A step is any const object that can be called as step(view, reader::random&), such as a
+/// lambda. Random numbers come from the seed of map, the pass and the position of the sample. So
+/// the images are bit for bit the same with any number of threads and after a resume. Errors:
+/// options of a step outside of their ranges, an image of another size.
 template <int C, int H, int W, class... Steps>
 requires((C > 0 && H > 0 && W > 0) &&
          (std::invocable<const Steps&, const view&, reader::random&> &&

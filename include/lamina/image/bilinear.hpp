@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/bilinear.hpp - values of an image between its pixels.
+// lamina/image/bilinear.hpp - bilinear interpolation between the pixels of an image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +8,11 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// The value at (y, x) of a plane of height * width pixels, whose centres have whole coordinates:
-/// the four pixels around, weighted by their distance. A pixel outside of the plane is `value`.
+/// The value at (y, x) of a plane of height * width pixels, whose centres have integer coordinates.
+/// It is the mean of the four surrounding pixels, weighted by their distance. Pixels outside of the
+/// plane are `value`.
 inline float bilinear(const float* plane, int height, int width, float y, float x, float value) {
-  // Farther outside all four pixels are `value`; so is NaN.
+  // At this distance from the plane, or if a coordinate is NaN, all four pixels are `value`.
   if (!(y > -1 && y < static_cast<float>(height) && x > -1 && x < static_cast<float>(width)))
     return value;
   const float top = std::floor(y), left = std::floor(x), down = y - top, right = x - left;
@@ -19,7 +20,7 @@ inline float bilinear(const float* plane, int height, int width, float y, float 
   const auto at = [=](int r, int c) {
     return r < 0 || r >= height || c < 0 || c >= width ? value : plane[r * width + c];
   };
-  // A pixel without weight is not read, for it may be infinite.
+  // A pixel with weight 0 is not read, because it may be infinite.
   const auto between = [](float a, float b, float weight) {
     return weight == 0 ? a : a * (1 - weight) + b * weight;
   };

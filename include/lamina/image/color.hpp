@@ -13,12 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// Each option draws a factor f from U(1 - option, 1 + option), and then, in this order:
+/// Changes colours at random. Each option draws a factor f from U(1 - option, 1 + option). The
+/// changes are applied in this order, and x is limited to [low, high] after each:
 ///   brightness: x = f x
 ///   contrast:   x = m + f (x - m), m the mean lightness of the image
 ///   saturation: x = l + f (x - l), l the lightness of the pixel; for three channels only
-/// and cuts x to [low, high] after each. An option of 0 changes nothing. Draws three numbers. Set
-/// low and high to the range of the pixels. Error: an option outside of [0, 1], or low above high.
+/// An option of 0 changes nothing. Draws three numbers. Set low and high to the range of the
+/// pixels. Error: an option outside of [0, 1], or low above high.
 struct color {
   float brightness = 0, contrast = 0, saturation = 0;
   float low = 0, high = 1;
@@ -56,7 +57,7 @@ struct color {
   }
 
  private:
-  // NaN stays.
+  // NaN stays NaN.
   float cut(float x) const { return x < low ? low : x > high ? high : x; }
 };
 

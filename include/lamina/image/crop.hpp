@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/crop.hpp - random parts of images, which keep the image's size.
+// lamina/image/crop.hpp - random parts of images, at the size of the image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,9 +18,9 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// Surrounds the image with `padding` pixels of `value` and cuts a random part of the image's own
-/// size out: every one of the (2 padding + 1)^2 parts as often as the others. Draws two numbers.
-/// Error: a padding outside of [0, 65535].
+/// Surrounds the image with `padding` pixels of `value` and cuts out a random part of the image's
+/// own size. All (2 padding + 1)^2 parts are equally likely. Draws two numbers. Error: a padding
+/// outside of [0, 65535].
 struct crop {
   int padding = 4;
   float value = 0;
@@ -46,10 +46,10 @@ struct crop {
   }
 };
 
-/// Cuts a random rectangle out and stretches it to the image's size, between pixels bilinearly.
-/// The rectangle has a share of the image's area drawn from `area`, and width / height is that of
-/// the image times a factor drawn from `aspect` by its logarithm; a rectangle that does not fit is
-/// cut to the image. Draws four numbers. Error: not 0 < low <= high, or an area above 1.
+/// Cuts out a random rectangle and stretches it to the image's size with bilinear interpolation.
+/// The rectangle's share of the image's area is drawn from `area`. Its width / height is that of
+/// the image times a factor drawn from `aspect`, uniformly in the logarithm. A rectangle that does
+/// not fit is cut to the image. Draws four numbers. Error: not 0 < low <= high, or an area above 1.
 struct crop_and_stretch {
   struct range {
     float low, high;
@@ -79,7 +79,8 @@ struct crop_and_stretch {
                 left = random.uniform(0, whole_width - width);
     const float down = height / whole_height, right = width / whole_width;
     const std::vector<float> old(image.data, image.data + image.size());
-    // Pixel i covers [i, i + 1], so its centre is i + 1/2; edges are repeated.
+    // Pixel i covers [i, i + 1], so its centre is i + 1/2. Beyond the edges, the edge pixels are
+    // repeated.
     const auto source = [](int i, float step, float first, int size) {
       const float at = first + (static_cast<float>(i) + 0.5f) * step - 0.5f;
       return (std::min)((std::max)(at, 0.f), static_cast<float>(size - 1));

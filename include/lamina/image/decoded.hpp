@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/decoded.hpp - pixels as a decoder leaves them, and as a picture.
+// lamina/image/decoded.hpp - the pixels that a decoder returns, and their conversion to a picture.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// Rows of pixels whose samples, of one or two bytes, lie side by side: grey, grey and alpha, RGB,
-/// or RGB and alpha.
+/// Rows of interleaved samples of one or two bytes. The samples of a pixel are grey, grey and
+/// alpha, RGB, or RGB and alpha.
 struct decoded {
   int samples = 0, height = 0, width = 0, bytes = 1;
   std::vector<unsigned char> data{};
@@ -25,7 +25,7 @@ struct decoded {
 
 namespace detail {
 
-/// Makes room for an image. A header can claim any size, so there is an upper bound.
+/// Allocates memory for an image. There is an upper bound, because a header can claim any size.
 LAMINA_COLD inline decoded room_for(const std::string& path, std::uint64_t samples,
                                     std::uint64_t height, std::uint64_t width, int bytes) {
   constexpr std::uint64_t most = std::uint64_t{1} << 26;
@@ -39,8 +39,8 @@ LAMINA_COLD inline decoded room_for(const std::string& path, std::uint64_t sampl
 
 }  // namespace detail
 
-/// The picture: samples from 0 to 1, on `background` where alpha is below 1. `channels` is 1 (the
-/// lightness), 3 (grey three times), or 0 for as many as the file has.
+/// Converts to a picture with values from 0 to 1, blended with `background` where alpha is below 1.
+/// `channels` is 1 (the lightness), 3 (grey three times), or 0 for as many as the file has.
 inline picture to_picture(const decoded& from, int channels, float background) {
   const int own = from.samples < 3 ? 1 : 3;
   picture to{channels == 0 ? own : channels, from.height, from.width, {}};

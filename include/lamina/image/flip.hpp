@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// Exchanges left and right with probability `horizontal`, top and bottom with probability
-/// `vertical`. Draws two numbers, whatever they decide. Error: a probability outside of [0, 1].
+/// Exchanges left and right with probability `horizontal`, and top and bottom with probability
+/// `vertical`. Always draws two numbers. Error: a probability outside of [0, 1].
 struct flip {
   float horizontal = 0.5f;
   float vertical = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/folder.hpp - PNG and JPEG files in a folder for each class; link libpng and libjpeg.
+// lamina/image/folder.hpp - PNG and JPEG files in one folder per class; link libpng and libjpeg.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,12 +29,13 @@ namespace lamina::inline LAMINA_ABI::image {
 
 /// Options of read_picture and load.
 struct read_options {
-  float background = 1;  ///< what lies behind transparent pixels: 0 is black, 1 is white
-  image::fit fit = image::fit::cover;  ///< how load() makes an image of another size fit
+  float background = 1;  ///< the colour behind transparent pixels: 0 is black, 1 is white
+  image::fit fit = image::fit::cover;  ///< how load() fits an image of another size
 };
 
-/// Reads a PNG or JPEG file; its first bytes say which. `channels` is 1 (lightness), 3, or 0 for as
-/// many as the file has. Errors, all with the file's name: no such file, another format, damage.
+/// Reads a PNG or JPEG file; the format is found by the first bytes. `channels` is 1 (lightness),
+/// 3, or 0 for as many as the file has. Errors, all with the file's name: no such file, another
+/// format, damage.
 inline picture read_picture(const file_path& path, int channels = 0, read_options options = {}) {
   if (channels != 0 && channels != 1 && channels != 3)
     throw error(text("lamina: image::read_picture: expected 0, 1 or 3 channels, found ")
@@ -60,7 +61,7 @@ struct labelled_image {
   std::int64_t label;
 };
 
-/// Files by number, for dataset::table.
+/// The files of a folder by index, as a source for dataset::table.
 class files_source {
  public:
   explicit files_source(std::vector<labelled_file> files)
@@ -81,7 +82,8 @@ class folder_table : public dataset::table<files_source> {
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
-  // A reference, for the order in which arguments are made is not known.
+  // The files are passed by reference, because the order in which arguments are evaluated is
+  // unspecified.
   folder_table(std::size_t size, std::vector<labelled_file>&& files,
                std::vector<std::string> classes)
       : table(files_source(std::move(files)), 0, size), classes_(std::move(classes)) {}
@@ -91,14 +93,14 @@ class folder_table : public dataset::table<files_source> {
 
 namespace detail {
 
-/// The kind of a file by the end of its name, in small letters: ".jpg".
+/// The extension of a file in lower case, such as ".jpg".
 inline std::string extension_of(const std::filesystem::path& path) {
   std::string end = path.extension().string();
   for (char& c : end)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return end;
 }
-/// Whether it is an image that load() reads. Error: an image that it does not read.
+/// Whether a file is an image that load() can read. Error: an image that it cannot read.
 LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
   const std::string end = extension_of(path);
   for (const char* unread :
@@ -107,7 +109,7 @@ LAMINA_COLD inline bool is_picture(const std::filesystem::path& path) {
       throw format_error(path.string(), 0, "expected a PNG or JPEG file, found " + end);
   return end == ".png" || end == ".jpg" || end == ".jpeg";
 }
-/// The entries of a folder without hidden ones, in the order of their bytes.
+/// The entries of a folder, except hidden ones, sorted by the bytes of their names.
 LAMINA_COLD inline std::vector<std::filesystem::path> entries_of(
     const std::filesystem::path& folder) {
   std::error_code failed;
@@ -134,12 +136,12 @@ LAMINA_COLD inline void add_files(const std::filesystem::path& folder, std::int6
 }  // namespace detail
 
 /// The PNG and JPEG files below a folder whose subfolders are the classes. Classes are numbered in
-/// the order of the bytes of their names ("10" comes before "2"), files are in that order too,
-/// class by class, with those of folders within. Hidden files and what is not an image are left
-/// out. `classes` gives the names and their order instead: those of the data to train with, for the
-/// data to test with. Errors: a folder that cannot be read or has no subfolder, a class without an
-/// image, a subfolder that is not among `classes`, an image beside the classes, an image of another
-/// format such as GIF.
+/// the order of the bytes of their names ("10" comes before "2"). Files are listed class by class,
+/// in the same order, including those in inner folders. Hidden files and files that are not images
+/// are skipped. `classes` sets the names and their order instead; for test data, pass the classes
+/// of the training data. Errors: a folder that cannot be read or has no subfolder, a class without
+/// an image, a subfolder that is not among `classes`, an image beside the classes, an image of
+/// another format such as GIF.
 LAMINA_COLD inline folder_table folder(const file_path& path,
                                        std::vector<std::string> classes = {}) {
   const bool given = !classes.empty();
@@ -168,7 +170,7 @@ LAMINA_COLD inline folder_table folder(const file_path& path,
   return {std::move(files), std::move(classes)};
 }
 
-/// What load() makes.
+/// The function object that load() makes.
 template <int C, int H, int W>
 struct loader {
   read_options options{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/image.hpp - all changes of images.
+// lamina/image/image.hpp - all random changes of images.
 #pragma once
 
 #include <lamina/core/config.hpp>

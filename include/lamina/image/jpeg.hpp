@@ -15,15 +15,15 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/image/decoded.hpp>
-// After <cstdio>, whose FILE it needs.
+// This include must follow <cstdio>, because it needs FILE.
 #include <jpeglib.h>
 
 namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// The orientation of an Exif marker, 1 to 8: how rows and columns of the file lie in the image. 1,
-/// as it is, where the marker says nothing or is damaged.
+/// The orientation in an Exif marker, 1 to 8: how the rows and columns of the file lie in the
+/// image. It is 1, which means unchanged, if the marker has no orientation or is damaged.
 inline int exif_orientation(const unsigned char* data, std::size_t size) {
   if (size < 14 || std::memcmp(data, "Exif\0\0", 6) != 0) return 1;
   data += 6, size -= 6;
@@ -46,7 +46,7 @@ inline int exif_orientation(const unsigned char* data, std::size_t size) {
   return 1;
 }
 
-/// The image as its orientation says.
+/// Rotates and mirrors the image by its orientation.
 inline decoded upright(decoded from, int orientation) {
   if (orientation == 1) return from;
   const bool turned = orientation > 4;  // rows of the file are columns of the image
@@ -70,7 +70,8 @@ inline decoded upright(decoded from, int orientation) {
   return to;
 }
 
-/// libjpeg is left by longjmp, so what calls it holds nothing that has a destructor.
+/// Errors leave libjpeg by longjmp, so the functions that call it have no local variables with a
+/// destructor.
 class jpeg_decoder {
  public:
   explicit jpeg_decoder(std::string_view bytes) : bytes_(bytes) {
@@ -78,14 +79,14 @@ class jpeg_decoder {
     state_.client_data = this;
     manager_.error_exit = leave;
     manager_.emit_message = [](::j_common_ptr state, int level) {
-      if (level < 0) leave(state);  // libjpeg calls damage a warning
+      if (level < 0) leave(state);  // libjpeg reports damage as a warning
     };
   }
   jpeg_decoder(const jpeg_decoder&) = delete;
   jpeg_decoder& operator=(const jpeg_decoder&) = delete;
   ~jpeg_decoder() { ::jpeg_destroy_decompress(&state_); }
 
-  /// Reads all before the pixels; false, with a reason, where that fails.
+  /// Reads the file up to the pixels. Returns false, with a reason, if that fails.
   bool begin() {
     if (setjmp(back_) != 0) return false;
     ::jpeg_CreateDecompress(&state_, JPEG_LIB_VERSION, sizeof state_);
@@ -147,9 +148,9 @@ class jpeg_decoder {
 
 }  // namespace detail
 
-/// The pixels of a JPEG file in memory, grey or RGB, turned as its Exif orientation says; `path` is
-/// for messages. Errors: a file that is damaged or cut short where libjpeg notices it, CMYK, more
-/// than 2^26 pixels.
+/// Decodes a JPEG file in memory: grey or RGB, rotated by its Exif orientation. `path` is for
+/// messages. Errors: a file that is damaged or cut short where libjpeg notices it, CMYK, more than
+/// 2^26 pixels.
 inline decoded decode_jpeg(std::string_view bytes, const std::string& path) {
   detail::jpeg_decoder decoder(bytes);
   const auto fail = [&] {
@@ -158,7 +159,8 @@ inline decoded decode_jpeg(std::string_view bytes, const std::string& path) {
   if (!decoder.begin()) fail();
   decoded to = detail::room_for(path, static_cast<std::uint64_t>(decoder.samples()),
                                 decoder.height(), decoder.width(), 1);
-  const int orientation = decoder.orientation();  // libjpeg forgets markers at the end of a file
+  const int orientation = decoder.orientation();  // read now, because libjpeg forgets markers at
+                                                  // the end of a file
   if (!decoder.rows(to.data.data())) fail();
   return detail::upright(std::move(to), orientation);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/picture.hpp - an image of any size, and its pixels at another size.
+// lamina/image/picture.hpp - an image of any size, and its conversion to another size.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// An image of floats, channels first, 0 is black and 1 is white.
+/// An image of floats, channels first; 0 is black and 1 is white.
 struct picture {
   int channels = 0, height = 0, width = 0;
   std::vector<float> pixels{};
@@ -24,17 +24,18 @@ struct picture {
   image::view view() { return {pixels.data(), channels, height, width}; }
 };
 
-/// How an image of another shape is made to fit.
+/// How an image is fitted to another aspect ratio.
 enum class fit {
-  cover,   ///< scaled until it covers the result; what is over at two sides is cut away evenly
-  stretch  ///< height and width scaled each by itself
+  cover,   ///< scaled until it covers the result; the rest is cut off evenly at two sides
+  stretch  ///< height and width are scaled independently
 };
 
 namespace detail {
 
-/// For each of n results the first source pixel and the weights of it and the following ones:
-/// triangles as wide as the step between results, at least one pixel, so that nothing is skipped
-/// where an image shrinks. Results lie evenly in [first, first + length) of `size` pixels.
+/// The weights for resampling `size` pixels to n results. By result: the index of its first source
+/// pixel, and the weights of this pixel and the following ones. The weights form triangles as wide
+/// as the step between results, at least one pixel, so that no pixel is skipped when an image
+/// shrinks. The results are evenly spaced in [first, first + length).
 inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, float first,
                                                                       float length, int n) {
   std::vector<std::pair<int, std::vector<float>>> all;
@@ -57,9 +58,9 @@ inline std::vector<std::pair<int, std::vector<float>>> resize_weights(int size, 
 
 }  // namespace detail
 
-/// The image with `height` rows of `width` pixels: first along the rows, then along the columns,
-/// weighted means of the pixels below each new one, bilinear where it grows. Error: no pixels on
-/// either side.
+/// Resamples an image to `height` rows of `width` pixels, first along the rows, then along the
+/// columns. When it shrinks, a new pixel is a weighted mean of the pixels that it covers; when it
+/// grows, interpolation is bilinear. Error: no pixels on either side.
 inline picture resized(const picture& from, int height, int width, fit how = fit::cover) {
   if (height <= 0 || width <= 0 || from.height <= 0 || from.width <= 0)
     throw error(text("lamina: image::resized: expected heights and widths above 0, found ")

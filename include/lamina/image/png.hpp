@@ -21,7 +21,8 @@ namespace lamina::inline LAMINA_ABI::image {
 
 namespace detail {
 
-/// libpng leaves by longjmp, so what calls it holds nothing that has a destructor.
+/// Errors leave libpng by longjmp, so the functions that call it have no local variables with a
+/// destructor.
 class png_decoder {
  public:
   explicit png_decoder(std::string_view bytes)
@@ -32,17 +33,17 @@ class png_decoder {
   png_decoder& operator=(const png_decoder&) = delete;
   ~png_decoder() { ::png_destroy_read_struct(&png_, &info_, nullptr); }
 
-  /// Reads all before the pixels; false, with a reason, where that fails.
+  /// Reads the file up to the pixels. Returns false, with a reason, if that fails.
   bool begin() {
     if (info_ == nullptr) return false;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     ::png_set_read_fn(png_, this, give);
     ::png_read_info(png_, info_);
-    ::png_set_expand(png_);  // palettes, fewer than 8 bits, and a transparent colour
+    ::png_set_expand(png_);  // expands palettes, fewer than 8 bits, and a transparent colour
     const std::uint16_t one = 1;
     unsigned char first;
     std::memcpy(&first, &one, 1);
-    if (first == 1) ::png_set_swap(png_);  // two bytes as this machine has them
+    if (first == 1) ::png_set_swap(png_);  // 16-bit samples in the byte order of this machine
     ::png_set_interlace_handling(png_);
     ::png_read_update_info(png_, info_);
     return true;
@@ -85,9 +86,9 @@ class png_decoder {
 
 }  // namespace detail
 
-/// The pixels of a PNG file in memory, of all kinds that there are, with 16 bits too; `path` is for
-/// messages. Samples are as the file has them, whatever gamma or profile it names. Errors: a file
-/// that is damaged or cut short, or has more than 2^26 pixels.
+/// Decodes a PNG file in memory, of any PNG type, including 16 bits; `path` is for messages. The
+/// gamma or colour profile of the file is not applied. Errors: a file that is damaged or cut short,
+/// or has more than 2^26 pixels.
 inline decoded decode_png(std::string_view bytes, const std::string& path) {
   detail::png_decoder decoder(bytes);
   if (!decoder.begin())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/image/view.hpp - the pixels of an image that somebody else owns.
+// lamina/image/view.hpp - a view of the pixels of an image in memory that it does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::image {
 
-/// An image of floats, channels first: all rows of the first channel, then those of the second.
+/// A view of an image of floats, channels first: all rows of the first channel, then those of the
+/// second.
 struct view {
   float* data = nullptr;
   int channels = 0, height = 0, width = 0;
@@ -24,11 +25,11 @@ struct view {
     return data + static_cast<std::size_t>(channel) * plane() +
            static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
   }
-  /// One pixel; not checked.
+  /// A pixel; the indices are not checked.
   float& operator()(int channel, int y, int x) const { return row(channel, y)[x]; }
 };
 
-/// The lightness of a pixel: 0.299 red + 0.587 green + 0.114 blue for three channels (ITU-R
+/// The lightness of a pixel. For three channels it is 0.299 red + 0.587 green + 0.114 blue (ITU-R
 /// BT.601), otherwise the mean of the channels.
 inline float lightness(const view& image, std::size_t pixel) {
   const std::size_t plane = image.plane();

@@ -42,7 +42,7 @@ optimizer::learning_rate fluid_rate_of(const Opt& opt) {
     return optimizer::traits<Opt>::scalars(opt, 0)[0];
 }
 
-/// The numbers of the first step for one parameter.
+/// The scalar arguments of the update of one parameter in the first step.
 template <class Opt>
 update_numbers numbers_of(const Opt& opt, const parameter_desc& d) {
   using traits = optimizer::traits<Opt>;

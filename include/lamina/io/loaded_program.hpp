@@ -22,13 +22,17 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// A program made from a message: `executor.run(loaded, scope, feed, fetch)`. It owns the records
-/// of its view. It determines what Fluid leaves to the run: which variables are fed (the outputs of
-/// feed operators, else the variables that operators of block 0 read and none writes), whose
-/// gradient a variable is (by its name), and which variables share their rows (row_domains.hpp).
+/// of its view. It determines facts that Fluid leaves to the run:
+///  - the fed variables, which are the outputs of feed operators or, without these, the variables
+///    that operators of block 0 read and no operator writes;
+///  - the variable of each gradient, by the name of the gradient;
+///  - the variables that share their rows (row_domains.hpp).
 ///
-/// Throws format_error, with the offset in the file, for blocks that are missing or in a cycle, a
-/// variable that no block declares or one block declares twice, and operators of unknown type, with
-/// slots that no known form of them has, or attributes of another type.
+/// Throws format_error, with the offset in the file, for:
+///  - blocks that are missing or in a cycle;
+///  - a variable that no block declares, or that one block declares twice;
+///  - operators of unknown type, with slots that no known form of them has, or with attributes of
+///    another type.
 class loaded_program {
  public:
   explicit loaded_program(program_message message, std::string source = "program",
@@ -306,8 +310,8 @@ class loaded_program {
     fail(op.offset, "expected the slots that lamina knows of operator '" + op.type +
                         "', found the input slot '" + std::string(unfit) + "'");
   }
-  // The first input slot that holds variables and is not in the form. A gradient operator may have
-  // more inputs than lamina's reads.
+  // The first input slot of the operator that holds variables but is not in the form. Gradient
+  // operators are not checked, because they may have more inputs than lamina's.
   static std::string_view slot_outside(const operator_message& op, const operator_schema& form) {
     if (op.type.size() > 5 && op.type.compare(op.type.size() - 5, 5, "_grad") == 0) return {};
     for (const slot_message& m : op.inputs) {
@@ -340,7 +344,7 @@ class loaded_program {
     return v;
   }
 
-  // Reads the exact number of a constant, if a float does not hold it.
+  // Reads the exact value of a constant that a float cannot hold, from the attribute str_value.
   void read_digits(const operator_message& op, double& value) const {
     const attribute_message* digits = op.attribute("str_value");
     if (digits == nullptr || digits->text.empty()) return;
@@ -387,9 +391,9 @@ class loaded_program {
   program_message message_;
   std::string source_;
   const operator_registry* known_;
-  std::vector<std::map<std::string, int, std::less<>>> by_name_;  // by block
+  std::vector<std::map<std::string, int, std::less<>>> by_name_;  // by block: variables by name
   std::map<std::int64_t, int> feed_columns_, fetch_columns_;
-  std::vector<int> levels_;                    // by variable: of its LoD
+  std::vector<int> levels_;                    // by variable: number of LoD levels
   std::vector<const variable_message*> from_;  // by variable, while the records are made
   program_records made_;
 };

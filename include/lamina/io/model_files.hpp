@@ -47,8 +47,8 @@ void copy_parameters(const scope& from, model<P>& to) {
 
 namespace detail {
 
-/// The variables of targets, which may be layers. A name of neither a layer nor a variable stays
-/// unchanged.
+/// The variables of the named targets, which may be layers. A name that is neither a layer nor a
+/// variable is returned unchanged.
 inline std::vector<std::string> variables_named(const program_view& p,
                                                 const std::vector<std::string>& targets) {
   std::vector<std::string> variables;

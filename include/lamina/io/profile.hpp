@@ -23,15 +23,15 @@ namespace lamina::inline LAMINA_ABI {
 
 /// Options of profile and profile_gradients.
 struct profile_options {
-  int runs = 10;  // that are timed, after one that is not
+  int runs = 10;  // number of timed runs; one run before is not timed
 };
 
-/// A fused group in all timed runs.
+/// A fused group with its times, added up over all timed runs.
 struct profiled_group {
   std::string what;        // as in plan_text()
-  std::int64_t calls = 0;  // in all runs; several per run in a loop
-  double seconds = 0;      // of all calls together
-  double flops = 0;        // per call; 0 where products do not occur or row counts are unknown
+  std::int64_t calls = 0;  // number of calls in all runs; several per run in a loop
+  double seconds = 0;      // time of all calls together
+  double flops = 0;        // per call; 0 without products or if row counts are unknown
   double bytes = 0;        // per call, of the arrays that it reads or writes
 };
 
@@ -100,7 +100,7 @@ program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time
   p.runs = std::move(runs);
   p.times = machine.clock().times();
   report_options sizes{.rows = machine.rows()};
-  // Work is counted for one number of rows besides the batch's.
+  // Flops and bytes are known if the program has at most one row domain besides the batch.
   constexpr int domains = Program::desc.count.domains;
   if (domains == batch::domain + 2) sizes.tokens = machine.rows(batch::domain + 1);
   for (group_report& g : report_of<Program>(sizes).groups) {
@@ -118,7 +118,7 @@ program_profile profile_of(Machine& machine, std::vector<engine::cpu::group_time
   return p;
 }
 
-/// Times `runs` calls after one that only makes memory.
+/// Runs once to allocate memory, and then times `runs` calls.
 template <class Program, class Machine, class Run>
 program_profile timed_runs(Machine& machine, const profile_options& options, Run&& run) {
   if (options.runs < 1)
@@ -168,7 +168,7 @@ program_profile profile(const model<P>& m, const Batch& samples,
   for (const auto& s : samples) one[0].push_back(s);
   return detail::timed_runs<for_test<P>>(e.machine(), options, [&] { e.test(one); });
 }
-/// The same for the cost and its gradients, without updates.
+/// Like profile, for the cost and its gradients, without updates.
 template <program_type P, std::ranges::range Batch>
 program_profile profile_gradients(const model<P>& m, const Batch& samples,
                                   const profile_options& options = {}) {

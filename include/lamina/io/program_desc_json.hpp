@@ -6,9 +6,9 @@
 // not finite as "NaN", "Infinity", "-Infinity". The reader accepts both spellings of a name, and
 // numbers as numbers or text. Text must be UTF-8, as protobuf's own writers demand.
 //
-// The functions are templates on nlohmann's class because a compiler instantiates what non-template
-// inline functions use, whether or not a program calls them; this would cost half as much again as
-// parsing the class.
+// The functions are templates on nlohmann's class. A compiler instantiates the templates that
+// non-template inline functions use, whether or not a program calls these functions. That would
+// take half as much compile time again as parsing the class.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -249,8 +249,8 @@ variable_message variable_of(const json_reader<Json>& j) {
 
 }  // namespace detail
 
-/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that the reader did not
-/// know are omitted.
+/// A ProgramDesc in protobuf's JSON mapping: `to_json(net).dump(2)`. Fields that were unknown to
+/// the reader are omitted.
 template <class Json = nlohmann::json>
 Json to_json(const program_message& p) {
   Json all;

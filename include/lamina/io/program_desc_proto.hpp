@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The field of OpDesc.Attr that holds the value of a type.
+/// The number of the field of OpDesc.Attr that holds a value of this type.
 constexpr unsigned value_field(attribute_type type) {
   constexpr unsigned field[] = {3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15};
   return field[static_cast<int>(type)];
@@ -152,7 +152,7 @@ inline variable_message read_variable(field_reader from) {
   };
   const auto variable_type = [&](field_reader f) {
     bool kind = false;
-    // The type determines which of the other fields is used.
+    // The field for the type determines which other field holds the value.
     std::string rest;
     field_reader again = f;
     f.each(rest, [&](unsigned field) {

@@ -73,7 +73,7 @@ inline std::string value_text(const attribute_message& a) {
   }
 }
 
-/// Whether an attribute is useful to a reader.
+/// Whether an attribute is useful to a reader of the text.
 inline bool is_shown(const attribute_message& a) {
   const std::string_view name = a.name;
   return name.substr(0, 3) != "op_" && name.find("mkldnn") == std::string_view::npos &&

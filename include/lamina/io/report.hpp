@@ -20,7 +20,7 @@ struct group_report {
   std::string addresses;  // of its arrays: arena+0 is the first float of a row of an arena
   double flops = 0;       // multiplications and additions of matrix products and convolutions
   double elements = 0;    // values of pointwise functions and of kernels that are not fused
-  double bytes = 0;       // of the arrays that it reads or writes, each counted once
+  double bytes = 0;       // bytes of the arrays that it reads or writes, each array counted once
 };
 
 /// All groups of a plan.
@@ -74,7 +74,8 @@ program_report report_of(const report_options& run) {
   const auto operand_of = [](const instruction& i, int n) {
     return plan_type::lowered.operands[i.inputs + n].id;
   };
-  // The rows of X and dOut that an iteration collects are multiplied later, so they count here.
+  // The rows of X and dOut that an iteration stores are multiplied later; that product is counted
+  // here.
   const auto collected = [&](const plan_variable& x, const plan_variable& d) {
     return 2 * count.rows(x.rows) * x.columns * d.columns;
   };

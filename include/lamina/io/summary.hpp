@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A layer: all operators under one name.
+/// A layer: all operators that belong to one layer name.
 struct layer_summary {
   std::string name;
   std::string operators;        // "mul + elementwise_add + relu", without repetitions
@@ -32,13 +32,13 @@ struct layer_summary {
 struct program_summary {
   std::vector<layer_summary> layers;
   std::int64_t parameters = 0;  // each counted once, however many layers read it
-  std::int64_t trainable = 0;   // of these, the numbers that an optimizer may change
-  std::int64_t bytes = 0;       // of all parameters
+  std::int64_t trainable = 0;   // the part of these that an optimizer may change
+  std::int64_t bytes = 0;       // bytes of all parameters
   double flops = 0;
-  std::int64_t rows = 1;  // of the run that the flops are for
+  std::int64_t rows = 1;  // number of rows for which the flops are counted
 
-  /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses are of
-  /// parameters that a layer above has counted.
+  /// A table as Keras prints it: one line per layer, then the sums. Numbers in parentheses count
+  /// parameters that a layer above has already counted.
   std::string text() const;
 };
 
@@ -166,9 +166,9 @@ class summary_maker {
 
   const program_view p_;
   const report_options run_;
-  const work_counter count_;  // refers to both
+  const work_counter count_;  // refers to p_ and run_
   program_summary made_;
-  std::vector<int> row_of_;                  // by name
+  std::vector<int> row_of_;                  // by name: its row in the table
   std::vector<int> first_user_, last_user_;  // by parameter: layers that have counted it, or -1
 };
 

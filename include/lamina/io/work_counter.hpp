@@ -17,9 +17,9 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The sizes of the run that a report or a summary describes.
 struct report_options {
-  std::int64_t rows = 1;        // of the batch
+  std::int64_t rows = 1;        // rows of the batch
   std::int64_t tokens = 1;      // total rows of every other row domain
-  std::int64_t iterations = 1;  // of every loop
+  std::int64_t iterations = 1;  // iterations of every loop
 };
 
 namespace detail {
@@ -29,7 +29,7 @@ class work_counter {
  public:
   work_counter(const program_view& program, const report_options& run) : p_(program), run_(run) {}
 
-  /// The number of rows that an entry of a plan stands for.
+  /// The number of rows in the described run for a `rows` entry of a plan.
   double rows(int known) const {
     if (known >= 0) return known;
     return static_cast<double>((domain_of_rows(known) == batch::domain ? run_.rows : run_.tokens) *
@@ -46,7 +46,7 @@ class work_counter {
     return n;
   }
 
-  /// Flops of an instruction that is a call or a convolution with fused statements.
+  /// Flops of an instruction that calls a kernel, or of a convolution with fused statements.
   double flops(const instruction& i) const {
     const operator_desc& op = p_.operators[i.op];
     const bool part = i.head != group_head::call ||
@@ -85,8 +85,8 @@ class work_counter {
     }
     if (rule == product_rule::sequence_filter)
       return 2 * products * rows(-p_.variables[x].rows) * size(slot(op, "Filter"));
-    // Every row is multiplied once by the recurrent weights, and once each for their gradient and
-    // that of the state.
+    // Every row is multiplied once by the recurrent weights. In the gradient it is two products per
+    // row: for the weights and for the state.
     if (rule != product_rule::recurrent) return 0;
     double weights = size(slot(op, "Weight"));
     if (const int projection = slot(op, "ProjWeight"); projection >= 0) weights += size(projection);
@@ -106,7 +106,7 @@ class work_counter {
       if (op.schema->outputs[i].name == name) return p_.arguments[op.outputs + i];
     return -1;
   }
-  // The columns of Y of a mul as a matrix.
+  // The number of columns of mul's operand Y as a matrix.
   double columns(const operator_desc& op, int y) const {
     double n = 1;
     const int first =

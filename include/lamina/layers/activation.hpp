@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Fluid's `act=`: each names the operator of the same name, with its default attributes.
+/// Fluid's `act=`. Each value is the operator of the same name with its default attributes.
 enum class activation : std::uint8_t {
   identity,
   relu,

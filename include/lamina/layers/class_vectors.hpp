@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/class_vectors.hpp - products with some rows of a trained table, for costs over
+// lamina/layers/class_vectors.hpp - products with selected rows of a trained table, for costs over
 // many classes.
 #pragma once
 
@@ -14,18 +14,18 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of costs over many classes: nce and hsigmoid.
 struct class_cost_attr {
-  param_attr param{};       // of the table of vectors; initialised by Xavier
+  param_attr param{};       // options of the table of class vectors; initialised by Xavier
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the biases; initialised with 0
-  bool is_sparse = false;   // gradients have the rows that were read: selected_rows
-  int seed = 0;             // nce: of the samples; 0: the run's
+  param_attr bias_param{};  // options of the biases; initialised with 0
+  bool is_sparse = false;   // gradients have only the rows that were read: selected_rows
+  int seed = 0;             // nce: seed of the samples; 0: the run's seed
   std::string_view name{};
 };
 
 namespace detail {
 
-/// x . table[id] + bias[id] for each of Count ids of each row; x has `Width` elements. Parameters:
-/// a table [Classes, Width] and biases [Classes, 1].
+/// Computes x . table[id] + bias[id] for each of the Count ids of each row; x has `Width` elements.
+/// Parameters: a table [Classes, Width] and biases [Classes, 1].
 template <int Classes, int Count, class T, class R, int Width, class Ids>
 constexpr auto class_scores(layer_helper& layer, variable<T, R, Width> x, Ids ids,
                             const class_cost_attr& attr, int line) {

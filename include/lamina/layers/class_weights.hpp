@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/class_weights.hpp - costs that count some classes more than others.
+// lamina/layers/class_weights.hpp - costs in which classes have different weights.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of class_weights.
 struct class_weights_attr {
-  int ignore_index = -100;  // rows with this label have a weight of 0, as their cost is
+  int ignore_index = -100;  // rows with this label have weight 0; their cost is 0 too
   std::string_view name{};
 };
 /// Options of weighted_mean.
@@ -24,9 +24,10 @@ struct weighted_mean_attr {
 };
 
 /// The weight of each row's class, shape [-1, 1]: `class_weights(label, {1.f, 1.f, 5.f})`, one
-/// number per class. A label outside of the weights is an error of the run, except `ignore_index`.
-/// `mean(cost * class_weights(...))` divides by the number of rows, as Keras' class_weight does;
-/// `weighted_mean(cost, class_weights(...))` by the sum of the weights, as PyTorch's `weight` does.
+/// weight per class. A label without a weight is an error at run time, except `ignore_index`.
+/// `mean(cost * class_weights(...))` divides by the number of rows, like Keras' class_weight.
+/// `weighted_mean(cost, class_weights(...))` divides by the sum of the weights, like PyTorch's
+/// `weight`.
 template <class R, std::size_t N>
 constexpr auto class_weights(variable<std::int64_t, R, 1> label, const float (&weights)[N],
                              const class_weights_attr& attr = {}, int line = __builtin_LINE()) {
@@ -47,7 +48,7 @@ constexpr auto class_weights(variable<std::int64_t, R, 1> label,
   return class_weights(label, plain, attr, line);
 }
 
-/// sum(x * weight) / sum(weight), one number. If all weights of a mini-batch are 0, it is 0 / 0,
+/// The scalar sum(x * weight) / sum(weight). If all weights of a mini-batch are 0, it is 0 / 0 =
 /// NaN, as in PyTorch.
 template <class T, class R, int... D>
 constexpr auto weighted_mean(variable<T, R, D...> x, variable<T, R, D...> weight,

@@ -9,12 +9,11 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// A parameter of shape [Dims...] that any layer may read:
-/// `auto w = create_parameter<float, 64, 16>(main, {.name = "w"})`, then `matmul(x, w)` and, for a
-/// tied decoder, `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a
-/// layer's own parameter; without `initializer` it is Xavier's. Without `name` it is
-/// "create_parameter_0.w_0"; the name of an earlier parameter shares that one. Fluid:
-/// layers.create_parameter.
+/// A parameter of shape [Dims...] that any layer may read: `auto w = create_parameter<float, 64,
+/// 16>(main, {.name = "w"})`. Uses are `matmul(x, w)` and, for a tied decoder,
+/// `matmul<matmul_form{.transpose_y = true}>(h, w)`. The options are those of a layer's own
+/// parameter; the default `initializer` is Xavier's. The default name is "create_parameter_0.w_0".
+/// With the name of an earlier parameter, that parameter is shared. Fluid: layers.create_parameter.
 template <element T, int... Dims>
 constexpr auto create_parameter(const block& main, const param_attr& attr = {},
                                 int line = __builtin_LINE()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/data.hpp - the variables a user feeds.
+// lamina/layers/data.hpp - the variables that a user feeds.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,8 +31,9 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
 }
 }  // namespace detail
 
-/// One dense array of inner dimensions Dims per sample: `data<"image", float, 1, 28, 28>(main)`.
-/// Without dimensions: one number per sample, shape [-1, 1], as for labels. Fluid: layers.data.
+/// An input with one dense array of dimensions Dims per sample: `data<"image", float, 1, 28,
+/// 28>(main)`. Without dimensions it is one number per sample, shape [-1, 1], as for labels. Fluid:
+/// layers.data.
 template <fixed_string Name, element T, int... Dims>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   static_assert(((Dims > 0) && ...), "lamina: data: dimensions are positive");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/hsigmoid.hpp - a cost over many classes that looks at log2 of them.
+// lamina/layers/hsigmoid.hpp - hierarchical sigmoid: a cost over many classes that computes only
+// log2 of them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
-/// A whole constant [Count], 1 2 4 ...
+/// An integer constant [Count] with the elements 1, 2, 4, ...
 template <int Count>
 constexpr auto powers_of_two(layer_helper& layer) {
   program_builder& b = layer.builder();
@@ -43,8 +44,8 @@ constexpr int bits_of(int number) {
 }  // namespace detail
 
 /// -log of the probability of the label's class, one number per row. A class is a leaf of a binary
-/// tree, and its probability is the product of the decisions at the nodes above it, each a sigmoid
-/// of x . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its decision
+/// tree. Its probability is the product of the decisions at the nodes above it, each a sigmoid of x
+/// . w + b. With c = label + Classes, node j of the path is c / 2^(j + 1) - 1 and its decision is
 /// bit j of c, for 0 <= j < floor(log2(c)). A row costs log2(Classes) products instead of Classes.
 /// `x` has one dimension. Parameters: vectors [Classes - 1, width] by Xavier and biases [Classes -
 /// 1, 1] of zeros. Source: Morin and Bengio 2005. Fluid: layers.hsigmoid with the default tree.
@@ -74,8 +75,8 @@ constexpr auto hsigmoid(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto above = elementwise_floordiv(leaf, powers);
     const auto decision = cast<T>(elementwise_mod(above, two));
     const auto node = elementwise_sub(elementwise_floordiv(above, two), one);
-    // After the end of the path the node is -1: the layer reads another node, whose decision has no
-    // effect.
+    // After the end of the path the node is -1. The layer then reads another node, whose decision
+    // is not counted.
     const auto seen = elementwise_max(node, none);
     const auto score =
         detail::class_scores<Classes - 1, bits>(layer, x, reshape<bits, 1>(seen), attr, line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/img_conv_group.hpp - convolutions one after the other, then a pool: the part that
-// VGG repeats.
+// lamina/layers/img_conv_group.hpp - several convolutions and then a pooling: the part that VGG
+// repeats.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ struct img_conv_group_attr {
   pooling_type type = pooling_type::max;  // or pooling_type::average
   bool batch_norm = false;                // between each convolution and its activation
   float drop_rate = 0;                    // with batch_norm: dropout after each activation
-  param_attr param{};                     // of the filters
+  param_attr param{};                     // options of the filters
 };
 
 namespace detail {
@@ -49,10 +49,9 @@ struct conv_group<Size, Conv, First, More...> {
 
 }  // namespace detail
 
-/// A convolution of 3 by 3 with padding 1 for each number of filters, then pool2d<PoolSize, Pool>:
-/// `img_conv_group<2, lamina::window{.stride = 2}, 64, 64>(image, {.act =
-/// lamina::activation::relu, .batch_norm = true})`. Source: Simonyan and Zisserman 2014.
-/// Fluid: nets.img_conv_group.
+/// One convolution of 3 by 3 with padding 1 per element of `Filters`, then pool2d<PoolSize, Pool>:
+/// `img_conv_group<2, lamina::window{.stride = 2}, 64, 64>(image, {.act = lamina::activation::relu,
+/// .batch_norm = true})`. Source: Simonyan and Zisserman 2014. Fluid: nets.img_conv_group.
 template <extent2 PoolSize, window Pool, int... Filters, class T, class R, int C, int H, int W>
 constexpr auto img_conv_group(variable<T, R, C, H, W> x,
                               const options<img_conv_group_attr, T>& attr = {},

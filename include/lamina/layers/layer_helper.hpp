@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/layer_helper.hpp - what every layer does: names, outputs and parameters.
+// lamina/layers/layer_helper.hpp - the common part of all layers: names, outputs and parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,13 +24,13 @@ inline constexpr bool is_tuple<std::tuple<V...>> = true;
 
 }  // namespace detail
 
-/// The options of a layer, as a type that depends on that of its input: see `dependent`.
+/// The options of a layer, as a type that depends on the type of its input: see `dependent`.
 template <class Attr, class Input>
 using options = dependent<Attr, Input>;
 
-/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper.
-/// The counters of a generated name ("fc_0") live here, because no other class continues them; the
-/// counters of a user's name live in the builder.
+/// Makes the variables of one layer under Fluid's naming rules. Fluid: LayerHelper. The counters of
+/// a generated name ("fc_0") are in this object, because no other layer continues them; the
+/// counters of a user's name are in the builder.
 class layer_helper {
  public:
   constexpr layer_helper(program_builder& b, const char* key, std::string_view user = {})
@@ -45,27 +45,27 @@ class layer_helper {
     return b_.add_variable(name_, ".tmp_", next(".tmp", tmp_), shape, rank, rows, type);
   }
 
-  /// A new output as the handle type V describes it.
+  /// A new output with the shape, rows and type of the handle type V.
   template <class V>
   constexpr V output() {
     return output_of(static_cast<V*>(nullptr));
   }
 
-  /// A new output in the shape, rows and type of variable `like`.
+  /// A new output with the shape, rows and type of variable `like`.
   constexpr int output_like(int like) {
     const variable_desc v = b_.variables.items[like];
     return output(v.dims, v.rank, v.rows, v.type);
   }
 
-  /// The layer's last output, which `activation<"name">()` finds.
+  /// Marks v as the layer's last output, which `activation<"name">()` finds. Returns v.
   template <class V>
   constexpr V returns(V v) {
     b_.names.items[name_].output = v.id;
     return v;
   }
 
-  /// A parameter "<name>.w_N" (or .b_N), or the one that `attr` names. Its initial value is
-  /// recorded in the startup program once.
+  /// A new parameter "<name>.w_N" (or .b_N), or the existing one that `attr` names. Its initial
+  /// value is recorded in the startup program once.
   template <int Rank>
   constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
                           dtype type, const initializer& otherwise, int line) {
@@ -105,8 +105,8 @@ class layer_helper {
     return v;
   }
 
-  /// Checks a param_attr. The default one is accepted at once, because the compiler limits the
-  /// steps of a program's recording.
+  /// Checks a param_attr. The default is accepted at once, because the compiler limits the steps of
+  /// a program's recording.
   constexpr void require_options(const param_attr& attr, int line) {
     constexpr float most = 3.402823466e38f;
     const lamina::initializer& init = attr.initializer;
@@ -179,8 +179,9 @@ class layer_helper {
                 Rank);
   }
 
-  /// A layer that only names a parameter shares it unchanged. A layer that sets more options has to
-  /// set the same ones as the first layer; otherwise they would have no effect.
+  /// Checks the options of a shared parameter. A layer that only names it shares it unchanged. A
+  /// layer that sets more options must set the same ones as the first layer, because they would
+  /// have no effect.
   constexpr void check_agreement(int known, const param_attr& attr, int line) {
     if (b_.variables[known].kind != variable_kind::parameter) return;
     const bool by_layer = attr.initializer.kind == initializer_kind::by_layer;
@@ -213,8 +214,8 @@ class layer_helper {
     return same;
   }
 
-  // The range or deviation of xavier, or of msra, which counts only the fan-in. Fans are computed
-  // as in Fluid: the two sides of a matrix; for a filter, channels times kernel.
+  // The range or the deviation of xavier or msra; msra uses only the fan-in. Fans are computed as
+  // in Fluid: for a matrix they are its two sides, and for a filter channels times kernel size.
   static constexpr double deviation(const initializer& init, const int* extent, int rank) {
     double fan_in = 1, fan_out = 1;
     if (rank == 1) fan_in = fan_out = extent[0];
@@ -295,7 +296,7 @@ class layer_helper {
     b_.startup.push({&schema, at, at, at + 1, attributes, 0, op_role::forward});
   }
 
-  // Newton's method: std::sqrt is not constexpr in C++20.
+  // Square root by Newton's method, because std::sqrt is not constexpr in C++20.
   static constexpr double root(double x) {
     double r = x > 1 ? x : 1;
     for (int i = 0; i < 40; ++i) {
@@ -311,8 +312,8 @@ class layer_helper {
   int tmp_ = 0, weight_ = 0, bias_ = 0;
 };
 
-/// Notes a mistake when two inputs of a layer were recorded into different programs, or one of them
-/// belongs to a closed block.
+/// Records a mistake if two inputs of a layer belong to different programs, or one of them belongs
+/// to a closed block.
 template <class A, class B>
 constexpr void require_one_program(const A& a, const B& b, int line) {
   if (a.builder != b.builder)

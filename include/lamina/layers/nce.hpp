@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/nce.hpp - a cost over many classes that looks at some samples of them.
+// lamina/layers/nce.hpp - noise-contrastive estimation: a cost over many classes that computes only
+// some sampled classes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +23,8 @@
 namespace lamina::inline LAMINA_ABI::layer {
 
 /// Noise-contrastive estimation, one cost per row: distinguishes the label's class from `Samples`
-/// classes that are drawn for each row, all equally likely. With o = sigmoid(x . w + b) of a class
-/// and e = Samples / Classes it is
+/// classes that are drawn for each row, all with equal probability. For a class, let o =
+/// sigmoid(x . w + b); let e = Samples / Classes. The cost is
 ///   -log(o / (o + e)) of the label - the sum of log(e / (o + e)) of the samples
 /// `x` has one dimension. Parameters: vectors [Classes, width] by Xavier and biases [Classes, 1] of
 /// zeros. Source: Gutmann and Hyvarinen 2010, Mnih and Teh 2012. Fluid: layers.nce with the sampler
@@ -43,7 +44,7 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
   if constexpr (fits && enough) {
     require_one_program(x, label, line);
     layer_helper layer(*x.builder, "nce", attr.name);
-    // Rounded down; a product with Classes may be rounded up to it.
+    // Rounded down. The product with Classes may be rounded up to Classes itself, so it is limited.
     const auto drawn = uniform_random_batch_size_like<Samples>(
         x, {.min = 0, .max = static_cast<float>(Classes), .seed = attr.seed});
     const auto sampled = cast<std::int64_t>(clip(drawn, 0, static_cast<float>(Classes) - 1));
@@ -51,7 +52,8 @@ constexpr auto nce(variable<T, R, D...> x, variable<U, S, E...> label,
     const auto score = detail::class_scores<Classes, 1 + Samples>(layer, x, ids, attr, line);
     constexpr double expected = static_cast<double>(Samples) / Classes;
     block here{x.builder, x.builder->current_block};
-    // With d = log o - log e the costs are log(1 + e^-d) of the label and log(1 + e^d) of a sample.
+    // With d = log o - log e, the cost of the label is log(1 + e^-d) and that of a sample log(1 +
+    // e^d).
     const auto constant = log(fill_constant<float>(here, expected));
     const auto d = split<sections<1, Samples>>(elementwise_sub(logsigmoid(score), constant));
     const auto of_label = softplus(scale(std::get<0>(d), -1));

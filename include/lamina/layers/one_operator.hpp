@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/one_operator.hpp - what the layers of a single operator share.
+// lamina/layers/one_operator.hpp - functions for layers that consist of a single operator.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
-/// Op of one variable, X -> Out in its shape and type.
+/// Records an operator of one variable, whose Out has the shape and type of X.
 template <class Op, class V>
 constexpr V same_shape(V x, const char* key, std::string_view name, int attributes = -1) {
   layer_helper layer(*x.builder, key, name);
@@ -20,7 +20,7 @@ constexpr V same_shape(V x, const char* key, std::string_view name, int attribut
   return layer.returns(V{x.builder, y});
 }
 
-/// An operator with one duplicable input slot.
+/// Records an operator with one duplicable input slot.
 constexpr void add_joining(program_builder& b, const operator_schema& schema, const int* inputs,
                            int count, int output, int attributes = -1) {
   operator_desc op = b.begin(schema);
@@ -32,7 +32,7 @@ constexpr void add_joining(program_builder& b, const operator_schema& schema, co
   b.operators.push(op);
 }
 
-/// An operator with one duplicable output slot.
+/// Records an operator with one duplicable output slot.
 constexpr void add_splitting(program_builder& b, const operator_schema& schema, int input,
                              const int* outputs, int count, int attributes = -1) {
   operator_desc op = b.begin(schema);
@@ -44,8 +44,8 @@ constexpr void add_splitting(program_builder& b, const operator_schema& schema, 
   b.operators.push(op);
 }
 
-/// Fluid's XShape: no elements, the shape [0, shape of x], from which a gradient operator learns
-/// the shape of x.
+/// Makes Fluid's XShape output: it has no elements and the shape [0, shape of x], from which a
+/// gradient operator learns the shape of x.
 constexpr int shape_output(layer_helper& layer, int x) {
   program_builder& b = layer.builder();
   const variable_desc v = b.variables[x];

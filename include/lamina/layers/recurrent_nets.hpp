@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/recurrent_nets.hpp - recurrent layers with their input products, in one direction
-// and in both. Source: the networks of PaddlePaddle v2.
+// lamina/layers/recurrent_nets.hpp - recurrent layers including their input products, in one
+// direction or both. Source: the networks of PaddlePaddle v2.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,12 +15,13 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of simple_lstm and simple_gru.
 struct simple_rnn_attr {
-  bool is_reverse = false;  // from the last element of each sequence to the first
+  bool is_reverse = false;  // runs from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
-  recurrent_activation activation = recurrent_activation::tanh;  // of candidates, cells too
-  param_attr param{};                                            // of the input's weight
-  param_attr recurrent_param{};                                  // of the recurrent weight
-  param_attr bias_param{};                                       // of the recurrent bias
+  recurrent_activation activation = recurrent_activation::tanh;  // of candidates, and of the cells
+                                                                 // of an LSTM
+  param_attr param{};                                            // options of the input's weight
+  param_attr recurrent_param{};                                  // options of the recurrent weight
+  param_attr bias_param{};                                       // options of the recurrent bias
   std::string_view name{};
 };
 
@@ -32,8 +33,8 @@ struct bidirectional_attr {
   std::string_view name{};
 };
 
-/// The hidden states, Size wide, of an LSTM with peepholes over fc<4 * Size>(x) without a bias.
-/// v2: simple_lstm.
+/// An LSTM with peepholes over fc<4 * Size>(x) without a bias. Returns its hidden states, of width
+/// Size. v2: simple_lstm.
 template <int Size, class T, class R, int... D>
 constexpr auto simple_lstm(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
@@ -49,7 +50,7 @@ constexpr auto simple_lstm(variable<T, R, D...> x, const options<simple_rnn_attr
                                             line));
 }
 
-/// The states, Size wide, of a GRU over fc<3 * Size>(x) without a bias. v2: simple_gru.
+/// A GRU over fc<3 * Size>(x) without a bias. Returns its states, of width Size. v2: simple_gru.
 template <int Size, class T, class R, int... D>
 constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr, T>& attr = {},
                           int line = __builtin_LINE()) {
@@ -66,7 +67,8 @@ constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr,
 
 namespace detail {
 
-/// Concatenates both directions: the states of each element, or the last state of each direction.
+/// Concatenates the results of both directions: the states of each element, or the last state of
+/// each direction.
 template <bool WholeSequence, class V>
 constexpr auto join_directions(V forward, V backward, std::string_view name, int line) {
   if constexpr (WholeSequence)
@@ -86,9 +88,10 @@ constexpr simple_rnn_attr direction(const bidirectional_attr& attr, bool backwar
 
 }  // namespace detail
 
-/// Two simple_lstm of width Size, one in each direction. Gives a row [2 * Size] per sequence: the
-/// forward state after its last element, followed by the backward state after its first element.
-/// With WholeSequence it gives a row per element. v2: bidirectional_lstm(return_seq).
+/// Two simple_lstm of width Size, one in each direction. The result has one row [2 * Size] per
+/// sequence: the forward state after its last element, followed by the backward state after its
+/// first element. With WholeSequence it has one row per element. v2:
+/// bidirectional_lstm(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_lstm(variable<T, R, D...> x,
                                   const options<bidirectional_attr, T>& attr = {},
@@ -98,8 +101,8 @@ constexpr auto bidirectional_lstm(variable<T, R, D...> x,
       simple_lstm<Size>(x, detail::direction(attr, true), line), attr.name, line);
 }
 
-/// Two simple_gru of width Size, one in each direction; the result is that of bidirectional_lstm.
-/// v2: bidirectional_gru(return_seq).
+/// Two simple_gru of width Size, one in each direction, with the same kind of result as
+/// bidirectional_lstm. v2: bidirectional_gru(return_seq).
 template <int Size, bool WholeSequence = false, class T, class R, int... D>
 constexpr auto bidirectional_gru(variable<T, R, D...> x,
                                  const options<bidirectional_attr, T>& attr = {},

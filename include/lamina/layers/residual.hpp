@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// act(batch_norm(conv2d<Filters, Size, Window>(x))), a convolution without a bias: batch_norm has
-/// one. PaddlePaddle's book: conv_bn_layer.
+/// act(batch_norm(conv2d<Filters, Size, Window>(x))). The convolution has no bias, because
+/// batch_norm has one. PaddlePaddle's book: conv_bn_layer.
 template <int Filters, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
 constexpr auto conv_bn(variable<T, R, C, H, W> x, activation act = activation::relu,
@@ -21,7 +21,8 @@ constexpr auto conv_bn(variable<T, R, C, H, W> x, activation act = activation::r
 
 namespace detail {
 
-/// x in the shape of a block's result: x itself, or a convolution of 1 by 1.
+/// The shortcut of a residual block: x itself, or a convolution of 1 by 1 if the block changes the
+/// shape.
 template <int Filters, int Stride, class T, class R, int C, int H, int W>
 constexpr auto shortcut(variable<T, R, C, H, W> x, int line) {
   if constexpr (C == Filters && Stride == 1)
@@ -41,7 +42,7 @@ constexpr V add_relu(V a, V b) {
 }  // namespace detail
 
 /// relu(x + conv_bn(conv_bn(x))) with two convolutions of 3 by 3; the first one has the stride. If
-/// the shape changes, x goes through a convolution of 1 by 1. Source: He et al. 2015,
+/// the shape changes, x is replaced by a convolution of 1 by 1 of it. Source: He et al. 2015,
 /// figure 5 (left). PaddlePaddle's book: basicblock.
 template <int Filters, int Stride = 1, class T, class R, int C, int H, int W>
 constexpr auto basic_block(variable<T, R, C, H, W> x, int line = __builtin_LINE()) {
@@ -51,8 +52,9 @@ constexpr auto basic_block(variable<T, R, C, H, W> x, int line = __builtin_LINE(
   return detail::add_relu(second, detail::shortcut<Filters, Stride>(x, line));
 }
 
-/// relu(x + f(x)) where f is three conv_bn: of 1 by 1 to `Filters` channels, 3 by 3, and 1 by 1 to
-/// 4 * Filters. Source: He et al. 2015, figure 5 (right). PaddlePaddle's book: bottleneck.
+/// relu(x + f(x)) where f consists of three conv_bn: 1 by 1 to `Filters` channels, 3 by 3, and 1 by
+/// 1 to 4 * Filters channels. Source: He et al. 2015, figure 5 (right). PaddlePaddle's book:
+/// bottleneck.
 template <int Filters, int Stride = 1, class T, class R, int C, int H, int W>
 constexpr auto bottleneck_block(variable<T, R, C, H, W> x, int line = __builtin_LINE()) {
   const auto narrow = conv_bn<Filters, 1, window{.stride = Stride}>(x, activation::relu, line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence.hpp - the sequences a user feeds.
+// lamina/layers/sequence.hpp - the sequences that a user feeds.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The rows of nested_sequence<Name>: elements of sequences of sequences. The middle level, one row
-/// for each inner sequence, is `nested_tokens<Name>::parent`.
+/// The row domain of nested_sequence<Name>: elements of sequences of sequences. The middle level,
+/// with one row per inner sequence, is `nested_tokens<Name>::parent`.
 template <fixed_string Name>
 using nested_tokens = tokens<Name, tokens<joined(Name, fixed_string("/sequences"))>>;
 
@@ -27,15 +27,15 @@ constexpr auto feed_sequence(const block& main, int line) {
 }
 }  // namespace detail
 
-/// One sequence per sample, of any length, including 0: `sequence<"words", std::int64_t>(main)`,
-/// rows tokens<"words">. Each element is an array of dimensions Dims; without dimensions, one
-/// number. Fluid: layers.data(lod_level=1).
+/// An input with one sequence per sample, of any length, including 0: `sequence<"words",
+/// std::int64_t>(main)` has the rows tokens<"words">. Each element is an array of dimensions Dims
+/// or, without dimensions, one number. Fluid: layers.data(lod_level=1).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
 }
 
-/// Sequences with the lengths of those of `like`, one element per element of `like`:
+/// An input with one element per element of `like`, in sequences of the same lengths:
 /// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
 /// other lengths is an error at run time.
 template <fixed_string Name, element T, int... Dims, class U, class R, int... E>
@@ -46,8 +46,8 @@ constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) 
   return detail::feed_sequence<Name, T, R, Dims...>(main, line);
 }
 
-/// One sequence of sequences per sample, such as the words of the sentences of a document: rows
-/// nested_tokens<Name>. Fluid: layers.data(lod_level=2).
+/// An input with one sequence of sequences per sample, such as the words of the sentences of a
+/// document. Its rows are nested_tokens<Name>. Fluid: layers.data(lod_level=2).
 template <fixed_string Name, element T, int... Dims>
 constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
   return detail::feed_sequence<Name, T, nested_tokens<Name>, Dims...>(main, line);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence_conv_pool.hpp - what a convolution finds in each sequence.
+// lamina/layers/sequence_conv_pool.hpp - a convolution over sequences, pooled to one row per
+// sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,16 +14,16 @@ namespace lamina::inline LAMINA_ABI::layer {
 struct sequence_conv_pool_attr {
   activation act = activation::sigmoid;
   pooling_type type = pooling_type::max;
-  param_attr param{};       // of the filter
+  param_attr param{};       // options of the filter
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
-  float pad_value = 0;      // what a sequence without rows becomes
-  std::string_view name{};  // of the convolution
+  param_attr bias_param{};  // options of the bias
+  float pad_value = 0;      // the result for a sequence without rows
+  std::string_view name{};  // name of the convolution
 };
 
-/// sequence_pool(sequence_conv(x)): NumFilters numbers per sequence, each the largest result of a
-/// filter over FilterSize rows. The text classifier of Kim (2014), Convolutional Neural Networks
-/// for Sentence Classification. Fluid: nets.sequence_conv_pool.
+/// sequence_pool(sequence_conv(x)): NumFilters numbers per sequence, by default the largest result
+/// of each filter over FilterSize rows. It is the text classifier of Kim (2014), Convolutional
+/// Neural Networks for Sentence Classification. Fluid: nets.sequence_conv_pool.
 template <int NumFilters, int FilterSize, class T, class R, int... D>
 constexpr auto sequence_conv_pool(variable<T, R, D...> x,
                                   const options<sequence_conv_pool_attr, T>& attr = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/sequence_rows.hpp - what the layers of sequences do with the rows of their types.
+// lamina/layers/sequence_rows.hpp - conversions of row domains in the types of sequence layers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,12 +31,12 @@ struct with_rows_of<R, variable<T, S, D...>> {
 
 }  // namespace detail
 
-/// The rows of a variable with one value per sequence of R; R itself if it has no sequences, so
-/// that one mistake gives one error.
+/// The row domain with one row per sequence of R. It is R itself if R has no sequences, so that one
+/// mistake gives one error.
 template <class R>
 using parent_rows = typename detail::parent_rows_of<R>::type;
 
-/// The handle type V with rows R instead of its own.
+/// The handle type V with row domain R instead of its own.
 template <class R, class V>
 using with_rows = typename detail::with_rows_of<R, V>::type;
 

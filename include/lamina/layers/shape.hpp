@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/shape.hpp - whole shapes as values, and the handle types that they describe.
-// Layers count dimensions as Fluid does: dimension 0 of a variable with rows is the rows, -1.
+// lamina/layers/shape.hpp - whole shapes as values, and the handle types that they describe. Layers
+// count dimensions like Fluid: in a variable with rows, dimension 0 is the number of rows, -1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,8 @@ struct extents {
   constexpr void push(int extent) {
     if (rank < most) at[rank++] = extent;
   }
-  /// The product of the dimensions from `begin` to before `end`; rows make it negative.
+  /// The product of the dimensions [begin, end). It is negative if the number of rows is among
+  /// them.
   constexpr int product(int begin, int end) const {
     int size = 1;
     for (int i = begin; i < end; ++i) size *= at[i];
@@ -31,7 +32,7 @@ struct extents {
 };
 
 namespace detail {
-// A loop, for nvcc loses a pack inside nested braces.
+// A loop instead of a pack in braces, because nvcc loses a pack inside nested braces.
 template <class T, class R, int... D>
 constexpr extents extents_of(variable<T, R, D...>*) {
   const int inner[] = {D..., 0};
@@ -58,7 +59,7 @@ template <class V>
 inline constexpr extents whole_shape = detail::extents_of(static_cast<V*>(nullptr));
 
 namespace detail {
-// A class between the alias and the computation: g++ 12 crashes on the alias alone.
+// A class that separates the alias from the computation, because g++ 12 crashes on the alias alone.
 template <class T, class R, extents E>
 struct handle_type {
   using rows = typename rows_or_once<E.has_rows(), R>::type;
@@ -67,11 +68,13 @@ struct handle_type {
 };
 }  // namespace detail
 
-/// The handle type of a whole shape: with rows R, or `once` where no dimension is the rows.
+/// The handle type of a whole shape, with rows R, or `once` if the shape has no run-time number of
+/// rows.
 template <class T, class R, extents E>
 using handle_of = typename detail::handle_type<T, R, E>::type;
 
-/// Counts a negative dimension from the end; -1 for one that does not exist.
+/// Converts an axis to a dimension; a negative axis counts from the end. Returns -1 if the
+/// dimension does not exist.
 constexpr int dimension(int axis, int rank) {
   const int from_front = axis < 0 ? axis + rank : axis;
   return from_front >= 0 && from_front < rank ? from_front : -1;

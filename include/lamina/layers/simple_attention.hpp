@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/simple_attention.hpp - what of a sequence a decoder looks at.
+// lamina/layers/simple_attention.hpp - attention over the elements of a sequence, for a decoder.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,18 +15,18 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of simple_attention.
 struct simple_attention_attr {
   activation weight_act = activation::tanh;
-  param_attr transform_param{};  // of the weight on the state
-  param_attr softmax_param{};    // of the weight that scores
+  param_attr transform_param{};  // weight that multiplies the state
+  param_attr softmax_param{};    // weight v that computes the scores
   std::string_view name{};
 };
 
-/// One row for each sequence, the average of its encoded elements under weights that depend on a
-/// state of the sequence:
+/// Attention over each sequence: returns one row per sequence, the average of its encoded elements.
+/// The weights of the average depend on a state of the sequence:
 ///   e_t = v . act(state U + projected_t)    a = softmax of e over the sequence
 ///   context = sum_t a_t * encoded_t
-/// `encoded` [T, E] and `projected` [T, P] have the rows of the sequences, `state` [S] has one for
-/// each sequence. Parameters: weights [S, P] and [P, 1] initialised by Xavier. Source: Bahdanau et
-/// al. 2014. v2: simple_attention.
+/// `encoded` [T, E] and `projected` [T, P] have one row per element of the sequences, and `state`
+/// [S] has one row per sequence. Parameters: weights [S, P] and [P, 1] initialised by Xavier.
+/// Source: Bahdanau et al. 2014. v2: simple_attention.
 template <class T, class R, int... E, class U, class S, int... P, class V, class Q, int... D>
 constexpr auto simple_attention(variable<T, R, E...> encoded, variable<U, S, P...> projected,
                                 variable<V, Q, D...> state,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/simple_img_conv_pool.hpp - a convolution and what its windows hold.
+// lamina/layers/simple_img_conv_pool.hpp - a convolution followed by a pooling.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,10 @@ namespace lamina::inline LAMINA_ABI::layer {
 struct simple_img_conv_pool_attr {
   activation act = activation::identity;
   pooling_type type = pooling_type::max;  // or pooling_type::average
-  param_attr param{};                     // of the filters
+  param_attr param{};                     // options of the filters
   bool bias = true;                       // false: no bias
-  param_attr bias_param{};                // of the bias
-  std::string_view name{};                // of the convolution
+  param_attr bias_param{};                // options of the bias
+  std::string_view name{};                // name of the convolution
 };
 
 /// pool2d<PoolSize, Pool>(conv2d<Filters, Size, Conv>(x)):

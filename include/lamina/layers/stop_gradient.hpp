@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/layers/stop_gradient.hpp - values that training treats as constants.
+// lamina/layers/stop_gradient.hpp - excludes values from training: no gradient flows through them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,9 +10,9 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Marks x: no gradient flows back through it, so the variables from which it was computed do not
 /// learn from it. Records no operator. The mark applies to every reader of x, including earlier
-/// ones; if only some readers are to pass no gradient, mark an `assign(x)` for these. Data layers
-/// are marked from the start; `param_attr::trainable` freezes a parameter. Returns x.
-/// Fluid: x.stop_gradient = True.
+/// ones. To stop the gradient for some readers only, mark an `assign(x)` and let them read it. Data
+/// layers are marked from the start; `param_attr::trainable` freezes a parameter. Returns x. Fluid:
+/// x.stop_gradient = True.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> stop_gradient(variable<T, R, D...> x, int line = __builtin_LINE()) {
   program_builder& b = *x.builder;

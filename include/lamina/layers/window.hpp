@@ -9,23 +9,23 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Height and width: `5` is {5, 5}.
+/// A height and a width: `5` is {5, 5}.
 struct extent2 {
   int height, width;
 
   constexpr extent2(int both) : height(both), width(both) {}
   constexpr extent2(int h, int w) : height(h), width(w) {}
   constexpr bool operator==(const extent2&) const = default;
-  /// Whether both are at least n.
+  /// Whether height and width are at least n.
   constexpr bool least(int n) const { return height >= n && width >= n; }
 };
 
-/// How the windows of a layer follow each other: `window{.stride = 2, .padding = {1, 0}}`.
+/// The positions of the windows of a layer: `window{.stride = 2, .padding = {1, 0}}`.
 struct window {
-  extent2 stride = 1;      // from one window to the next
+  extent2 stride = 1;      // distance from one window to the next
   extent2 padding = 0;     // zeros around the image, on each side
-  extent2 dilation = 1;    // from one element of a filter to the next
-  int groups = 1;          // independent parts of the channels
+  extent2 dilation = 1;    // distance from one element of a filter to the next
+  int groups = 1;          // number of independent groups of channels
   bool ceil_mode = false;  // pooling: a last window may reach beyond the padding
 
   constexpr bool operator==(const window&) const = default;

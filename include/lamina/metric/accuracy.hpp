@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/accuracy.hpp - the mean of the batches' accuracies.
+// lamina/metric/accuracy.hpp - the accuracy over several batches.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// sum(value_i * weight_i) / sum(weight_i): the accuracy over all updates, if each update gets the
-/// accuracy of a batch (as layer::accuracy computes it) and its number of rows. Errors: weight
-/// below 0 or not finite; eval before an update of positive weight. Fluid: fluid.metrics.Accuracy.
+/// The weighted mean sum(value_i * weight_i) / sum(weight_i). It is the accuracy over all updates,
+/// if each update gets the accuracy of a batch (as layer::accuracy computes it) and its number of
+/// rows. Errors: weight below 0 or not finite; eval before an update of positive weight. Fluid:
+/// fluid.metrics.Accuracy.
 class accuracy {
  public:
   void update(double value, double weight) { average_.update(value, weight); }

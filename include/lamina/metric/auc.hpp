@@ -16,7 +16,8 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// The curve under which the area is computed: over all thresholds, the one rate against the other.
+/// The curve under which the area is computed. Each point of it has the two rates for one
+/// threshold.
 enum class curve {
   roc,  ///< true positive rate over false positive rate
   pr    ///< precision over recall
@@ -28,21 +29,21 @@ struct auc_options {
   std::size_t num_thresholds = 4095;
 };
 
-/// The area under a curve that a threshold draws when it moves over the predictions. Predictions
-/// are counted in num_thresholds + 1 bins of equal width, so memory does not grow with the data and
-/// the result is exact up to the order within a bin. ROC: the trapezoids between bins. PR: the sum
-/// of (recall_i - recall_{i-1}) * precision_i, which is average precision; trapezoids would
-/// flatter. 0 if one of the two classes has no sample, as in Fluid. Errors: no thresholds;
-/// predictions and labels of unequal length, a prediction outside [0, 1], a label that is neither
-/// 0 nor 1 (the counts then stay as they were); eval before an update. Fluid: fluid.metrics.Auc,
-/// which ignores its curve argument.
+/// The area under the curve that arises when a threshold moves over the predictions. Predictions
+/// are counted in num_thresholds + 1 bins of equal width, so memory does not grow with the data,
+/// and the result is exact up to the order within a bin. ROC: the trapezoids between bins. PR: the
+/// average precision, sum of (recall_i - recall_{i-1}) * precision_i; trapezoids would give too
+/// large a value. The area is 0 if one of the two classes has no sample, as in Fluid. Errors: no
+/// thresholds; predictions and labels of unequal length, a prediction outside [0, 1], a label that
+/// is neither 0 nor 1 (the counts are then unchanged); eval before an update. Fluid:
+/// fluid.metrics.Auc, which ignores its curve argument.
 class auc {
  public:
   explicit auc(auc_options options = {}) : options_(options), positive_(bins()), negative_(bins()) {
     if (options.num_thresholds == 0) fail("at least 1 threshold, found 0");
   }
 
-  /// Probabilities of the positive class, and labels.
+  /// Adds the probabilities of the positive class, and the labels.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {
     struct pair {

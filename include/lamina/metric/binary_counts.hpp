@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/binary_counts.hpp - hits and misses of a yes-no classifier.
+// lamina/metric/binary_counts.hpp - counts of right and wrong predictions of a binary classifier.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,14 +14,14 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// Counts predictions against labels. A prediction is a probability, rounded to 0 or 1 (one half
-/// goes to 0, as in numpy's rint); a label is 0 or 1.
+/// Counts predictions by their labels. A prediction is a probability, rounded to 0 or 1 (0.5 is
+/// rounded to 0, as in numpy's rint); a label is 0 or 1.
 class binary_counts {
  public:
   explicit binary_counts(const char* name) : name_(name) {}
 
-  /// Two ranges of equal length. The counts do not change if an error is thrown: for unequal
-  /// lengths, a prediction outside [0, 1], a label that is neither 0 nor 1.
+  /// Adds two ranges of equal length. Throws for unequal lengths, a prediction outside [0, 1], or a
+  /// label that is neither 0 nor 1; the counts are then unchanged.
   template <std::ranges::input_range P, std::ranges::input_range L>
   void update(const P& predictions, const L& labels) {
     binary_counts next = *this;

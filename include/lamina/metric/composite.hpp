@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/composite.hpp - several metrics of the same predictions.
+// lamina/metric/composite.hpp - several metrics that are updated with the same predictions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -34,7 +34,7 @@ class composite {
     std::apply([](auto&... m) { (m.reset(), ...); }, metrics_);
   }
 
-  /// One of the metrics.
+  /// The metric with this index.
   template <std::size_t Index>
   const auto& get() const {
     return std::get<Index>(metrics_);

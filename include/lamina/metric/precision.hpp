@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/precision.hpp - how much of what was called positive is.
+// lamina/metric/precision.hpp - the share of positive predictions that are right.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// true positives / (true positives + false positives); 0 if no prediction was positive. update
-/// accepts a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval
+/// true positives / (true positives + false positives); 0 if no prediction was positive. update()
+/// takes a range of probabilities and a range of labels 0 and 1. Errors: as in binary_counts; eval
 /// before an update. Fluid: fluid.metrics.Precision.
 class precision {
  public:

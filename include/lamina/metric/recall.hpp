@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/recall.hpp - how much of what is positive was called so.
+// lamina/metric/recall.hpp - the share of positive samples that are predicted as positive.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI::metric {
 
-/// true positives / (true positives + false negatives); 0 if no label was positive. update accepts
-/// a range of probabilities and a range of labels 0 and 1. Errors: as binary_counts; eval before an
-/// update. Fluid: fluid.metrics.Recall.
+/// true positives / (true positives + false negatives); 0 if no label was positive. update() takes
+/// a range of probabilities and a range of labels 0 and 1. Errors: as in binary_counts; eval before
+/// an update. Fluid: fluid.metrics.Recall.
 class recall {
  public:
   template <class P, class L>

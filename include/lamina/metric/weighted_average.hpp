@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/metric/weighted_average.hpp - a mean over batches of different size.
+// lamina/metric/weighted_average.hpp - a mean over batches of different sizes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Stands for a view after a reported mistake, so that no further error follows: accepts any number
-/// of indices.
+/// The result of a view after a reported mistake, so that no further error follows. It accepts any
+/// number of indices.
 struct missing_view : array_view<float, 1> {
   missing_view() : array_view(nullptr, {0}, 0) {}
   template <class... Index>
@@ -24,8 +24,9 @@ struct missing_view : array_view<float, 1> {
   }
 };
 
-/// Variable V of a machine in its own shape, without a copy; valid until the next run with more
-/// rows. Weights in panels have no such view: model::parameter copies them.
+/// A view of variable V in a machine's memory, with the variable's own shape and without a copy. It
+/// is valid until the next run with more rows. Weights in panels have no such view:
+/// model::parameter copies them.
 template <class P, int V, class Machine = engine::cpu::machine<P>>
 auto activation_view(Machine& m) {
   using T = typename detail::cpp_type_of<P::desc.variables[V].type>::type;

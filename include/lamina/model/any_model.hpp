@@ -28,8 +28,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A data layer, a layer with a name, or a parameter: its name, the type of its elements, and its
-/// shape, where -1 stands for the number of rows. `levels` counts the levels of sequences.
+/// The description of a data layer, a layer with a name, or a parameter: name, element type, and
+/// shape. In the shape, -1 stands for the number of rows. `levels` is the number of sequence
+/// levels.
 struct any_variable {
   std::string name;
   dtype type;
@@ -60,7 +61,7 @@ struct any_feed {
 
 namespace detail {
 
-/// A variable's memory after a run.
+/// The elements of a variable in a machine's memory after a run.
 struct any_values {
   dtype type;
   std::vector<std::size_t> shape;
@@ -68,7 +69,7 @@ struct any_values {
   std::size_t rows, row_bytes, stride_bytes;
 };
 
-/// Runs a program that only the derived class knows.
+/// The interface of a run of a program. Only the derived class knows the program's type.
 class any_run {
  public:
   virtual ~any_run() = default;
@@ -76,7 +77,7 @@ class any_run {
   virtual any_values values(std::string_view name) = 0;
 };
 
-/// A model whose program only the derived class knows.
+/// The interface of a model. Only the derived class knows the program's type.
 class any_model_base {
  public:
   virtual ~any_model_base() = default;
@@ -130,7 +131,7 @@ LAMINA_COLD inline std::vector<any_variable> outputs_of(const program_view& p) {
   return all;
 }
 
-/// The data layers that each variable of variable_table needs, one bit each.
+/// By variable in variable_table: the data layers that it depends on, as a bit mask.
 template <class Program>
 struct needed_feeds {
   using variables = variable_table<Program>;
@@ -263,8 +264,8 @@ class any_run_of final : public any_run {
   }
 
   machine machine_;
-  std::vector<int> ends_[domains];  // of sequences, by domain
-  unsigned long long given_ = 0;    // the data of the last run, one bit each
+  std::vector<int> ends_[domains];  // by domain: the ends of its sequences
+  unsigned long long given_ = 0;    // bit mask of the data of the last run
 };
 
 template <program_type P>
@@ -356,7 +357,7 @@ class any_model {
   /// Computes with this model; one evaluator per thread, without a lock.
   any_evaluator evaluator() const { return any_evaluator(model_); }
 
-  /// As model::save and model::load.
+  /// Save and load the parameters like model::save and model::load.
   LAMINA_COLD void save(const file_path& path) const {
     std::vector<tensor_entry> all;
     model_->arrays().append_to(all);

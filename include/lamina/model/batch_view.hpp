@@ -14,13 +14,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The input of a data layer: numbers per row, their type, and the domain of the rows.
+/// A data layer: the number of elements per row, their type, and the domain of the rows.
 struct data_layer {
   int columns;
   dtype type;
   int domain;
   int parent;       // the domain of the sequences that contain the rows, or -1
-  int grandparent;  // the domain of the sequences that contain those, or -1
+  int grandparent;  // the domain of the sequences that contain these sequences, or -1
 };
 template <program_type P>
 struct data_layers {
@@ -88,8 +88,8 @@ struct batch_view {
     return count;
   }
 
-  /// The sample that a row of a domain is a part of; -1 if that is not known, because an operator
-  /// has made the rows.
+  /// The sample to which a row of a domain belongs; -1 if it is not known, because an operator has
+  /// made the rows.
   std::int64_t sample_of(int domain, std::int64_t row) const {
     if (domain >= domains) return -1;
     for (; domain > batch::domain; domain = parent_of(domain)) {

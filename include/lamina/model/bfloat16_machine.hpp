@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16_machine.hpp - evaluators whose weights are stored as bfloat16: half of the
-// bytes to read.
+// lamina/model/bfloat16_machine.hpp - evaluators with weights in bfloat16, which halves the bytes
+// to read.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Copies of the weights of a model as bfloat16, and a pointer to each that a machine may read.
+/// Copies of the weights of a model in bfloat16. A machine gets a pointer to each.
 template <program_type P>
 class bfloat16_copies {
  protected:
@@ -53,7 +53,8 @@ class bfloat16_copies {
   static constexpr int parameters = P::desc.count.parameters;
   static constexpr int count =
       engine::cpu::bfloat16_layouts * static_cast<int>(at_least_one(parameters));
-  // A separate table, because naming one element of a larger one would keep all of it.
+  // A separate table for run-time code: naming one element of a larger constexpr table would put
+  // the whole table into the binary.
   struct layout_table {
     engine::cpu::bfloat16_layout of[count];
   };
@@ -72,9 +73,9 @@ class bfloat16_copies {
 
 }  // namespace detail
 
-/// Runs a program made of P in test mode with weights in bfloat16: those that fc, lstm, lstmp, gru
-/// and gru_unit multiply by. Biases, embedding tables and image filters keep their type, and all
-/// sums are in float.
+/// Runs a program made of P in test mode with weights in bfloat16. These are the weights that fc,
+/// lstm, lstmp, gru and gru_unit multiply by. Biases, embedding tables and image filters keep their
+/// type, and all sums are computed in float.
 template <program_type P>
 class bfloat16_machine : private detail::bfloat16_copies<P>,
                          public engine::cpu::machine<with_bfloat16_weights<for_test<P>>> {
@@ -85,7 +86,7 @@ class bfloat16_machine : private detail::bfloat16_copies<P>,
       : copies(m),
         engine::cpu::machine<with_bfloat16_weights<for_test<P>>>(
             {copies::pointers(), nullptr, nullptr}) {}
-  /// Rounds the parameters of the model again.
+  /// Copies the parameters of the model again and rounds them to bfloat16.
   void refresh() { copies::refresh(); }
 };
 
@@ -96,7 +97,7 @@ struct refused_operator<bfloat16_machine<P>> {
 };
 }  // namespace detail
 
-/// `lamina::evaluator e{model, lamina::storage::bfloat16}`.
+/// Makes `lamina::evaluator e{model, lamina::storage::bfloat16}` deduce its type.
 template <program_type P>
 evaluator(const model<P>&, storage::bfloat16_type, std::uint64_t = 0)
     -> evaluator<P, bfloat16_machine<P>>;

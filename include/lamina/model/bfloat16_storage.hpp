@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/bfloat16_storage.hpp - how a user asks for weights as bfloat16.
+// lamina/model/bfloat16_storage.hpp - the option that asks for weights in bfloat16.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::storage {
 
-/// `evaluator e{model, storage::bfloat16}` and `static_evaluator<decltype(net), 1,
-/// storage::bfloat16>` round weights to bfloat16.
+/// The option for weights rounded to bfloat16: `evaluator e{model, storage::bfloat16}` and
+/// `static_evaluator<decltype(net), 1, storage::bfloat16>`.
 inline constexpr bfloat16_type bfloat16{};
 
 }  // namespace lamina::inline LAMINA_ABI::storage

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/copy_arrays.hpp - copies parameters between models, at once or by degrees.
+// lamina/model/copy_arrays.hpp - copies parameters between models, or moves them part of the way.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,15 +25,15 @@ struct parameter_memory {
 
 namespace detail {
 
-/// The number of the parameter with this name, or -1.
+/// The index of the parameter with this name, or -1.
 LAMINA_COLD inline int find_parameter(const parameter_list_view& in, std::string_view name) {
   for (int i = 0; i < in.size(); ++i)
     if (has_name(*in.program, in.program->parameters[i].variable, name)) return i;
   return -1;
 }
 
-/// By parameter of `to`, the parameter of `from` with the same name. Throws lamina::error unless
-/// there is one of the same shape and type for each.
+/// By parameter of `to`: the index of the parameter of `from` with the same name. Throws
+/// lamina::error if any of them is missing or has another shape or type.
 LAMINA_COLD inline std::vector<int> counterparts(const parameter_list_view& to,
                                                  const parameter_list_view& from) {
   std::vector<int> of;
@@ -63,9 +63,10 @@ LAMINA_COLD void blend(const float* from_memory, float* to_memory, std::size_t c
                               tau * static_cast<double>(from[i]));
 }
 
-/// Moves parameters towards those of another model; `from_of` is null where both have one program,
-/// and else the counterparts. Parameters of the list `copied`, in ascending order, are copied.
-/// Parameters in one memory stay.
+/// Moves parameters towards those of another model: to = (1 - tau) to + tau from. `from_of` holds
+/// the counterparts, or is null if both models have the same program. Parameters in the list
+/// `copied`, in ascending order, are copied instead. Parameters that both models share in one
+/// memory stay.
 LAMINA_COLD inline void copy_arrays(const parameter_memory& to, const parameter_memory& from,
                                     const int* from_of, double tau, const int* copied,
                                     int copied_count) {

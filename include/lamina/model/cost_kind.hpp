@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/cost_kind.hpp - whether a program has something to minimise.
+// lamina/model/cost_kind.hpp - whether a program has a cost that training can minimise.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The kind of cost that a program returns.
 enum class cost_kind : std::uint8_t { none, array, number };
 
-/// Training needs a cost that is one real number.
+/// Finds the kind of a program's cost. Training needs a cost that is one real number.
 template <program_type P>
 constexpr cost_kind cost_kind_of() {
   constexpr int cost = P::desc.cost;

@@ -15,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// `of_each` arrays per parameter of a program in the memory of a backend, in padded rows. The host
-/// keeps them in the layout of its engine, where weights lie in panels. A parameter for which
+/// Arrays in the memory of a backend: `of_each` per parameter of a program, in padded rows. The
+/// host keeps them in the layout of its engine, where weights lie in panels. A parameter for which
 /// `has_none(i)` holds has arrays without rows.
 template <class Backend>
 class device_arrays {

@@ -65,7 +65,7 @@ class device_machine {
     parameters_.download_one(i, from, to.data());
     return to.data();
   }
-  /// The same for a gradient of selected rows; null if the gradient is dense.
+  /// The gradient of parameter i if it is selected rows, copied to the host; null if it is dense.
   LAMINA_COLD engine::cpu::selected_rows* gradient_rows(int i) {
     const engine::cuda::selected_rows* const on_device = machine_.gradient_rows(i);
     if (on_device == nullptr) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/domain_of_level.hpp - which rows a level of nested sequences has.
+// lamina/model/domain_of_level.hpp - the row domain of one level of nested sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The rows of level `level` of the sequences that rows `domain` form, counted from 0, the
-/// outermost, or from -1, the innermost; -1 where there is no such level.
+/// The row domain of level `level` of the sequences to which rows of `domain` belong. Level 0 is
+/// the outermost one, and level -1 the innermost. Returns -1 if there is no such level.
 template <class Program>
 constexpr int domain_of_level(const Program& p, int domain, int level) {
   int above = level < 0 ? -1 - level : lod_level_of(p, domain) - 1 - level;

@@ -27,9 +27,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Evaluator = {model, activations} of PaddlePaddle's design. Refers to a model, which must outlive
-/// it, and owns the activations. Only one thread may use an evaluator at a time; many evaluators
-/// may share a model without a lock. Runs the program in test mode.
+/// The evaluator of PaddlePaddle's design, {model, activations}: it refers to a model, which must
+/// outlive it, and owns the activations. Only one thread may use an evaluator at a time; many
+/// evaluators may share a model without a lock. Runs the program in test mode.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
@@ -43,20 +43,23 @@ class evaluator {
       : machine_({m.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// With threads of its own, which share each call: `evaluator e{model, {.threads = 2}}`.
+  /// An evaluator with its own threads, which share the work of each call: `evaluator e{model,
+  /// {.threads = 2}}`.
   evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
     threads_ = detail::owned_threads(machine_, options.threads);
   }
-  /// On a device with a copy of the parameters: `evaluator e{model, lamina::cuda::place{0}}`, with
-  /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
+  /// An evaluator on a device with a copy of the parameters: `evaluator e{model,
+  /// lamina::cuda::place{0}}`, with <lamina/lamina.cuh>. The constructor and refresh() copy the
+  /// parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
       : machine_(m, at.number), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// With weights rounded to bfloat16, which are half of the bytes to read: `evaluator e{model,
-  /// lamina::storage::bfloat16}`, with <lamina/model/bfloat16_machine.hpp>; refresh() copies again.
+  /// An evaluator with weights rounded to bfloat16, which halves the bytes to read: `evaluator
+  /// e{model, lamina::storage::bfloat16}`, with <lamina/model/bfloat16_machine.hpp>. refresh()
+  /// rounds them again.
   evaluator(const model<P>& m, storage::bfloat16_type how, std::uint64_t seed = 0)
       : machine_(m, how), seed_(seed) {
     detail::initialise_state<P>(machine_);
@@ -81,10 +84,10 @@ class evaluator {
   evaluator() : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
     static_assert(never<Q>, "lamina: evaluator: expected a model, evaluator e{model}, found none");
   }
-  /// Copies the parameters of the model again, to the device or as bfloat16.
+  /// Copies the parameters of the model again, for evaluators on a device or with bfloat16 weights.
   void refresh() { machine_.refresh(); }
 
-  /// Computes everything that depends only on the given data: `e.forward(feed<"image">(pixels))`
+  /// Computes everything that depends only on the data fed: `e.forward(feed<"image">(pixels))`
   /// needs no label. All feeds must have the same number of rows. An unknown name or another
   /// element type is a compile-time error; sizes that do not fit throw lamina::error.
   template <class... Feed>
@@ -93,7 +96,8 @@ class evaluator {
     constexpr bool named = (detail::is_feed<Feed> && ...);
     static_assert(check<named, gets_type<Feed...>>,
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
-    // Here and not in a separate function: an error about a feed shows each function above it.
+    // These checks are here and not in a separate function, because an error about a feed shows
+    // each function above it.
     if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
       constexpr bool once = detail::all_differ({Feed::name.view()...});
       static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
@@ -153,10 +157,10 @@ class evaluator {
     return {};
   }
 
-  /// The sequences that the rows of an activation form after forward(), without a copy: sequence i
-  /// is the rows from `s.begin(i)` to before `s.end(i)`, and `s.count` is the number of sequences.
-  /// Level 0 is the outermost level, -1 the innermost: after a beam search, the hypotheses of each
-  /// sample and the words of each hypothesis.
+  /// The sequences that the rows of an activation form after forward(), without a copy. Sequence i
+  /// consists of the rows from `s.begin(i)` up to, not including, `s.end(i)`; `s.count` is the
+  /// number of sequences. Level 0 is the outermost level, -1 the innermost. For example, after a
+  /// beam search they are the hypotheses of each sample and the words of each hypothesis.
   template <fixed_string Name, int Level = -1>
   sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -176,8 +180,8 @@ class evaluator {
     }
   }
 
-  /// The cost after forward() with the data that it depends on. Throws lamina::error for a program
-  /// without a cost, or when forward() did not get all of these data.
+  /// The cost after forward(). Throws lamina::error for a program without a cost, or if the last
+  /// forward() did not get all data that the cost depends on.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -185,9 +189,9 @@ class evaluator {
     return detail::number_in<P, cost>(machine_);
   }
 
-  /// Runs a whole pass of a reader of mini-batches. Returns the mean cost over all samples and the
-  /// metrics of the pass: accuracy, auc, chunk_eval and quotients of sums add up their counts.
-  /// Throws lamina::error for a reader without samples and for data that do not fit.
+  /// Computes a whole pass of a reader of mini-batches. Returns the mean cost over all samples and
+  /// the metrics of the pass. The metrics accuracy, auc, chunk_eval and quotients of sums add up
+  /// their counts. Throws lamina::error for a reader without samples and for data that do not fit.
   template <class Reader>
   test_result test(Reader&& batches) {
     constexpr bool readable = reader::readable<Reader>;
@@ -213,9 +217,9 @@ class evaluator {
       return {};
   }
 
-  /// From now on, forward() and test() throw lamina::error at the first NaN, with `infinity` also
-  /// at the first infinity, and name layer, operator and row, in test() also mini-batch and sample.
-  /// Slower than without; on the CPU only; with <lamina/model/check_nan.hpp>.
+  /// Makes forward() and test() throw lamina::error at the first NaN, with `infinity` also at the
+  /// first infinity. The message names layer, operator and row, in test() also mini-batch and
+  /// sample. This check costs time, works on the CPU only, and needs <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };
@@ -223,7 +227,7 @@ class evaluator {
     if constexpr (can) machine_.check_numbers(names, infinity);
   }
 
-  /// The machine itself, for callers that run it in another way.
+  /// The machine itself, for callers that run it without these functions.
   Machine& machine() { return machine_; }
 
   /// Resets accumulated statistics (auc).
@@ -274,7 +278,7 @@ class evaluator {
     return r;
   }
 
-  /// Refuses a variable that depends on data that the last run did not get.
+  /// Throws lamina::error if variable V depends on data that the last run did not get.
   template <int V>
   void require_fed() const {
     constexpr unsigned long long needed =
@@ -293,11 +297,12 @@ class evaluator {
   static auto name_of_data(int i) {
     return variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i]);
   }
-  /// The data layer that a feed names; forward() reports an unknown one.
+  /// The index of the data layer that a feed names. For an unknown name it is 0, and forward()
+  /// reports the mistake.
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
-  /// Copies sequences, because their offsets must be found; copies a single sequence too.
+  /// Copies sequences, a single one too, because their offsets must be computed.
   template <class Feed>
   unsigned long long copy(Feed f) {
     constexpr int i = layer_of<Feed::name>;
@@ -351,7 +356,7 @@ class evaluator {
   Machine machine_;
   feeder<P> feeder_;
   std::uint64_t seed_;
-  unsigned long long given_ = 0;  // the data of the last run, one bit each
+  unsigned long long given_ = 0;  // bit mask of the data of the last run
   int rows_ = -1;
   detail::owned_threads threads_;
 };
@@ -393,7 +398,8 @@ template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;
 
-/// The evaluator of a program, as a member of a class: `lamina::evaluator_of<net> e_{model_}`.
+/// The evaluator type of a program, for a member of a class: `lamina::evaluator_of<net>
+/// e_{model_}`.
 template <const auto& Net>
 using evaluator_of = evaluator<std::remove_cvref_t<decltype(Net)>>;
 

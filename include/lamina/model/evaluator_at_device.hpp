@@ -11,12 +11,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// `lamina::evaluator e{model, lamina::cuda::place{0}}`.
+/// Deduces the type of `lamina::evaluator e{model, lamina::cuda::place{0}}`.
 template <program_type P, class A>
 evaluator(const model<P>&, cuda::place<A>, std::uint64_t = 0)
     -> evaluator<P, device_machine<P, engine::cuda::place_backend<A>>>;
 
-/// `lamina::gradient_machine g{model, lamina::cuda::place{0}}`.
+/// Deduces the type of `lamina::gradient_machine g{model, lamina::cuda::place{0}}`.
 template <program_type P, class A>
 gradient_machine(const model<P>&, cuda::place<A>, std::uint64_t = 0)
     -> gradient_machine<P, device_machine<P, engine::cuda::place_backend<A>, gradient_program<P>>>;

@@ -33,7 +33,7 @@ struct feed_sequences {
   const Sequences& values;
 };
 
-/// The result of a wrong feed, so that one mistake gives one error.
+/// The result of a wrong feed: it causes no second error.
 struct feed_nothing {};
 
 namespace detail {
@@ -116,7 +116,7 @@ requires(!element<X> && !detail::flat_numbers<X> && !detail::ragged_numbers<X>) 
                 "sequence");
   return {};
 }
-/// As above, where the name is among the arguments: `feed("x", values)`.
+/// As above, for a name among the function arguments: `feed("x", values)`.
 template <class X>
 feed_nothing feed(const char*, const X&) {
   static_assert(never<X>,

@@ -101,7 +101,7 @@ class feeder {
 
   template <int... Index, class... Field>
   void append_all(std::integer_sequence<int, Index...>, const Field&... field) {
-    // A list and not a fold, because clang folds at most 256 operands.
+    // A list instead of a fold, because clang folds at most 256 operands.
     const int each[] = {0, (append < Index < layers ? Index : 0 > (field), 0)...};
     (void)each;
   }
@@ -156,7 +156,7 @@ class feeder {
     else
       convert<Index>(std::data(field), count, capacity_for(Index, 1));
   }
-  /// The address of the next rows of a layer.
+  /// Appends space for `rows` rows to a layer's array and returns its address.
   LAMINA_NOINLINE std::byte* capacity_for(int layer, std::size_t rows) {
     auto& to = arrays_[static_cast<std::size_t>(layer)];
     const std::size_t at = to.size();
@@ -185,7 +185,7 @@ class feeder {
                << found,
         batch::domain, rows_);
   }
-  /// Whether an integer type has numbers that a data layer of another integer type has not.
+  /// Whether integer type From has values that integer type To cannot hold.
   template <class To, class From>
   static constexpr bool loses =
       std::is_integral_v<To>&& std::is_integral_v<From> && !std::is_same_v<To, bool> &&

@@ -17,14 +17,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A program with its gradients; unchanged if it trains itself.
+/// The program with its gradients. A program that contains its own training is used unchanged.
 template <program_type P>
 using gradient_program =
     std::conditional_t<cost_kind_of<P>() == cost_kind::number, with_backward<P>, P>;
 
-/// GradientMachine = {evaluator, gradients} of PaddlePaddle's design: runs forward and backward
-/// over a model that it only reads. It owns the gradients and the moving statistics that batch_norm
-/// would change. Each thread needs its own gradient machine.
+/// The gradient machine of PaddlePaddle's design, {evaluator, gradients}: it runs forward and
+/// backward over a model that it only reads. It owns the gradients and the moving statistics that
+/// batch_norm would change. Each thread needs its own gradient machine.
 template <program_type P, class Machine = engine::cpu::machine<gradient_program<P>>>
 class gradient_machine {
  public:
@@ -48,8 +48,8 @@ class gradient_machine {
       : statistics_(m.memory()), machine_({statistics_.memory(), nullptr, nullptr}), seed_(seed) {
     detail::initialise_state<P>(machine_);
   }
-  /// On a device: `gradient_machine g{model, lamina::cuda::place{0}}`, with <lamina/lamina.cuh>.
-  /// Each backward() copies the model's parameters to the device.
+  /// A gradient machine on a device: `gradient_machine g{model, lamina::cuda::place{0}}`, with
+  /// <lamina/lamina.cuh>. Each backward() copies the model's parameters to the device.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   gradient_machine(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -74,8 +74,9 @@ class gradient_machine {
                   "one; give the model a name: lamina::model m{program}");
   }
 
-  /// Cost and gradients of a mini-batch with one array per data layer, in the order of the data
-  /// layers. `step` and `first_row` select the random numbers of dropout. Returns the cost.
+  /// Computes the cost and the gradients of a mini-batch with one array per data layer, in the
+  /// order of the data layers. `step` and `first_row` select the random numbers of dropout. Returns
+  /// the cost.
   LAMINA_NOINLINE real backward(int rows, const void* const* data, std::uint64_t step = 0,
                                 std::int64_t first_row = 0) {
     return backward(batch_view<P>::dense(rows, data, first_row), step);

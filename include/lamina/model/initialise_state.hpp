@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/initialise_state.hpp - the first values of statistics that a program keeps.
+// lamina/model/initialise_state.hpp - sets the statistics that a program keeps to their initial
+// values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +22,7 @@ LAMINA_COLD void initialise_state(Machine& m) {
     engine::cpu::detail::fill(
         {m.address(v), lies.rows, lies.columns, lies.stride, lies.type, false, nullptr, 0},
         p.attributes[p.startup[k].attributes + 2].number);
-    // A machine on a device returns a copy, which must be stored.
+    // A machine on a device gave a copy of the values, which must be stored there.
     if constexpr (requires { m.store(lies); }) m.store(lies);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/load_by_name.hpp - sets those parameters of a model that a file has, and says which.
+// lamina/model/load_by_name.hpp - sets the parameters of a model that a file contains, and reports
+// the others.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,13 +20,13 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The parameters and arrays that load_by_name found, and those that it did not.
 struct load_report {
-  std::vector<std::string> loaded;        // parameters that have values of the file
+  std::vector<std::string> loaded;        // parameters that got values from the file
   std::vector<std::string> missing;       // parameters that the file lacks; they keep their values
   std::vector<std::string> surplus;       // arrays of the file that are no parameter
   std::vector<std::string> other_shapes;  // parameters whose array has another shape or type, with
-                                          // both; they keep their values
+                                          // both in the text; they keep their values
 
-  /// Whether every parameter has a value of the file.
+  /// Whether every parameter got a value from the file.
   bool complete() const { return missing.empty() && other_shapes.empty(); }
   /// One line per list that is not empty.
   LAMINA_COLD std::string text() const {
@@ -46,14 +47,15 @@ struct load_report {
 
 /// Options of load_by_name.
 struct load_by_name_options {
-  std::string_view from{};         // only arrays that belong to this name in the file ...
-  std::string_view to{};           // ... for parameters that belong to this name, which replaces it
+  std::string_view from{};         // use only arrays that belong to this name in the file ...
+  std::string_view to{};           // ... for parameters that belong to this name, which replaces
+                                   // `from`
   bool skip_other_shapes = false;  // true: a parameter of another shape keeps its value
 };
 
 namespace detail {
 
-/// Throws: nothing of a file is a parameter.
+/// Throws lamina::error: no array of the file has the name of a parameter.
 [[noreturn]] LAMINA_COLD inline void fail_without_names(const std::vector<tensor_entry>& from,
                                                         const std::string& source,
                                                         const load_report& report) {
@@ -113,15 +115,15 @@ LAMINA_COLD inline load_report load_by_name(const std::vector<tensor_entry>& fro
 
 }  // namespace detail
 
-/// Sets the parameters of a model that `from` has under their names, and reports what was loaded,
-/// what is missing and what is surplus. For transfer learning: the layers that are new keep their
-/// first values.
+/// Sets the parameters of a model for which `from` has an array of the same name. Reports the
+/// parameters that were loaded, the parameters without an array and the arrays without a parameter.
+/// It is meant for transfer learning: new layers keep their initial values.
 ///   lamina::load_report r = lamina::load_by_name("trained.model", model);
 ///   std::puts(r.text().c_str());
 /// With `{.from = "tower", .to = "left"}` the array tower.w_0 becomes the parameter left.w_0, and
-/// the report is about these two alone. Throws lamina::error, and changes nothing, for an array of
-/// another shape or type (unless `skip_other_shapes`) and where no array has the name of any
-/// parameter.
+/// the report covers only the arrays and parameters of these two names. Throws lamina::error, and
+/// changes nothing, for an array of another shape or type (unless `skip_other_shapes`), and if no
+/// array has the name of any parameter.
 template <program_type P>
 [[nodiscard]] load_report load_by_name(const std::vector<tensor_entry>& from, model<P>& to,
                                        const load_by_name_options& options = {},

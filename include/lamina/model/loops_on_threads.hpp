@@ -14,10 +14,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// During its lifetime, an evaluator or a gradient machine shares the loops of its large operators
-/// with the threads of a pool: rows of the batch in products, convolutions, normalisations and
-/// pointwise operators, or the elements of one long array. Results are bit by bit those of one
-/// thread. Small operators stay on the calling thread.
+/// Makes an evaluator or a gradient machine share its work with the threads of a pool, as long as
+/// this object exists. The loops of large operators are divided: rows of the batch in products,
+/// convolutions, normalisations and pointwise operators, or the elements of one long array. Results
+/// are bit for bit those of one thread. Small operators stay on the calling thread.
 ///
 ///   lamina::worker_pool pool(2);
 ///   lamina::evaluator e(model);
@@ -44,7 +44,7 @@ class loops_on_threads {
   }
 
  private:
-  // A valid type where the program is refused.
+  // Stands in for the machine type where the program is refused, to avoid further errors.
   struct one_thread {
     one_thread(engine::cpu::machine<program>&, worker_pool&) {}
   };
@@ -54,7 +54,8 @@ class loops_on_threads {
 
 namespace detail {
 
-/// Threads that a machine owns; none by default. They follow the machine when it moves.
+/// Threads that a machine may own; it has none by default. They stay with the machine when it
+/// moves.
 class owned_threads {
  public:
   owned_threads() = default;

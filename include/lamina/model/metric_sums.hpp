@@ -18,12 +18,12 @@ namespace lamina::inline LAMINA_ABI {
 /// One metric of some rows: a quotient of two sums.
 struct metric_sum {
   double numerator = 0, denominator = 0;
-  quotient_sums sums{};  // for a quotient that the program computes itself
+  quotient_sums sums{};  // for a quotient that the program itself computes
 };
 
 namespace detail {
 
-/// The counters of `auc`; -1 for any other metric.
+/// The variables with the counts of the metric `auc`; -1 for any other metric.
 struct auc_counts {
   int positive = -1, negative = -1;
 };
@@ -41,8 +41,8 @@ template <class Machine>
 std::int64_t* counts_in(Machine& m, int variable) {
   return reinterpret_cast<std::int64_t*>(m.address(variable));
 }
-/// The area under the curve of true against false positives: trapezoids, from the highest score
-/// down.
+/// The area under the curve of true positives against false positives, as trapezoids from the
+/// highest score down.
 inline double area_under(const std::vector<double>& positive, const std::vector<double>& negative) {
   double area = 0, p = 0, n = 0;
   for (std::size_t i = positive.size(); i-- > 0;) {
@@ -55,8 +55,8 @@ inline double area_under(const std::vector<double>& positive, const std::vector<
 
 }  // namespace detail
 
-/// How the metrics of program P are added up. Over a pass, sums over rows are averaged by samples,
-/// like the cost; means are weighted by the number of rows that they average.
+/// The rules for adding up the metrics of program P. Over a pass, sums over rows are averaged by
+/// samples, like the cost. Means are weighted by the number of rows that they average.
 template <program_type P>
 struct metric_rules {
   using metrics = program_metrics<P>;
@@ -82,23 +82,23 @@ struct metric_rules {
     return l;
   }();
 
-  /// Begins a pass: all counts are zero.
+  /// Begins a pass: sets all counts to zero.
   template <class Machine>
   static void begin_pass(Machine& m) {
     if constexpr (all.any_counts)
       for (int i = 0; i < count; ++i) {
-        // A named array, because nvcc loses an unnamed one.
+        // The array has a name, because nvcc loses an unnamed one.
         const int sides[] = {all.of[i].counts.positive, all.of[i].counts.negative};
         for (const int v : sides) {
           if (v < 0) continue;
           const variable_layout& lies = *m.layout(v);
           std::fill_n(detail::counts_in(m, v), lies.columns, std::int64_t{0});
-          // A machine on a device returns a copy, which must be stored.
+          // A machine on a device gave a copy of the counts, which must be stored there.
           if constexpr (requires { m.store(lies); }) m.store(lies);
         }
       }
   }
-  /// Adds metric i of the last run of a machine.
+  /// Adds metric i of the machine's last run to `to`.
   template <class Machine>
   static void add(metric_sum& to, Machine& m, int i) {
     const rule& r = all.of[i];
@@ -116,7 +116,7 @@ struct metric_rules {
     else if (rows > 0)
       to.numerator += rows * value, to.denominator += rows;
   }
-  /// The area under the curve from the counts of several machines.
+  /// Computes the area under the curve from the counts of several machines.
   template <class Machines>
   static void add_counts(metric_sum& to, const Machines& machines, int i) {
     if constexpr (all.any_counts) {
@@ -140,19 +140,19 @@ struct metric_rules {
     if (r.quotient)
       pass.sums.add(step.sums);
     else if (r.counts.positive >= 0)
-      pass = step;  // counted since the pass began
+      pass = step;  // the counts are already those since the beginning of the pass
     else if (r.parts.is_sum)
       pass.numerator += samples * step.numerator, pass.denominator += samples;
     else
       pass.numerator += step.numerator, pass.denominator += step.denominator;
   }
-  /// The value of a metric; 0 for no rows.
+  /// The value of a metric; 0 if it has no rows.
   static double value(const metric_sum& s, int i) {
     const rule& r = all.of[i];
     if (r.quotient) return s.sums.value(r.quotient);
     return s.denominator > 0 ? s.numerator / s.denominator : 0;
   }
-  /// The value of a variable that is one number.
+  /// The value of a scalar variable.
   template <class Machine>
   static double number(Machine& m, int v) {
     const void* const at = m.address(v);

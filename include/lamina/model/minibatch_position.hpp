@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/minibatch_position.hpp - tells in which mini-batch and sample an error was found.
+// lamina/model/minibatch_position.hpp - adds the mini-batch and the sample to an error message.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,13 +12,13 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A mini-batch of a pass. All numbers count from 0, as those of events do.
+/// The position of a mini-batch in a pass. All numbers count from 0, as in events.
 struct minibatch_position {
   std::int64_t pass = -1;  // -1: there is one pass only
   std::int64_t batch = 0;
-  std::int64_t first_sample = 0;  // in the pass
+  std::int64_t first_sample = 0;  // its number in the pass
 
-  /// Throws lamina::error: the message of `e`, and where it happened. `sample` counts in the
+  /// Throws lamina::error with the message of `e` and the position. `sample` is the number in the
   /// mini-batch, -1: not known.
   [[noreturn]] LAMINA_COLD void fail(const error& e, std::int64_t sample) const {
     text message(e.what());
@@ -31,7 +31,8 @@ struct minibatch_position {
 
 namespace detail {
 
-/// Calls f, which computes with a mini-batch or fills it. An error gets the position added.
+/// Calls f, which fills a mini-batch or computes with it. If it throws an error, the position is
+/// added to the message.
 template <program_type P, class F>
 auto at_minibatch(const minibatch_position& at, const batch_view<P>& batch, const F& f) {
   try {

@@ -29,26 +29,27 @@ template <program_type P>
 class model;
 
 namespace detail {
-/// Stands for a missing program; a model made of it causes no further error messages.
+/// The program type after a missing program was reported. A model of it causes no further errors.
 struct no_program {
   using result = void;
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
 };
 }  // namespace detail
 
-/// Names the model whose parameters a new model shares, all or those of some layers.
+/// The argument that names a model whose parameters a new model shares: all parameters, or those of
+/// some layers.
 template <program_type Q, fixed_string... Layers>
 struct shared_parameters {
   const model<Q>& from;
 };
-/// Whether T is such a name.
+/// Whether T is a shared_parameters argument.
 template <class T>
 inline constexpr bool is_shared_parameters = false;
 template <program_type Q, fixed_string... Layers>
 inline constexpr bool is_shared_parameters<shared_parameters<Q, Layers...>> = true;
 
 /// `model m{program, share_parameters_of(n)}` shares each parameter that both models have. With
-/// names, only parameters of these names and those of layers of these names:
+/// names, it shares only the parameters that belong to these names of parameters or layers:
 /// `share_parameters_of<"embedding", "fc_0.w_0">(n)` (names.hpp, belongs_to). The design document
 /// of PaddlePaddle: parameter_model.
 template <fixed_string... Layers, program_type Q>
@@ -56,7 +57,7 @@ shared_parameters<Q, Layers...> share_parameters_of(const model<Q>& from) {
   return {from};
 }
 
-/// Model = {program, parameters} of PaddlePaddle's design: training changes it and serving reads
+/// The model of PaddlePaddle's design, {program, parameters}: training changes it and serving reads
 /// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
 /// model. A model can be moved but not copied; it may share parameters with other models.
 template <program_type P>
@@ -73,11 +74,11 @@ class model {
     initialise(seed);
   }
 
-  /// As above, but shares each parameter that `other` has under the same name: training one model
-  /// changes both. Several models and a seed may follow, `model m{program,
-  /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`: a parameter is shared with the
+  /// As above, but shares each parameter that `other` has under the same name, so training one
+  /// model changes both. Several models and a seed may follow: `model m{program,
+  /// share_parameters_of<"words">(a), share_parameters_of(b), 7}`. A parameter is shared with the
   /// first of them that has it. Parameters with equal names and different shapes are a compile-time
-  /// error, as is a name that not both models have.
+  /// error, and so is a name that is missing in one of the models.
   template <program_type Q, fixed_string... Layers, class... More>
   model(P program, shared_parameters<Q, Layers...> other, const More&... more)
       : model(program, more...) {
@@ -93,7 +94,7 @@ class model {
     if constexpr (wrong < 0) share_each<chosen>(other.from, all{});
   }
 
-  /// Refuses a missing program, or anything else, with a one-line error.
+  /// Refuses construction without a program with a one-line error.
   template <class... Given>
   requires(std::is_same_v<P, detail::no_program>) explicit model(const Given&...) {
     static_assert(check<never<P, Given...>, gets_type<Given...>>,
@@ -113,7 +114,7 @@ class model {
   model(model&&) = default;
   model& operator=(model&&) = default;
 
-  /// A model with the same values in memory of its own, also where this one shares memory with
+  /// A model with the same values in its own memory, even where this model shares memory with
   /// others. To keep the best parameters of a run: `auto best = m.clone()`, then
   /// `best.copy_parameters(m)` after each improvement.
   model clone() const {
@@ -122,9 +123,9 @@ class model {
     return made;
   }
 
-  /// Sets every parameter to the value that a model of this or another program has under the same
-  /// name. Throws lamina::error for one that is missing there or has another shape or type; nothing
-  /// is changed then. Further parameters of `from` are ignored.
+  /// Sets every parameter to the value that `from` has under the same name. `from` may have another
+  /// program. Throws lamina::error for a parameter that is missing there or has another shape or
+  /// type; nothing is changed then. Further parameters of `from` are ignored.
   template <program_type Q>
   void copy_parameters(const model<Q>& from) {
     copy_from(from, 1, nullptr, 0);
@@ -170,7 +171,7 @@ class model {
     set(found < 0 ? 0 : found, value);
   }
 
-  /// The same by number, in the order of creation.
+  /// The same for a parameter by its index, in the order of creation.
   LAMINA_COLD array<real> get(int i) const {
     const parameter_info info = describe(i);
     array<real> value(info.shape);
@@ -185,9 +186,9 @@ class model {
     import_values(i, value.data());
   }
 
-  /// Replaces all parameters by row-major elements of their shapes; null leaves a parameter
-  /// unchanged. Replaces all or none: nothing is allocated after the first change. Forgets
-  /// training.
+  /// Replaces all parameters by row-major elements in their shapes; null leaves a parameter
+  /// unchanged. Replaces all or none: nothing is allocated after the first change. Forgets the
+  /// training state.
   LAMINA_COLD void set_all(const real* const* values) {
     std::vector<stored_arrays::assignment> all;
     for (int i = 0; i < parameter_arrays(); ++i)
@@ -199,12 +200,12 @@ class model {
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
-  /// Writes all parameters to a file. A failed write leaves the old file whole.
+  /// Writes all parameters to a file. If the write fails, the old file stays complete.
   void save(const file_path& path) const { write_tensor_file(path, entries()); }
 
   /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
-  /// damaged or foreign file, and lamina::error when names or shapes differ from the program's; the
-  /// model is unchanged then. Forgets training: the next call of `train` begins anew.
+  /// damaged or foreign file. Throws lamina::error if names or shapes differ from the program's;
+  /// the model is unchanged then. Forgets the training state: the next call of `train` begins anew.
   void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
 
   /// All parameters as named arrays.
@@ -226,14 +227,14 @@ class model {
     return {parameters_in<P>(), memory(), 1, none, "", "", "a parameter"};
   }
 
-  /// What `train` keeps here from call to call: moments, steps and passes, so that a second call
-  /// with the same type of optimizer goes on. It holds as much memory as the optimizer's
-  /// accumulators. forget_training() releases it, and the next call begins anew.
+  /// The training state that `train` keeps between calls: moments, steps and passes. With it a
+  /// second call with the same type of optimizer continues the training. It holds as much memory as
+  /// the optimizer's accumulators. forget_training() releases it, and the next call begins anew.
   training_memory& training() { return training_; }
   void forget_training() { training_.forget(); }
 
-  /// One pointer per parameter, to its memory in the engine's layout.
-  /// Throws lamina::error for a model that was moved from.
+  /// One pointer per parameter, to its memory in the engine's layout. Throws lamina::error for a
+  /// model that was moved away.
   float* const* memory() const {
     if (!pointers_) fail_moved();
     return pointers_.get();
@@ -262,7 +263,7 @@ class model {
     }
   }
   struct own_memory {};
-  /// Memory of its own, without values.
+  /// Makes a model with its own memory, without values.
   explicit model(own_memory) { create(); }
 
   template <program_type Q>
@@ -276,7 +277,7 @@ class model {
 
   template <class Shared, class Q, int... Index>
   void share_each(const model<Q>& other, std::integer_sequence<int, Index...>) {
-    // A list and not a fold, because clang folds at most 256 operands.
+    // A list instead of a fold, because clang folds at most 256 operands.
     const int each[] = {0, (share_one<Shared, Q, Index>(other), 0)...};
     (void)each;
   }
@@ -322,7 +323,7 @@ class model {
     using type =
         gets_type<name, expects<others::first, others::last>, gets<mine::first, mine::last>>;
   };
-  /// Whether parameter Index is among those that are shared.
+  /// Whether parameter Index belongs to the name `layer`.
   template <int Index>
   static constexpr bool is_of(std::string_view layer) {
     return detail::parameter_belongs_to(P::desc, P::desc.parameters[Index].variable, layer);
@@ -339,7 +340,7 @@ class model {
         return (is_of<Index>(Layers.view()) || ...);
     }();
   };
-  /// Whether both models have a parameter of this layer.
+  /// Whether both models have a parameter that belongs to this layer.
   template <class Q, fixed_string Layer, int... Index>
   static constexpr bool shares(std::integer_sequence<int, Index...>) {
     const bool both[] = {(counterpart<Q, Index> >= 0 && is_of<Index>(Layer.view()))..., false};
@@ -378,7 +379,7 @@ class model {
   static constexpr std::size_t at_least = at_least_one(P::desc.count.parameters);
   using owner_type = std::shared_ptr<engine::aligned_buffer>;
   owned_array<owner_type> owners_{at_least};
-  owned_array<float*> pointers_{at_least};  // evaluators keep the address of its elements
+  owned_array<float*> pointers_{at_least};  // evaluators keep the address of these pointers
   training_memory training_;
 };
 
@@ -387,7 +388,7 @@ model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
 
-/// The model of a program, as a member of a class: `lamina::model_of<net> model_{net}`.
+/// The model type of a program, for a member of a class: `lamina::model_of<net> model_{net}`.
 template <const auto& Net>
 using model_of = model<std::remove_cvref_t<decltype(Net)>>;
 

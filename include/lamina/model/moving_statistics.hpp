@@ -50,8 +50,8 @@ struct written_parameters {
 
 }  // namespace detail
 
-/// The parameters of a model for a machine that must not change it: those that the program writes
-/// are copies, all others are the model's own.
+/// The parameters of a model for a machine that must not change the model. Parameters that the
+/// program writes are copies; all others are the model's own memory.
 template <program_type P>
 class moving_statistics {
  public:
@@ -68,7 +68,7 @@ class moving_statistics {
     }
   }
 
-  /// The number of copied parameters, and the number of the i-th among all parameters.
+  /// The number of copied parameters, and the parameter index of the i-th copy.
   static constexpr int count = detail::written_parameters<P>::all.count;
   static constexpr int parameter(int i) { return detail::written_parameters<P>::all.of[i]; }
 

@@ -40,7 +40,7 @@ constexpr int variable_named(std::string_view name) {
 
 namespace detail {
 
-/// Whether no name occurs twice.
+/// Whether all names differ.
 constexpr bool all_differ(std::initializer_list<std::string_view> names) {
   for (const std::string_view* a = names.begin(); a != names.end(); ++a)
     for (const std::string_view* b = names.begin(); b != a; ++b)
@@ -87,7 +87,7 @@ struct parameter_names<P, std::integer_sequence<int, Index...>> {
       the_program_has<typename variable_text<P, P::desc.parameters[Index].variable>::type...>;
 };
 
-/// The names that a user gave to layers, at most the first 32.
+/// The names that a user gave to layers, limited to the first 32.
 template <class P>
 struct own_names {
   struct list {

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The operator, or the storage, for which a machine refuses a program in double; void if the
-/// machine accepts the program.
+/// The operator, or the storage, because of which a machine refuses a program in double; void if
+/// the machine accepts the program.
 template <class Machine>
 struct refused_operator {
   using type = void;

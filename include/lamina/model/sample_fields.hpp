@@ -26,17 +26,22 @@ inline constexpr bool is_tuple_like = requires {
 template <class T, std::size_t N>
 inline constexpr bool is_tuple_like<std::array<T, N>> = false;
 
-/// A stand-in for any base class of a sample.
+/// Converts to any base class of a sample, to detect base classes.
 template <class S>
 struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
+<<<<<<< HEAD
 /// The most fields of a struct that is a sample.
 inline constexpr int most_fields = 10;
 
 /// The number of brace pairs that an aggregate accepts, at most 11. It equals the number of fields
 /// where S{} exists, because S{} initialises each field with empty braces.
+=======
+/// The number of brace pairs that initialise an aggregate, at most 6. It equals the number of
+/// fields if S{} is valid, because S{} initialises each field with empty braces.
+>>>>>>> c_rest
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;
@@ -51,7 +56,7 @@ constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}}; }) return 2;
   return 1;
 }
-/// The number of fields of a sample if it is surely not N; otherwise N.
+/// The number of fields of a sample if it is known to differ from N; otherwise N.
 template <int N, class S>
 constexpr int fields_of() {
   if constexpr (requires { std::tuple_size<S>::value; } && (N != 1 || is_tuple_like<S>)) {
@@ -65,7 +70,7 @@ constexpr int fields_of() {
     return N;
   }
 }
-/// The same for the samples of a mini-batch; N if they have no fields.
+/// The number of fields of the samples of a mini-batch; N if the samples have no fields.
 template <int N, class Batch>
 inline constexpr int fields_a_sample = N;
 template <int N, class Batch>
@@ -120,8 +125,8 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
   }
 }
 
-/// How many containers hold the numbers of a field: 0 for a number, 1 for numbers one behind the
-/// other, and -1 for anything else, such as an enumeration or a std::list.
+/// How many levels of containers hold the numbers of a field: 0 for a number, 1 for contiguous
+/// numbers, and -1 for anything else, such as an enumeration or a std::list.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {
@@ -136,7 +141,8 @@ constexpr int depth_of_field() {
   }
 }
 
-/// The numbers in a field, through up to three containers; void where it holds something else.
+/// The type of the numbers in a field, inside up to three containers; void if it holds anything
+/// else.
 template <class Field, int Depth = 3>
 struct field_number {
   using type = void;
@@ -181,10 +187,11 @@ template <class P, class Sample>
 using field_list_of =
     decltype(with_fields<P::desc.count.data>(std::declval<const Sample&>(), list_fields()));
 
-/// The first data layer that cannot accept its field of the samples, as far as the types show, or
-/// -1. An integer layer does not accept real numbers (labels as floats, fields in another order),
-/// and an array must have the size of its layer. Without sequences a field holds its numbers in one
-/// container at most, with sequences in two, with sequences of sequences in one to three.
+/// The index of the first data layer that cannot accept its field of the samples, as far as the
+/// types show, or -1. An integer layer does not accept real numbers, such as float labels or fields
+/// in the wrong order. An array must have the size of its layer. A layer without sequences takes a
+/// number or one container of numbers. A layer of sequences takes up to two nested containers, and
+/// a layer of nested sequences one to three.
 template <class P, class Fields>
 constexpr int layer_without_field() {
   for (int i = 0; i < P::desc.count.data; ++i) {
@@ -201,7 +208,8 @@ constexpr int layer_without_field() {
   return -1;
 }
 
-/// The facts of an error: the name of the data layer, what it accepts, and what was found.
+/// The types for an error message: the name of the data layer, the field that it accepts, and the
+/// field found.
 template <class P, class Fields, int Index>
 struct field_fault {
   using element = typename cpp_type_of<data_layers_of<P>.of[Index].type>::type;
@@ -227,7 +235,7 @@ struct field_check_at<P, Fields, -1> : no_field_fault {
 };
 
 /// Whether the data layers of a program accept the fields of a mini-batch's samples. Checked only
-/// if Wanted, that is, if there is one field per data layer.
+/// if Wanted is true, which means one field per data layer.
 template <class P, class Batch, bool Wanted>
 struct field_check : field_check_at<P, void, -1> {};
 template <class P, class Batch>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/sequence_view.hpp - the sequences of an activation.
+// lamina/model/sequence_view.hpp - the sequences in the rows of an activation.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,8 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The result of `sequences<"name">()`: sequence i is the rows from begin(i) to before end(i). A
-/// number that is not below `count` throws lamina::error, unless NDEBUG is defined.
+/// The result of `sequences<"name">()`. Sequence i consists of the rows from begin(i) up to, not
+/// including, end(i). A number that is not below `count` throws lamina::error, unless NDEBUG is
+/// defined.
 struct sequence_view : engine::sequence_rows {
   int begin(int i) const { return sequence_rows::begin(checked(i)); }
   int end(int i) const { return sequence_rows::end(checked(i)); }

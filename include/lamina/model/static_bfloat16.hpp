@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/static_bfloat16.hpp - static evaluators whose weights are stored as bfloat16: half
-// of their bytes.
+// lamina/model/static_bfloat16.hpp - static evaluators with weights in bfloat16, which halves their
+// bytes.
 #pragma once
 
 #include <lamina/core/config.hpp>

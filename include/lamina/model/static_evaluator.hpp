@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The weights of a static evaluator for a kind of storage.
+/// The type that stores the weights of a static evaluator.
 template <class Storage>
 struct static_storage {};
 template <>

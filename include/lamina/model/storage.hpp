@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/storage.hpp - how an evaluator keeps the weights of a model.
+// lamina/model/storage.hpp - the types in which an evaluator can store the weights of a model.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 namespace lamina::inline LAMINA_ABI::storage {
 
-/// As the model keeps them.
+/// The type that the model has.
 struct float32_type {};
 inline constexpr float32_type float32{};
 

@@ -27,7 +27,7 @@ struct parameter_info {
   std::string name;
   std::vector<std::size_t> shape;
   int rows, columns;
-  bool panel;  // in the engine's panel layout
+  bool panel;  // it has the engine's panel layout
   dtype type;
 
   /// Elements, without padding.
@@ -36,9 +36,10 @@ struct parameter_info {
   }
 };
 
-/// Converts from the engine's layout of a parameter, which its gradient and its accumulators share,
-/// to row-major without padding, and back. Only these functions convert between the two layouts.
-/// `Real` is the element type of the parameter; memory is measured in floats.
+/// Converts an array from the engine's layout of a parameter to row-major without padding, or back.
+/// The gradient and the accumulators of a parameter have the same layout. Only these functions
+/// convert between the two layouts. `Real` is the element type of the parameter; memory is measured
+/// in floats.
 template <class Real>
 LAMINA_COLD void unpack_like(const parameter_info& info, const float* memory, Real* to) {
   const Real* const from = engine::numbers_at<Real>(memory);
@@ -73,7 +74,8 @@ struct parameter_list_view {
       info.shape.push_back(static_cast<std::size_t>(program->dims[d.dims + k]));
     return info;
   }
-  /// The number of floats of parameter i in memory, padding included; an element in double is two.
+  /// The number of floats that parameter i occupies in memory, padding included. An element in
+  /// double occupies two.
   std::size_t floats(int i) const {
     const dtype type = program->variables[program->parameters[i].variable].type;
     return numbers(i) * static_cast<std::size_t>(size_of(type)) / sizeof(float);
@@ -90,9 +92,9 @@ parameter_list_view parameters_in() {
   return {&run_time_program<P>::view, parameter_table<P>::table.of};
 }
 
-/// Arrays in the layout of parameters: `of_each` arrays per parameter. Array s of parameter i is
-/// `array[i * of_each + s]` and has the name "<parameter><before><state s><after>". `kind` is the
-/// word for such an array in messages.
+/// Arrays in the layout of parameters, such as accumulators: `of_each` arrays per parameter. Array
+/// s of parameter i is `array[i * of_each + s]` and has the name "<parameter><before><state
+/// s><after>". `kind` is the word for such an array in messages.
 struct stored_arrays {
   parameter_list_view parameters;
   float* const* array;
@@ -150,13 +152,14 @@ struct stored_arrays {
                              << text().list(found->dims));
       }
   }
-  /// The source of an array's values, and its layout.
+  /// The values for one array, and the array's layout.
   struct assignment {
     parameter_info info;
-    const void* values;  // row-major; null: the array keeps its own
+    const void* values;  // row-major; null: the array keeps its values
     float* to;
   };
-  /// Finds the values of all arrays; call check() first. Ignores further entries.
+  /// Finds the values of all arrays in the entries; call check_entries() first. Ignores further
+  /// entries.
   LAMINA_COLD std::vector<assignment> find_all(const std::vector<tensor_entry>& from) const {
     std::vector<assignment> all;
     for (int i = 0; i < parameters.size(); ++i)
@@ -185,8 +188,9 @@ struct stored_arrays {
   LAMINA_COLD static std::size_t size_of(const parameter_info& info) {
     return info.size() * static_cast<std::size_t>(lamina::size_of(info.type));
   }
-  /// The entry with this name. A parameter may have the name of another parameter's accumulator,
-  /// "w_velocity_0"; in checkpoints, parameters come first.
+  /// The entry with this name. An accumulator may have the same name as another parameter, such as
+  /// "w_velocity_0". In checkpoints, parameters come first: a parameter takes the first entry of
+  /// this name, an accumulator the last one.
   LAMINA_COLD const tensor_entry* find(const std::vector<tensor_entry>& from,
                                        const std::string& name) const {
     const bool are_parameters = *before == '\0';

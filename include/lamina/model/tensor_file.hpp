@@ -128,8 +128,8 @@ class tensor_file_reader {
   }
 
  private:
-  /// Reads bytes straight into their memory, and adds them to the checksum while they are in the
-  /// cache.
+  /// Reads bytes directly into their destination, and adds them to the checksum while they are in
+  /// the cache.
   LAMINA_COLD void read_data(raw_bytes& to, std::uint64_t size, checksum& sum) {
     constexpr std::uint64_t piece = 1 << 18;
     to.resize(size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/training_memory.hpp - what a model remembers of its training, so that the next call
-// of `train` goes on.
+// lamina/model/training_memory.hpp - the training state that a model keeps, so that the next call
+// of `train` can continue.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,14 +13,14 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The state of an optimizer between two calls of its `train`: accumulators, steps and passes. It
-/// cannot be copied, because a copy of a model is not what the optimizer has trained.
+/// cannot be copied, because the optimizer has not trained a copy of the model.
 class training_memory {
  public:
-  /// The type of the optimizer, by an address; null if there is nothing to go on from.
+  /// The type of the optimizer, identified by an address; null if there is no state.
   const void* optimizer = nullptr;
-  /// All accumulators, by parameter and state, in the layout of the parameters.
+  /// All accumulators, ordered by parameter and state, in the layout of the parameters.
   engine::aligned_buffer accumulators{};
-  /// The updates and the passes so far.
+  /// The number of updates and of passes so far.
   std::int64_t steps = 0;
   int passes = 0;
 
@@ -38,15 +38,15 @@ class training_memory {
     return *this;
   }
 
-  /// The next call of `train` begins anew.
+  /// Drops the state, so that the next call of `train` begins anew.
   void forget() { *this = training_memory(); }
 };
 
 namespace detail {
-/// One address per type of optimizer.
+/// A variable whose address identifies an optimizer type.
 template <class Opt>
 inline constexpr char optimizer_identity = 0;
-/// Whether there is a state that an optimizer of this type goes on from.
+/// Whether there is a state from which an optimizer of this type can continue.
 template <class Opt>
 bool goes_on(const training_memory* kept) {
   return kept != nullptr && kept->optimizer == &optimizer_identity<Opt>;

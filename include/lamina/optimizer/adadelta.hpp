@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/adadelta.hpp - steps measured by earlier steps.
+// lamina/optimizer/adadelta.hpp - gradient descent whose steps are scaled by earlier steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ struct adadelta final : rule<adadelta> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)));
@@ -36,7 +36,7 @@ struct adadelta final : rule<adadelta> {
   static constexpr std::array<const char*, 2> state_slots{"AvgSquaredGrad", "AvgSquaredUpdate"};
   static constexpr std::array<const char*, 2> attributes{"epsilon", "rho"};
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), epsilon, rho};

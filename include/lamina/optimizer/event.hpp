@@ -21,9 +21,9 @@ enum class event_kind : std::uint8_t {
   end_forward_backward,  // cost and metrics are known; the fused update is done
   end_iteration,         // parameters are updated
   end_pass,              // once per pass; metrics are those of the whole pass
-  end_validation,        // fit alone: the test after a pass, with its cost and metrics
-  new_best,              // fit alone: that test was the best so far
-  early_stop             // fit alone: no test has been better for `patience` tests
+  end_validation,        // only in fit: the test after a pass, with its cost and metrics
+  new_best,              // only in fit: that test was the best so far
+  early_stop             // only in fit: no test has been better for `patience` tests
 };
 
 /// The name of an event in the v2 API.
@@ -62,13 +62,14 @@ struct metric_value {
 ///   };
 struct event {
   event_kind kind = event_kind::begin_pass;
-  int pass = 0;                             // from 0
-  std::int64_t batch = 0;                   // from 0 in each pass; end_pass: their number
+  int pass = 0;                             // number of the pass, from 0
+  std::int64_t batch = 0;                   // from 0 in each pass; in end_pass: the number of
+                                            // mini-batches
   std::optional<std::int64_t> batches{};    // mini-batches per pass, if known
-  std::int64_t samples = 0;                 // of this mini-batch; end_pass: of the pass
-  double cost = 0;                          // mean over those samples; 0 in begin_* events
+  std::int64_t samples = 0;                 // samples of this mini-batch; in end_pass: of the pass
+  double cost = 0;                          // mean over these samples; 0 in begin_* events
   std::span<const metric_value> metrics{};  // empty in begin_* events
-  bool* stopping = nullptr;                 // the loop's flag that stop() sets
+  bool* stopping = nullptr;                 // the flag of the loop that stop() sets
 
   constexpr bool is_begin_pass() const { return kind == event_kind::begin_pass; }
   constexpr bool is_begin_iteration() const { return kind == event_kind::begin_iteration; }

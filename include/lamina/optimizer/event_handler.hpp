@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// Any callable for events, or none. It replaces std::function, with whose header the include of
-/// lamina.hpp takes 1.1 times as long (docs/compile_time.md, "Headers of others"). Copies
-/// share the callable and its state.
+/// Holds any callable for events, or none. It is used instead of std::function, whose header would
+/// make the include of lamina.hpp take 1.1 times as long (docs/compile_time.md, "Headers of
+/// others"). Copies share the callable and its state.
 class event_handler {
  public:
   event_handler() = default;
@@ -31,7 +31,7 @@ class event_handler {
     call_ = [](void* to, const event& e) { (*static_cast<target*>(to))(e); };
   }
 
-  /// Refuses anything else with a one-line error.
+  /// Refuses an argument that is not a callable for events with a one-line error.
   template <class F>
   requires(!std::invocable<F&, const event&> &&
            !std::same_as<std::remove_cvref_t<F>, event_handler>)

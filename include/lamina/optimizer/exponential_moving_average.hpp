@@ -16,10 +16,10 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// average = decay * average + (1 - decay) * param after each update of the parameters; `apply`
-/// divides by 1 minus the product of all decays so far, so that the weights sum to 1 from the first
-/// step. Fluid: ExponentialMovingAverage (which takes the last decay to the power of the number of
-/// steps for that product: the same for a constant decay).
+/// Averages parameters: average = decay * average + (1 - decay) * param after each update of the
+/// parameters. `apply` divides by 1 minus the product of all decays so far, so that the weights sum
+/// to 1 from the first step. Fluid: ExponentialMovingAverage. Fluid computes the product as the
+/// last decay to the power of the number of steps, which is the same for a constant decay.
 class exponential_moving_average {
  public:
   /// Throws lamina::error unless 0 <= decay < 1.
@@ -37,7 +37,7 @@ class exponential_moving_average {
     accumulate(parameters, decay_);
   }
   /// Adds the parameters with decay min(decay, (1 + thres_steps) / (10 + thres_steps)), which gives
-  /// early values less weight; Fluid's argument thres_steps, usually the step.
+  /// early values less weight. thres_steps is Fluid's argument, usually the step.
   template <parameter_access Parameters>
   void update(Parameters& parameters, std::int64_t thres_steps) {
     const double ramp =
@@ -45,8 +45,8 @@ class exponential_moving_average {
     accumulate(parameters, (std::min)(decay_, static_cast<float>(ramp)));
   }
 
-  /// Puts the averages into the parameters until the returned value ends; throws lamina::error if
-  /// there was no update yet.
+  /// Replaces the parameters by the averages until the returned object is destroyed. Throws
+  /// lamina::error if there was no update yet.
   template <parameter_access Parameters>
   replaced_parameters<Parameters> apply(Parameters& parameters) const {
     if (updates_ == 0)
@@ -62,7 +62,7 @@ class exponential_moving_average {
   /// The number of updates, and the product of their decays.
   std::int64_t updates() const { return updates_; }
   double decays() const { return decays_; }
-  /// The averages before their correction, for inspection and for checkpoints.
+  /// The averages before the division, for inspection and for checkpoints.
   const parameter_sums& sums() const { return sums_; }
   parameter_sums& sums() { return sums_; }
   /// Sets the counters after `sums` were read from a checkpoint.

@@ -23,7 +23,7 @@ struct ftrl final : rule<ftrl> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return size_fault("l1", static_cast<double>(l1))
         .or_else(size_fault("l2", static_cast<double>(l2)))
@@ -38,7 +38,7 @@ struct ftrl final : rule<ftrl> {
                                                           "LinearAccumulator"};
   static constexpr std::array<const char*, 3> attributes{"l1", "l2", "lr_power"};
 
-  /// x^-lr_power for x >= 0; computes the usual square root as such.
+  /// x^-lr_power for x >= 0. The usual exponent 1/2 is computed as a square root.
   template <class T>
   LAMINA_NUMBER_FN static T raised(T x, T lr_power) {
     const T of_zero = math::select(lr_power < T(0), T(0), T(1));
@@ -47,7 +47,7 @@ struct ftrl final : rule<ftrl> {
     return math::select(lr_power == T(-0.5), math::sqrt(x), power);
   }
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), l1, l2, lr_power};

@@ -26,7 +26,7 @@ struct lamb final : rule<lamb> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("beta1", static_cast<double>(beta1))
         .or_else(decay_fault("beta2", static_cast<double>(beta2)))
@@ -41,12 +41,13 @@ struct lamb final : rule<lamb> {
   static constexpr std::array<const char*, 4> attributes{"beta1", "beta2", "epsilon",
                                                          "weight_decay"};
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), beta1, beta2, epsilon, lamb_weight_decay};
   }
-  /// u, from the updated moments; stores nothing.
+  /// The vector u of the equation, computed from the moments after their update. Changes no
+  /// argument.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T param, T grad, T moment1, T moment2, T /*learning_rate*/,
                                    T beta1, T beta2, T epsilon, T weight_decay) {

@@ -21,12 +21,12 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// Source: You et al. 2017; Fluid: lars_momentum.
 struct lars_momentum final : rule<lars_momentum> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
-  float momentum = 0.9f;  // the operator's mu
+  float momentum = 0.9f;  // called mu in the operator
   float lars_coeff = 0.001f, lars_weight_decay = 0.0005f;
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum))
         .or_else(size_fault("lars_coeff", static_cast<double>(lars_coeff)))
@@ -38,12 +38,12 @@ struct lars_momentum final : rule<lars_momentum> {
   static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 3> attributes{"mu", "lars_coeff", "lars_weight_decay"};
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 4;
   constexpr std::array<float, 4> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, lars_coeff, lars_weight_decay};
   }
-  /// The value whose norm `update` needs besides the parameter's: the gradient.
+  /// The value whose norm `update` needs in addition to the parameter's norm: the gradient.
   template <class T>
   LAMINA_NUMBER_FN static T normed(T /*param*/, T grad, T /*velocity*/, T /*learning_rate*/,
                                    T /*mu*/, T /*lars_coeff*/, T /*weight_decay*/) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/learning_rate.hpp - a number or a schedule, as one small value.
-// It is one tagged record and not a std::variant, because an optimizer must work as a constant, as
+// lamina/optimizer/learning_rate.hpp - a constant learning rate or a schedule, as one small value.
+// It is a tagged record instead of a std::variant, because an optimizer must work as a constant, as
 // a template argument and without a heap.
 #pragma once
 
@@ -40,12 +40,12 @@ enum class schedule_kind : std::uint8_t {
 /// that would divide by zero throws lamina::error, or does not compile if the value is constant.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
-  bool flag = false;          // staircase, cycle
+  bool flag = false;          // option of the schedule: staircase or cycle
   float base = 0;             // the schedule's own learning_rate
   double a = 0, b = 0;        // the schedule's real arguments
   std::int64_t m = 0, n = 0;  // its integer arguments
   schedule::piecewise_decay piecewise{};
-  double (*function)(std::int64_t) = nullptr;  // of a custom schedule
+  double (*function)(std::int64_t) = nullptr;  // the function of a custom schedule
   // Multiplies the rate of every step: `adam.learning_rate.factor *= 0.1f` keeps the schedule.
   float factor = 1;
   std::int64_t warmup_steps = 0;  // 0: no warm-up
@@ -153,11 +153,11 @@ struct learning_rate {
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the correction for moments that
-/// begin with 0. A beta of 0 corrects nothing. Fluid keeps the powers in variables, Beta1Pow and
-/// Beta2Pow, and multiplies them in each step; powers computed from the step lose no digits.
+/// rate * sqrt(1 - beta2^t) / (1 - beta1^t) with t = step + 1: the bias correction for moments that
+/// begin with 0. A beta of 0 corrects nothing. Fluid keeps the powers in the variables Beta1Pow and
+/// Beta2Pow and multiplies them in each step; powers computed from the step lose no digits.
 constexpr float corrected_rate(float rate, std::int64_t step, float beta1, float beta2) {
-  // Constant expressions have no power function.
+  // Returns early, because constant expressions have no power function.
   if (rate == 0 || (beta1 == 0 && beta2 == 0)) return rate;
   const double t = static_cast<double>(step + 1);
   return static_cast<float>(rate * std::sqrt(1 - std::pow(static_cast<double>(beta2), t)) /

@@ -37,7 +37,8 @@ constexpr optimizer::learning_rate rate_of(const Opt& opt) {
     return optimizer::learning_rate(0);
 }
 
-/// Whether the numbers of a step, except for the learning rate, can be computed during recording.
+/// Whether the scalar arguments of a step, except for the learning rate, can be computed during
+/// recording.
 template <class Opt, class = void>
 inline constexpr bool has_constant_scalars = false;
 template <class Opt>
@@ -51,8 +52,8 @@ concept has_powers = requires(const Opt& opt) {
   opt.powers();
 };
 
-/// Whether these numbers are the same in each step, and the first is the learning rate itself if
-/// that changes.
+/// Whether the scalar arguments are the same in each step. If the learning rate changes, the first
+/// one must be the learning rate itself.
 template <class Opt>
 constexpr bool numbers_stay(const Opt& opt) {
   using traits = optimizer::traits<Opt>;
@@ -71,7 +72,7 @@ constexpr bool numbers_stay(const Opt& opt) {
   return same;
 }
 
-/// Appends the gradients and updates of one minimize to the recorded program.
+/// Appends the gradients and updates of one call of minimize to the recorded program.
 template <class Opt>
 class minimizer {
  public:
@@ -83,7 +84,8 @@ class minimizer {
       b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
       return;
     }
-    // A program cannot call a function of the host, and its attributes have no factor.
+    // A custom schedule is refused, because a program cannot call a function of the host. A factor
+    // is refused, because the attributes do not contain it.
     const optimizer::learning_rate rate = rate_of(opt_);
     const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1;
     if (!recordable || !numbers_stay(opt_)) {
@@ -129,13 +131,13 @@ class minimizer {
     const parameter_desc& d = b_.parameters.items[i];
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt_));
   }
-  /// A variable of one element, in the current block.
+  /// Adds a variable of one element in the current block.
   constexpr int number(int name, dtype type) {
     const int v = b_.add_variable(name, "", -1, b_.shape(1), 1, once::domain, type);
     b_.variables[v].stop_gradient = true;
     return v;
   }
-  /// Fills a persistent variable before the program runs.
+  /// Records the initial value of a persistent variable, which is set before the program runs.
   constexpr void begin_with(int v, double value) {
     const variable_desc d = b_.variables[v];
     const attribute_value shape = b_.integer_list(b_.dims.items + d.dims, d.rank);
@@ -146,7 +148,7 @@ class minimizer {
     b_.startup.push({&schema_of<fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
-  /// Counts the steps, and computes the numbers that depend on the count.
+  /// Records the operators that count the steps and compute the learning rate from the count.
   constexpr void record_rate() {
     float powers[2] = {0, 0};
     if constexpr (has_powers<Opt>) {
@@ -166,8 +168,8 @@ class minimizer {
                     optimizer::rate_attributes(b_, rate_of(opt_), powers[0], powers[1]));
   }
 
-  /// By parameter: the variable with the scale of its gradient, or -1. Returns whether any
-  /// parameter has one.
+  /// Records the factors of gradients that are clipped by norm. `scale` receives, by parameter, the
+  /// variable with the factor, or -1. Returns whether any parameter has one.
   constexpr bool record_scales(const int* gradient, int* scale) {
     int shared = -1;
     float limit = -1;
@@ -204,14 +206,14 @@ class minimizer {
     b_.operators.push(op);
   }
 
-  /// The attributes of the update of parameter i, whose gradient may be selected rows.
+  /// Records the attributes of the update of parameter i, whose gradient may be selected rows.
   constexpr int record_numbers(int i, bool rows) {
     if (rows && !traits::accepts_rows) fault(fault_kind::rows_update);
     const parameter_desc& d = b_.parameters.items[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
         clip_of(i), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
                                               traits::regularization(opt_)));
-    // The variable of the learning rate is multiplied by the attribute.
+    // The attribute is a factor on the variable of the learning rate.
     auto scalar =
         learning_rate_ >= 0 ? traits::scalars(with_rate(opt_, 0), 0) : traits::scalars(opt_, 0);
     if (learning_rate_ >= 0) scalar[0] = 1;
@@ -222,7 +224,7 @@ class minimizer {
     return at;
   }
 
-  /// Sets the initial value of an accumulator that does not begin with 0.
+  /// Records the initial value of an accumulator that does not begin with 0.
   constexpr void record_first_value(int v) {
     if (traits::state_count == 0 || b_.variables[v].kind != variable_kind::accumulator) return;
     const float first = traits::initial_state(
@@ -233,22 +235,22 @@ class minimizer {
   const Opt& opt_;
   program_builder& b_;
   int cost_, line_;
-  int first_ = 0;           // the number of the first accumulator
-  int learning_rate_ = -1;  // the variable, where it changes from step to step
+  int first_ = 0;           // the index of the first accumulator
+  int learning_rate_ = -1;  // its variable, if it changes from step to step; else -1
 };
 
 }  // namespace detail
 
 namespace optimizer {
 
-/// Records the gradients of a cost, one number of the current block, followed by the update of
-/// every trainable parameter: a training step as a part of a program, mostly in a loop that reads
+/// Records the gradients of a cost, a scalar of the current block, and then the update of every
+/// trainable parameter. So a training step becomes part of a program, mostly in a loop that reads
 /// mini-batches. Operators compute the values that change from step to step
 /// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and the
-/// scales of gradients whose norm is limited. The variable @LR_DECAY_COUNTER@ counts the steps.
-/// Other numbers of a custom optimizer stay the same in each step, except for a correction of the
-/// learning rate by powers of two of them: `std::array<float, 2> powers() const`.
-/// Fluid: Optimizer.minimize.
+/// factors of gradients that are clipped by norm. The variable @LR_DECAY_COUNTER@ counts the steps.
+/// All other scalar arguments of a custom optimizer stay the same in each step. Its learning rate
+/// may be corrected by powers of two of them: `std::array<float, 2> powers() const`. Fluid:
+/// Optimizer.minimize.
 template <class Opt, class T, class R, int... D>
 constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line) {
   using found = variable<T, R, D...>;

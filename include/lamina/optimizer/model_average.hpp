@@ -38,7 +38,7 @@ class model_average {
     std::int64_t accumulates = 0, old_accumulates = 0, updates = 0;
   };
 
-  /// Throws lamina::error for a window that no number of updates can satisfy.
+  /// Throws lamina::error for a negative rate or window.
   explicit model_average(average_window window) : window_(window) {
     if (!(window.rate >= 0) || window.min_average_window < 0 || window.max_average_window < 0)
       throw error("lamina: model_average: expected a rate and windows not below 0");
@@ -68,8 +68,8 @@ class model_average {
     counts_.accumulates = 0;
   }
 
-  /// Puts the averages into the parameters until the returned value ends; throws lamina::error if
-  /// there was no update yet.
+  /// Replaces the parameters by the averages until the returned object is destroyed. Throws
+  /// lamina::error if there was no update yet.
   template <parameter_access Parameters>
   replaced_parameters<Parameters> apply(Parameters& parameters) const {
     const std::int64_t values = counts_.accumulates + counts_.old_accumulates;

@@ -18,12 +18,12 @@ namespace lamina::inline LAMINA_ABI::optimizer {
 /// or with Nesterov's rule, param -= learning_rate * (grad + momentum * velocity). Fluid: momentum.
 struct momentum final : rule<momentum> {
   lamina::optimizer::learning_rate learning_rate = 0.01f;
-  float momentum = 0.9f;  // the operator's mu
+  float momentum = 0.9f;  // called mu in the operator
   bool use_nesterov = false;
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return share_fault("momentum", static_cast<double>(momentum));
   }
@@ -34,7 +34,7 @@ struct momentum final : rule<momentum> {
   static constexpr std::array<const char*, 1> state_slots{"Velocity"};
   static constexpr std::array<const char*, 2> attributes{"mu", "use_nesterov"};
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 3;
   constexpr std::array<float, 3> scalars(std::int64_t step) const {
     return {learning_rate.at(step), momentum, use_nesterov ? 1.f : 0.f};

@@ -11,7 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// An option outside of its range, and the range; no name: no fault.
+/// The name of an option outside of its range, the range, and the value found. A null name means no
+/// fault.
 struct option_fault {
   const char* name = nullptr;
   const char* range = nullptr;
@@ -26,7 +27,8 @@ struct option_fault {
 
 inline constexpr double largest_option = 3.4028234663852886e38;
 
-/// The factor of a moving average: with 1 it would never learn.
+/// Checks the decay of a moving average. It must be below 1, because with 1 the average would never
+/// change.
 constexpr option_fault decay_fault(const char* name, double value) {
   if (value >= 0 && value < 1) return {};
   return {name, "at least 0 and below 1", value};
@@ -44,7 +46,7 @@ constexpr option_fault finite_fault(const char* name, double value) {
   return {name, "a finite number", value};
 }
 
-/// The first fault of a schedule: one of its rates, or the base of its powers.
+/// The first fault of a schedule: one of its rates, its decay_rate or its power.
 constexpr option_fault fault_of(const learning_rate& rate) {
   option_fault fault =
       size_fault("learning_rate", static_cast<double>(rate.base))
@@ -65,7 +67,7 @@ constexpr option_fault fault_of(const learning_rate& rate) {
 constexpr option_fault fault_of(const regularizer& decay) {
   return size_fault("regularization", static_cast<double>(decay.coefficient));
 }
-/// Limits of -infinity and infinity are not limits.
+/// The fault of a clip. Limits of -infinity and infinity are allowed and do not limit.
 constexpr option_fault fault_of(const gradient_clip& clip) {
   const double low = static_cast<double>(clip.low), high = static_cast<double>(clip.high);
   if (clip.kind == clip_kind::value && !(low <= high))
@@ -75,8 +77,8 @@ constexpr option_fault fault_of(const gradient_clip& clip) {
   return {};
 }
 
-/// The first option of an optimizer that is outside of its range: first the common options, then
-/// those that its own `option_fault own_fault() const` checks.
+/// The first option of an optimizer that is outside of its range. Checks the common options, and
+/// then the options of the optimizer's own `option_fault own_fault() const`.
 template <class Opt>
 constexpr option_fault fault_of_options(const Opt& opt) {
   option_fault fault;

@@ -16,16 +16,16 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// A list of parameters: `size()` is their number, `span(i)` the elements of one, in any order.
-/// Both must stay the same from one call to the next.
+/// A list of parameters: `size()` is their number, and `span(i)` the elements of parameter i, in
+/// any order. Both must stay the same from one call to the next.
 template <class P>
 concept parameter_access = requires(P& parameters, int i) {
   { parameters.size() } -> std::convertible_to<int>;
   { parameters.span(i) } -> std::convertible_to<std::span<float>>;
 };
 
-/// During its lifetime, the parameters hold other values; its destructor or `restore` brings back
-/// the previous ones. Fluid: `with average.apply(exe):`. The parameters must outlive it.
+/// Replaces the values of the parameters during its lifetime. The destructor or `restore` brings
+/// back the previous values. Fluid: `with average.apply(exe):`. The parameters must outlive it.
 template <parameter_access Parameters>
 class [[nodiscard]] replaced_parameters {
  public:
@@ -54,7 +54,7 @@ class [[nodiscard]] replaced_parameters {
     }
     parameters_ = nullptr;
   }
-  /// Leaves the new values in place for good. Fluid: need_restore=False.
+  /// Makes the new values permanent. Fluid: need_restore=False.
   void keep() { parameters_ = nullptr; }
 
  private:
@@ -62,10 +62,11 @@ class [[nodiscard]] replaced_parameters {
   std::vector<std::vector<float>> saved_;
 };
 
-/// Sums with the sizes of the parameters: the first call makes them, later calls compare the sizes.
+/// One array of sums per parameter, of the same size. The first call makes the arrays, later calls
+/// compare the sizes.
 class parameter_sums {
  public:
-  /// Makes the sums, all 0, at the first call; later it does the same as check.
+  /// Makes the sums, all 0, at the first call; later calls work like check_arrays.
   template <parameter_access Parameters>
   void match(Parameters& parameters, const char* who) {
     if (!sums_.empty()) return check_arrays(parameters, who);
@@ -86,7 +87,7 @@ class parameter_sums {
                     ": expected " + std::to_string(sums_[i].size()) +
                     " elements as before, found " + std::to_string(size_of(parameters, i)));
   }
-  /// The sum of one parameter; for checkpoints too.
+  /// The sums of one parameter; checkpoints use them too.
   std::span<float> operator[](int i) { return sums_[static_cast<std::size_t>(i)]; }
   std::span<const float> operator[](int i) const { return sums_[static_cast<std::size_t>(i)]; }
   /// The number of parameters; 0 before the first `match`.

@@ -11,13 +11,13 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// clamp(grad * scale, low, high) + l2 * param + l1 * sign(param): clips before regularisation, as
-/// Fluid does. A NaN gradient stays NaN.
+/// The gradient that the update uses: clamp(grad * scale, low, high) + l2 * param + l1 *
+/// sign(param). It is clipped before regularisation, as in Fluid. A NaN gradient stays NaN.
 template <class T>
 LAMINA_NUMBER_FN T prepared_gradient(T grad, T param, T scale, T low, T high, T l1, T l2) {
   const T clipped = (math::max)(low, (math::min)(high, grad * scale));
   const T decayed = clipped + l2 * param;
-  // l1 is the same for all elements, and mostly 0.
+  // The sign is skipped where possible: l1 is the same for all elements, and mostly 0.
   if (!math::any(l1 != T(0))) return decayed;
   return decayed + l1 * math::sign(param);
 }
@@ -29,13 +29,14 @@ LAMINA_FN constexpr bool leaves_gradient(Real scale, Real low, Real high, Real l
   return scale == 1 && low == -infinity && high == infinity && l1 == 0 && l2 == 0;
 }
 
-/// The numbers of prepared_gradient for a parameter; the scale comes from clip.hpp.
+/// The scalar arguments of prepared_gradient for a parameter, except the scale, which comes from
+/// clip.hpp.
 struct gradient_preparation {
   float low, high, l1, l2;
 };
 
-/// A clip and a decay as numbers: without a clip by value the bounds are infinite, without decay it
-/// is 0.
+/// Converts a clip and a decay to these scalars. Without a clip by value the bounds are infinite;
+/// without decay the coefficients are 0.
 constexpr gradient_preparation preparation_of(gradient_clip clip, regularizer decay) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const bool bounded = clip.kind == clip_kind::value;

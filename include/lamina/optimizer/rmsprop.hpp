@@ -26,7 +26,7 @@ struct rmsprop final : rule<rmsprop> {
   lamina::regularizer regularization{};
   gradient_clip clip{};
 
-  /// Options outside of their range.
+  /// The first option outside of its range.
   constexpr option_fault own_fault() const {
     return decay_fault("rho", static_cast<double>(rho))
         .or_else(size_fault("epsilon", static_cast<double>(epsilon)))
@@ -40,7 +40,7 @@ struct rmsprop final : rule<rmsprop> {
   static constexpr std::array<const char*, 4> attributes{"decay", "epsilon", "momentum",
                                                          "centered"};
 
-  /// The numbers of one step, counted from 0.
+  /// The scalar arguments of `update` in a step; steps count from 0.
   static constexpr int scalar_count = 5;
   constexpr std::array<float, 5> scalars(std::int64_t step) const {
     return {learning_rate.at(step), rho, epsilon, momentum, centered ? 1.f : 0.f};
@@ -51,7 +51,7 @@ struct rmsprop final : rule<rmsprop> {
                                       T learning_rate, T rho, T epsilon, T momentum, T centered) {
     mean_square = rho * mean_square + (T(1) - rho) * grad * grad;
     mean_grad = math::select(centered > T(0), rho * mean_grad + (T(1) - rho) * grad, mean_grad);
-    // With steady gradients, rounding can make the difference negative.
+    // If gradients are nearly constant, rounding can make the difference negative.
     const T variance = (math::max)(T(0), mean_square - centered * mean_grad * mean_grad);
     moment = momentum * moment +
              learning_rate * grad / math::as_divisor(T(math::sqrt(variance + epsilon)));

@@ -9,10 +9,10 @@
 //     }
 //   };
 //
-// is a complete optimizer. It may also have: `states` with the names of its accumulators, which
-// `update` takes by reference after the gradient; `scalars(step)`, the numbers of one step, which
-// `update` takes last; `own_fault()`, which finds options outside of their range; `initial_state`,
-// `type`, `regularization`, `clip`, `selected_rows`.
+// is a complete optimizer. It may also have these members: `states` with the names of its
+// accumulators, which `update` takes by reference after the gradient; `scalars(step)`, the scalar
+// arguments of a step, which `update` takes last; `own_fault()`, which finds options outside of
+// their range; `initial_state`, `type`, `regularization`, `clip`, `selected_rows`.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,8 +30,8 @@
 #include <lamina/optimizer/train_options.hpp>
 #include <lamina/program/param_attr.hpp>
 
-// g++ treats an empty base as a member that `adam{.learning_rate = 1e-3f}` forgot. It warns at the
-// user's line, so the setting must stay in force after this header.
+// g++ regards an empty base as a member without initialiser in `adam{.learning_rate = 1e-3f}`. It
+// warns at the user's line, so the setting must stay in force after this header.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
@@ -44,38 +44,39 @@ struct traits;
 /// How an optimizer handles a gradient of selected rows, such as that of an embedding with
 /// is_sparse.
 enum class rows_rule : std::uint8_t {
-  none,     // it has no such update
-  touched,  // updates these rows; the update would not change the others
-  all       // updates every row, the others with a gradient of zeros
+  none,     // the optimizer has no such update
+  touched,  // updates these rows; a zero gradient would not change the others
+  all       // updates every row; the gradient of the other rows is zero
 };
 
-/// Stands for a missing reader.
+/// The type of a missing reader argument.
 struct no_reader {};
 
-/// Base of an optimizer; empty, so that designated initialisers still work. Derive from this and
-/// not from a finished optimizer, because its `train` only knows `Derived`.
+/// The base of an optimizer; empty, so that designated initialisers still work. Derive an optimizer
+/// from this class and not from a finished optimizer, because `train` knows only `Derived`.
 template <class Derived>
 struct rule {
-  static constexpr const char* type = "custom";               // of the Fluid operator
+  static constexpr const char* type = "custom";               // type of the Fluid operator
   static constexpr std::array<const char*, 0> states{};       // names of the accumulators
   static constexpr std::array<const char*, 0> state_slots{};  // their slots in the Fluid operator
-  static constexpr std::array<const char*, 0> attributes{};   // the operator's, scalar 1 and on
+  static constexpr std::array<const char*, 0> attributes{};   // the operator's attributes, from
+                                                              // scalar 1 on
   static constexpr rows_rule selected_rows = rows_rule::none;
 
   /// The initial value of an accumulator.
   constexpr float initial_state(int /*state*/) const { return 0; }
 
   /// Records the gradients of a cost and then the updates, inside a program: see
-  /// optimizer/minimize.hpp. The result is auto so that the compiler reports a mistake at the line
-  /// of the call.
+  /// optimizer/minimize.hpp. The return type is auto, so that the compiler reports a mistake at the
+  /// line of the call.
   template <class Cost>
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
 
-  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device of its
-  /// own type follows the options and overrides their device:
-  /// `adam.train(model, reader, {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
+  /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device with its
+  /// own type is given after the options and overrides their device: `adam.train(model, reader,
+  /// {.passes = 20}, lamina::cuda::place{0, lamina::cuda::tf32})`.
   template <class Model, class Reader = no_reader, class... Place>
   decltype(auto) train(Model& model, Reader&& reader = Reader{},
                        const dependent<train_options, Model>& options = {},
@@ -133,12 +134,12 @@ constexpr bool can_norm(std::index_sequence<S...>, std::index_sequence<C...>) {
 
 }  // namespace detail
 
-/// Everything that an engine needs of an optimizer, with defaults for omitted members.
+/// The properties of an optimizer that an engine uses, with defaults for omitted members.
 template <class Opt>
 struct traits {
   /// The accumulators, each with one element per element of the parameter.
   static constexpr int state_count = static_cast<int>(Opt::states.size());
-  /// The numbers of one step; the first is the learning rate.
+  /// The number of scalar arguments of a step; the first argument is the learning rate.
   static constexpr int scalar_count = static_cast<int>(
       std::tuple_size_v<decltype(detail::scalars_of(std::declval<const Opt&>(), 0))>);
 
@@ -147,28 +148,30 @@ struct traits {
   using scalar_index = std::make_index_sequence<scalar_count>;
 
  public:
-  /// Whether `update` takes two more numbers: the L2 norms of the parameter and of `normed`.
+  /// Whether `update` takes two more arguments: the L2 norms of the parameter and of `normed`.
   static constexpr bool has_norms = detail::can_norm<Opt>(state_index{}, scalar_index{});
-  /// Whether Opt has an update that takes its states and scalars, and at least a learning rate.
+  /// Whether Opt has an update that takes its states and scalars, of which there is at least the
+  /// learning rate.
   static constexpr bool complete =
       scalar_count > 0 &&
       detail::can_update<Opt>(state_index{},
                               std::make_index_sequence<scalar_count + (has_norms ? 2 : 0)>{});
-  /// Fluid's operator.
+  /// The type of the Fluid operator.
   static constexpr const char* type = Opt::type;
 
   /// The initial value of an accumulator.
   static constexpr float initial_state(const Opt& opt, int state) {
     return opt.initial_state(state);
   }
-  /// The numbers of a step. The engine multiplies the first by the parameter's own factor.
+  /// The scalar arguments of a step. The engine multiplies the first one by the parameter's own
+  /// factor.
   static constexpr std::array<float, static_cast<std::size_t>(scalar_count)> scalars(
       const Opt& opt, std::int64_t step) {
     return detail::scalars_of(opt, step);
   }
   /// Whether Opt updates gradients of selected rows at all.
   static constexpr bool accepts_rows = Opt::selected_rows != rows_rule::none;
-  /// Whether a member `lazy_mode` chooses between touched rows and all.
+  /// Whether a member `lazy_mode` chooses between updating the touched rows and updating all rows.
   static constexpr bool has_lazy_mode = requires(const Opt& opt) { bool(opt.lazy_mode); };
   static constexpr bool lazy_mode(const Opt& opt) {
     if constexpr (has_lazy_mode)
@@ -191,13 +194,15 @@ struct traits {
       return {};
   }
 
-  /// Opt::update with its states and scalars from arrays; `norm` = {param's, u's} if has_norms.
+  /// Calls Opt::update with states and scalars from arrays. If has_norms, `norm` holds the norms of
+  /// the parameter and of `normed`.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void update(T& param, T grad, T* state, const T* scalar,
                                                     const T* norm = nullptr) {
     spread(param, grad, state, scalar, norm, state_index{}, scalar_index{});
   }
-  /// Opt::normed, the value whose norm update needs, from arrays; stores nothing.
+  /// Calls Opt::normed with states and scalars from arrays. It returns the value whose norm the
+  /// update needs, and changes nothing.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static T normed(T param, T grad, const T* state, const T* scalar) {
     static_assert(has_norms, "lamina: this optimizer needs no norms");
@@ -224,7 +229,8 @@ struct traits {
   }
 };
 
-/// A complete optimizer: derives from rule<itself>, and has a learning rate and a matching update.
+/// A complete optimizer: it derives from rule<itself>, has a learning rate and an update with
+/// matching arguments.
 template <class Opt>
 concept optimizer_type = std::derived_from<Opt, rule<Opt>> && traits<Opt>::complete;
 

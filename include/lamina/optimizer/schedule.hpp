@@ -96,18 +96,19 @@ struct polynomial_decay {
   }
 };
 
-/// What a function of the step returns: `custom{[](std::int64_t step) { return 0.1 / (1 + step);
-/// }}`. The function has no state; for one that has, set the learning rate between steps.
+/// The rate that a function of the step returns: `custom{[](std::int64_t step) { return 0.1 / (1 +
+/// step); }}`. The function must have no state. To use a function with state, set the learning rate
+/// between steps.
 struct custom {
   double (*rate)(std::int64_t step) = nullptr;
 
-  /// From a lambda without captures, or a function object without state.
+  /// Takes a lambda without captures, or a function object without state.
   template <class F>
   requires(std::is_empty_v<F>&& std::is_default_constructible_v<F>&&
                std::is_invocable_r_v<double, const F&, std::int64_t>) constexpr custom(F)  // NOLINT
       : rate([](std::int64_t step) { return static_cast<double>(F{}(step)); }) {}
   double at(std::int64_t step) const { return checked(rate(step)); }
-  /// Throws lamina::error for a rate that no step can take.
+  /// Throws lamina::error for a rate that is negative, NaN or not a finite float.
   static constexpr double checked(double value) {
     require(value >= 0 && value <= 3.4028234663852886e38,
             "lamina: custom: expected the function to return a finite learning rate of at least 0");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/step_operators.hpp - operators for the numbers of an optimizer that change from
-// step to step, in a program that trains itself: learning rate, scales of gradients.
+// lamina/optimizer/step_operators.hpp - operators that compute the scalar arguments of an optimizer
+// that change from step to step, in a program that trains itself: the learning rate, and the
+// factors of clipped gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// StepOut = Step + 1, in place; Out = the learning rate of step StepOut, counted from 0, corrected
-/// by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those of a
-/// learning_rate. Fluid: increment of @LR_DECAY_COUNTER@, and the operators of a schedule.
+/// Adds 1 to Step in place (StepOut). Out is the learning rate of step StepOut, counted from 0,
+/// corrected by the powers of beta1 and beta2 (optimizer::corrected_rate). The attributes are those
+/// of a learning_rate. Fluid: increment of @LR_DECAY_COUNTER@, and the operators of a schedule.
 struct decayed_learning_rate : operator_definition {
   static constexpr const char* type = "decayed_learning_rate";
   static constexpr std::array<slot_desc, 1> inputs{{{"Step"}}};
@@ -38,8 +39,8 @@ struct decayed_learning_rate : operator_definition {
   static constexpr bool host_takes_part = true;
 };
 
-/// Out = the scale of the gradients X that limits the norm of all together (`global`), or of a
-/// single one, to max_norm: 1, or max_norm / norm. Fluid: clip_by_norm, and the operators of
+/// Out is the factor that limits a norm to max_norm: 1, or max_norm / norm. The norm is that of all
+/// gradients X together (`global`), or of a single one. Fluid: clip_by_norm, and the operators of
 /// GradientClipByGlobalNorm.
 struct gradient_scale : operator_definition {
   static constexpr const char* type = "gradient_scale";
@@ -59,7 +60,8 @@ constexpr bool is_constant(const learning_rate& r) {
   return r.kind == schedule_kind::constant && r.warmup_steps == 0;
 }
 
-/// The attributes of decayed_learning_rate. A boundary above the largest int is never reached.
+/// Records the attributes of decayed_learning_rate. A boundary above the largest int is never
+/// reached.
 constexpr int rate_attributes(program_builder& b, const learning_rate& r, float beta1,
                               float beta2) {
   constexpr std::int64_t most = 0x7fffffff;
@@ -77,8 +79,8 @@ constexpr int rate_attributes(program_builder& b, const learning_rate& r, float 
                           values);
 }
 
-/// The learning rate of a step from these attributes: number(i) is attribute i; boundary(i) and
-/// value(i) are the elements of the lists, which have `pieces` values.
+/// Computes the learning rate of a step from these attributes. number(i) is attribute i;
+/// boundary(i) and value(i) are the elements of the lists, which have `pieces` values.
 template <class Number, class Boundary, class Value>
 float rate_of_step(std::int64_t step, Number number, int pieces, Boundary boundary, Value value) {
   const auto whole = [&](int i) { return static_cast<std::int64_t>(number(i)); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/train_options.hpp - how a training loop runs.
+// lamina/optimizer/train_options.hpp - the options of a training loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +12,10 @@
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
-/// When a training loop writes checkpoints, from which it can continue after a stop: parameters,
-/// the optimizer's states, the step, the pass and the seed.
+/// The options for checkpoints, from which a training loop can continue after a stop. A checkpoint
+/// has the parameters, the optimizer's states, the step, the pass and the seed.
 struct checkpoint_options {
-  checkpoint_directory directory{};  // none: no checkpoints
+  checkpoint_directory directory{};  // empty: no checkpoints
   int every_passes = 1;              // 0: not by passes
   std::int64_t every_batches = 0;    // 0: not by mini-batches
   int keep = 3;                      // keep this many of the newest, remove older ones; 0: keep all
@@ -24,18 +24,20 @@ struct checkpoint_options {
   bool resume = false;
 };
 
-/// `adam.train(model, reader, {.passes = 20, .threads = 2})`.
+/// The options of a training loop: `adam.train(model, reader, {.passes = 20, .threads = 2})`.
 struct train_options {
-  int passes = 1;   // how often the reader is read from its start
-  int threads = 1;  // gradient machines, each for a part of every mini-batch
-  // Mini-batches per update of a trainer: their gradients are those of one mini-batch of all their
-  // samples. A pass that ends before updates with the rest.
+  int passes = 1;   // how many times the reader is read from its start
+  int threads = 1;  // number of gradient machines; each computes a part of every mini-batch
+  // The number of mini-batches per update of a trainer. Their gradients are joined as if all their
+  // samples were one mini-batch. If a pass ends earlier, the update uses the mini-batches that it
+  // has.
   int accumulate = 1;
   event_handler on_event{};
-  std::uint64_t seed = 0;  // of dropout and other random operators
-  // Stop with an error at the first NaN (check_infinity: or infinity) in data, activations,
-  // gradients or parameters. The error names layer, operator, mini-batch and sample, and the model
-  // is that of before the mini-batch. Slower; on the CPU; with <lamina/model/check_nan.hpp>.
+  std::uint64_t seed = 0;  // seed of dropout and other random operators
+  // Stop with an error at the first NaN, with check_infinity also at the first infinity, in data,
+  // activations, gradients or parameters. The error names layer, operator, mini-batch and sample,
+  // and the model is as it was before the mini-batch. This costs time, works on the CPU only, and
+  // needs <lamina/model/check_nan.hpp>.
   bool check_nan = false;
   bool check_infinity = false;
   checkpoint_options checkpoint{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/optimizer/training_program.hpp - program -> program that trains: gradients and updates.
+// lamina/optimizer/training_program.hpp - adds gradients and updates to a program, which then
+// trains.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,14 +27,15 @@ constexpr const char* suffix_at(int s, std::integer_sequence<int, S...>) {
   const char* suffixes[] = {accumulator_suffix<Opt, S>.text..., ""};
   return suffixes[s];
 }
-/// "_moment1_": Fluid's names of accumulators are <parameter>_moment1_0.
+/// The suffix of an accumulator's name, such as "_moment1_". Fluid's names of accumulators are
+/// <parameter>_moment1_0.
 template <class Opt>
 constexpr const char* update_suffix(int s) {
   return suffix_at<Opt>(s, std::make_integer_sequence<int, update_operator<Opt>::states>{});
 }
 
-/// The number of a parameter's accumulators with this suffix: another optimizer of the same program
-/// may have states with the same names.
+/// The number of accumulators of a parameter that have this suffix already. Another optimizer of
+/// the same program may have states with the same names.
 constexpr int accumulators_called(const program_builder& b, int param, std::string_view suffix) {
   int n = 0;
   for (int v = 0; v < b.variables.count; ++v) {
@@ -43,11 +45,12 @@ constexpr int accumulators_called(const program_builder& b, int param, std::stri
   return n;
 }
 
-/// Appends one update per trainable parameter that a gradient reaches, in the order of the
-/// parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
-/// gradient may be selected rows, or returns -1 if a training loop sets them. Given: the variable
-/// of the learning rate, and by parameter the variable of the gradient's scale, or -1.
-/// `first_index` is the number of the first accumulator.
+/// The variables that updates read: the learning rate and, by parameter, the factor of its
+/// gradient, each -1 if there is none. `first_index` is the index of the first accumulator.
+///
+/// The updates are appended for each trainable parameter that a gradient reaches, in the order of
+/// the parameters. `numbers(i, rows)` records the attributes of the update of parameter i, whose
+/// gradient may be selected rows, or returns -1 if a training loop sets them.
 struct given_numbers {
   int learning_rate;
   const int* scale;
@@ -88,8 +91,8 @@ constexpr void add_updates(program_builder& b, const Gradients& gradient, const 
   b.role = before;
 }
 
-/// The total gradient of each parameter of a cost in `block`, or -1; among variables [first,
-/// variables).
+/// Finds, by parameter, the total gradient of a cost in `block`, or -1. Only variables [first,
+/// variables) are considered.
 template <class Program, class Gradients>
 constexpr void find_gradients(const Program& p, int first, int variables, int parameters, int block,
                               Gradients& gradient) {
@@ -136,8 +139,8 @@ inline constexpr bool accepts_gradients =
 
 namespace transform {
 
-/// The program that one call of an optimizer's `train` runs for each mini-batch: gradients of the
-/// cost and, for every trainable parameter, the optimizer's update.
+/// The program that an optimizer's `train` runs for each mini-batch: gradients of the cost and, for
+/// every trainable parameter, the optimizer's update.
 template <program_type P, optimizer::optimizer_type Opt>
 constexpr training_program<P, Opt> minimize(P, const Opt&) {
   static_assert(check<accepts_gradients<P, Opt>, gets_type<Opt>>,

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// "moment1Out": the output slot of an accumulator.
+/// The output slot of an accumulator, such as "moment1Out".
 template <const auto* Names, std::size_t Index>
 inline constexpr auto out_slot = [] {
   constexpr std::size_t n = length((*Names)[Index]);
@@ -73,10 +73,10 @@ struct update_slots {
 }  // namespace detail
 
 /// The update of one parameter: clip and decay of the gradient, then Opt's equation, in place.
-/// Fluid has separate operators for clip and decay and keeps the learning rate in a variable; here
-/// all these are numbers that the training loop sets before each step. A program that trains itself
-/// has no such loop: there the operator is `Given` the learning rate, which its attribute
-/// multiplies, or the scale of the gradient, as variables.
+/// Fluid has separate operators for clip and decay and keeps the learning rate in a variable. Here
+/// all of these are scalar attributes that the training loop sets before each step. A program that
+/// trains itself has no such loop. There, with `Given`, the operator reads the learning rate, which
+/// its attribute multiplies, or the scale of the gradient from variables.
 template <class Opt, bool Given = false>
 struct update_operator : operator_definition {
   using traits = optimizer::traits<Opt>;
@@ -88,7 +88,8 @@ struct update_operator : operator_definition {
   static constexpr auto inputs = detail::update_slots<Opt>::template inputs<Given>(state_index{});
   static constexpr auto outputs = detail::update_slots<Opt>::outputs(state_index{});
   static constexpr auto attributes = detail::update_slots<Opt>::attributes;
-  /// Attributes: the learning rate, five numbers of the gradient's preparation, further scalars.
+  /// The attributes are the learning rate, five scalars for the preparation of the gradient, and
+  /// further scalars.
   static constexpr int preparation = 5;
 
   /// The gradient after scale, clip and decay.
@@ -102,14 +103,14 @@ struct update_operator : operator_definition {
   static constexpr bool leaves_gradient(const Real* number) {
     return optimizer::leaves_gradient(number[1], number[2], number[3], number[4], number[5]);
   }
-  /// Updates one element; `number` holds the attributes, `norm` the two norms of an optimizer that
-  /// needs them.
+  /// Updates one element. `number` holds the attributes, and `norm` the two norms, for an optimizer
+  /// that needs them.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply(T& param, T grad, T* state, const T* number,
                                                    const T* norm = nullptr) {
     apply_prepared(param, prepared(param, grad, number), state, number, norm);
   }
-  /// Updates one element with a gradient that is prepared (scaled, clipped, with decay).
+  /// Updates one element with a gradient that is already scaled and clipped and includes the decay.
   template <class T>
   LAMINA_INLINE LAMINA_NUMBER_FN static void apply_prepared(T& param, T grad, T* state,
                                                             const T* number,
@@ -150,9 +151,9 @@ struct update_operator : operator_definition {
   }
 };
 
-/// The update of one parameter with a gradient of selected_rows. Its last attribute says whether
-/// the other rows do not change; a decay, which changes every row, overrides it. Fluid: the same
-/// operator with a SelectedRows in Grad.
+/// The update of one parameter with a gradient of selected_rows. The last attribute says whether
+/// the other rows stay unchanged. A decay overrides it, because it changes every row. Fluid: the
+/// same operator with a SelectedRows in Grad.
 template <class Opt, bool Given = false>
 struct rows_update_operator : update_operator<Opt, Given> {
   static constexpr bool knows_panels = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/aliasing.hpp - which values have the same elements as another value, and so share its
-// memory instead of being copied.
+// lamina/plan/aliasing.hpp - finds values that have the same elements as another value. They share
+// its memory instead of being copied.
 //
 // The results of reshape2, squeeze2, unsqueeze2, flatten2 and of their gradients have the elements
 // of their operand in the same order. A transpose2 that exchanges dimensions 1 and 2 of four, as
-// attention does with positions and heads, changes the order; but products of matrices read and
-// write matrices with any strides. So if only products touch one side of the exchange, that side
-// keeps the layout of the other side.
+// attention does with positions and heads, changes the order. But matrix products read and write
+// matrices with any strides. So if only products use the operand of the exchange, or only products
+// use its result, that value keeps the layout of the other one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,9 +17,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// By variable: the variable whose memory it shares, or -1; the last group that needs this memory,
-/// over all variables that share it; and whether dimensions 1 and 2 are exchanged there. A program
-/// of several blocks has no aliases.
+/// All arrays are indexed by variable. `of` is the variable whose memory it shares, or -1. `last`
+/// is the last group that needs this memory, over all variables that share it. `swapped` variables
+/// exchange dimensions 1 and 2. A program of several blocks has no aliases.
 template <int Variables>
 struct aliasing {
   int of[at_least_one(Variables)];
@@ -31,7 +31,8 @@ struct aliasing {
   constexpr bool is_swapped(int v) const { return Variables > 0 && swapped[v]; }
 };
 
-/// The last group that needs variable v itself; the number of groups: kept to the end.
+/// The last group that needs variable v itself. The number of groups means that v is kept to the
+/// end.
 template <auto const& B>
 constexpr int last_need(int v) {
   return B.last[v] < B.producer[v] ? B.count : B.last[v];
@@ -39,13 +40,13 @@ constexpr int last_need(int v) {
 
 namespace detail {
 
-/// Finds the values that share memory in a program of one block, where a variable has one value in
-/// a run.
+/// Finds the values that share memory in a program of one block. There, each variable has exactly
+/// one value in a run.
 template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[at_least_one(variables)];  // exchanges that it is a side of
+  int exchanges[at_least_one(variables)];  // exchanges that read or write it
   bool others[at_least_one(variables)];    // operators other than exchanges and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
@@ -60,7 +61,8 @@ struct same_element_finder {
       if (P::desc.integers[at + d] != axis[d]) return false;
     return true;
   }
-  /// A product whose sides are both batches of matrices, one for each.
+  /// Whether an instruction multiplies two batches of matrices (or is the gradient of such a
+  /// product), with one matrix on each side per element of the batch.
   static constexpr bool is_product(const instruction& i) {
     return (same_address(i.schema, &schema_of<matmul>()) ||
             same_address(i.schema, &schema_of<gradient_of<matmul>>())) &&

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/array_views.hpp - which values are copied neither out of arrays of tensors nor into
-// them.
+// lamina/plan/array_views.hpp - finds values that are read from, or written to, arrays of tensors
+// without a copy.
 //
 // A value that an iteration reads from an array is a view: the address of the slot. A value that an
-// iteration writes to an array and keeps in its frame for its gradient stays in the frame: the slot
-// holds its address. So a slot that is written again must not reuse memory that a view still refers
-// to. An iteration without a gradient writes an array at most once, so two buffers per slot, used
-// in turn, are enough. Where gradients read views, every write gets new memory until the array is
-// cleared.
+// iteration writes to an array and keeps for its gradient stays in the memory of that iteration,
+// its frame; the slot holds its address. So a slot that is written again must not reuse memory that
+// a view still refers to. An iteration without a gradient writes an array at most once, so two
+// buffers per slot, used in turn, are enough. Where gradients read views, every write gets new
+// memory until the array is cleared.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,18 +18,21 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The memory that a slot uses when it is written again.
+/// Where a repeated write to an array slot puts the value: in the slot's memory, in the other one
+/// of its two buffers, or in new memory.
 enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 
-/// The numbered views of a program. A program without loops, or without arrays, has no views.
+/// The views of a program, with a number for each. A program without loops or without arrays has no
+/// views.
 template <int Variables, int Instructions>
 struct array_views {
-  int numbers[at_least_one(Variables)];         // by variable: of the view, or -1
+  int numbers[at_least_one(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[at_least_one(Variables)];  // by array
-  bool refers[at_least_one(Instructions)];      // writes to an array that copy nothing
+  bool refers[at_least_one(Instructions)];      // by instruction: it writes to an array without a
+                                                // copy
   int count;
 
-  /// The number of a view, or -1.
+  /// The number of variable v's view, or -1 if v is not a view.
   constexpr int number(int v) const { return Variables > 0 && v >= 0 ? numbers[v] : -1; }
   constexpr bool refers_at(int instruction) const {
     return Instructions > 0 && refers[instruction];
@@ -38,18 +41,18 @@ struct array_views {
 
 namespace detail {
 
-/// Finds views.
+/// Finds the variables of a program that can be views.
 template <class P, auto const& L, auto const& Loops, auto const& Reach>
 struct view_finder {
   static constexpr int variables = L.count.variables, instructions = L.count.instructions;
   static constexpr int blocks = P::desc.count.blocks;
 
   array_views<variables, instructions> r{};
-  int writers[at_least_one(variables)];    // instructions that write it
-  int array_of[at_least_one(variables)];   // that a view shows
-  int last_read[at_least_one(variables)];  // of an array
-  int once_in[at_least_one(variables)];    // of an array: see find_uses
-  int gradient[blocks];                    // of a loop's body: instruction
+  int writers[at_least_one(variables)];    // by variable: the number of instructions that write it
+  int array_of[at_least_one(variables)];   // by view: the array that it reads
+  int last_read[at_least_one(variables)];  // by array: the last instruction that reads it
+  int once_in[at_least_one(variables)];    // by array: the block of its only write, see find_uses
+  int gradient[blocks];                    // by body of a loop: the instruction of its gradient
   bool cleared[at_least_one(variables)];
 
   static constexpr int several = -2;
@@ -93,14 +96,14 @@ struct view_finder {
           if (i.block != L.variables[v].block) once_in[v] = once_in[v] == -1 ? i.block : several;
         } else if (!same_address(i.schema, &schema_of<read_from_array_gradient>()) &&
                    !same_address(i.schema, &schema_of<write_to_array_gradient>())) {
-          // Written as a whole: once, before any loop.
+          // The array variable itself is written only once, before any loop.
           cleared[v] = cleared[v] || i.block != L.variables[v].block || writers[v] > 1;
         }
       }
     }
   }
 
-  /// Whether the iterations of block b, or of a loop around it, keep frames.
+  /// Whether the iterations of block b, or of a loop around it, keep their values for a gradient.
   constexpr bool is_repeated(int b) const {
     for (; b > 0; b = parent(b))
       if (Loops.of[b] && gradient[b] >= 0) return true;
@@ -135,7 +138,7 @@ struct view_finder {
         if (is_gradient_block(i.block))
           try_view(i, L.results[i.outputs], root_of(L.operands[i.inputs + 2].id));
       } else if (same_address(i.schema, &schema_of<shrink_rnn_memory>())) {
-        // The first rows of a view.
+        // An operator that takes the first rows of a view makes another view of the same slot.
         const int x = root_of(L.operands[i.inputs].id), v = L.results[i.outputs];
         if (x >= 0 && r.numbers[x] >= 0 && v >= 0 && L.variables[x].block == i.block &&
             P::desc.domains[domain_of_rows(L.variables[v].rows)].kind == domain_kind::step)

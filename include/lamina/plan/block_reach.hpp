@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/block_reach.hpp - which values outlive the block that makes them.
+// lamina/plan/block_reach.hpp - finds the values that outlive the block that makes them.
 //
-// A value that only its own block and the blocks inside it read needs one position for all
-// iterations. A value that is read further outside, by the gradient of a loop, needs a position per
-// iteration: it lies in a frame of the innermost loop that does not contain the reader.
+// If only its own block and the blocks inside it read a value, one memory position is enough for
+// all iterations. If the gradient of a loop reads it further outside, the value needs a position
+// per iteration. It is then in a frame, the memory of one iteration, of the innermost loop that
+// does not contain the reader.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// By variable: the outermost block that must see it, and the body of the loop that must keep it. A
-/// program of one block has neither.
+/// Both arrays are indexed by variable. `owners` is the outermost block that reads the variable,
+/// and `frames` is the body of the loop that must keep it per iteration. A program of one block has
+/// neither.
 template <int Variables>
 struct block_reach {
   int owners[at_least_one(Variables)];
@@ -24,7 +26,7 @@ struct block_reach {
   constexpr int frame(int v) const { return Variables > 0 ? frames[v] : -1; }
 };
 
-/// Whether a block is the body of a while.
+/// By block: whether it is the body of a `while` operator.
 template <class P, auto const& L>
 constexpr auto find_loops() {
   struct {

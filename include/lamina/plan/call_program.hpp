@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/call_program.hpp - what kernels of operators may ask of the program while it runs.
+// lamina/plan/call_program.hpp - the part of a program that the kernels of operators read while it
+// runs.
 //
-// Fused groups need nothing but their arguments. Only an operator with a kernel of its own reads
-// attributes and argument counts, so only those operators reach the binary: a deep network has few.
+// Fused groups need nothing but their arguments. Only operators with a kernel of their own read
+// attributes and argument counts, so only these operators are put into the binary. A deep network
+// has few of them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,13 +18,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// By operator: its position among the called operators, or -1.
+/// By operator: its position among the operators whose kernels are called, or -1.
 template <int Operators>
 struct call_numbers {
   int of[at_least_one(Operators)];
 };
-/// Whether a kernel called for `op` may read its attributes: those of the operator itself, and
-/// those of plan operators that have any.
+/// Whether a kernel that is called for `op` may read attributes. It may if it is the kernel of the
+/// operator itself, or of an operator of the plan that has attributes.
 constexpr bool calls_operator(const operator_schema& called, const operator_desc& op) {
   return same_address(&called, op.schema) || called.attribute_count > 0;
 }
@@ -40,14 +42,14 @@ constexpr auto number_calls() {
   return r;
 }
 
-/// The variables and names that may be spelled while a program runs: up to the last argument of an
-/// operator with a side effect, which may print it, and the last condition of a loop, whose error
-/// message names it. A name consists of earlier variables and names, and conditions precede their
-/// loops, so only a small part of a long program is kept.
+/// The variables and names whose text may be needed while a program runs. An operator with a side
+/// effect may print the names of its arguments, and the error message of a loop names its
+/// condition. A name consists of earlier variables and names, and conditions precede their loops,
+/// so only the first part of a long program is kept.
 struct spelled_names {
   int variables, names;
   constexpr void spell(const program_desc& p, int variable) {
-    if (variable >= p.count.variables) return;  // a count among the arguments
+    if (variable >= p.count.variables) return;  // an argument that is a count, not a variable
     for (int v = variable; v >= 0; v = p.variables[v].of) {
       if (variables <= v) variables = v + 1;
       if (names <= p.variables[v].base) names = p.variables[v].base + 1;
@@ -77,7 +79,7 @@ constexpr program_desc collect_calls() {
 
 }  // namespace detail
 
-/// The called operators of a program, for its machines.
+/// The operators of a program whose kernels are called, for the machines that run it.
 template <program_type P>
 struct call_program {
   static constexpr auto numbers = detail::number_calls<P>();
@@ -85,7 +87,7 @@ struct call_program {
   static constexpr auto desc = freeze<collected.count>(collected);
   static constexpr program_view view = view_of(desc);
 
-  /// The operator whose kernel an instruction calls; null for any other.
+  /// The operator whose kernel an instruction calls; null if the instruction calls none.
   static constexpr const operator_desc* called_by(const instruction& i) {
     const bool called = asks_operator(i.head) && i.op >= 0 &&
                         detail::calls_operator(*i.schema, P::desc.operators[i.op]);

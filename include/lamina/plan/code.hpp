@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/code.hpp - the statements of each group, with local numbers for its arguments.
-// Two groups with equal code are one kernel: everything that differs (addresses, dimensions,
-// attribute values) lies in tables that the kernel receives.
+// lamina/plan/code.hpp - the statements of each group, with arguments numbered per group. Two
+// groups with equal code use one kernel. Everything that differs (addresses, dimensions, attribute
+// values) is in tables that the kernel receives.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,18 +13,19 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Where a statement takes an operand from.
+/// The place from which a statement reads an operand.
 enum class source : std::uint8_t { head, load, row, column, channel, scalar, numbers, value };
 
-/// One operand of a statement: the argument's number, or for `value` the statement's.
+/// One operand of a statement. `index` is the number of a group argument or, for source `value`,
+/// the number of an earlier statement.
 struct operand_code {
   source from;
   std::int8_t index;
   constexpr bool operator==(const operand_code&) const = default;
 };
 
-/// value = function(operands); stored to an argument unless store is -1. An update writes its
-/// first operands back in place instead.
+/// A statement: value = function(operands). The value is stored to the argument `store`, unless
+/// that is -1. An update writes its first operands back in place instead.
 struct statement_code {
   const operator_schema* schema;
   std::int8_t output;
@@ -57,7 +58,7 @@ struct code_table {
   operand_code operands[lowered_limits.operands + lowered_limits.instructions];
   int arguments[lowered_limits.operands + lowered_limits.results];  // plan variables, or constants
                                                                     // below -1, or -1
-  argument_use uses[lowered_limits.operands + lowered_limits.results];  // of the arguments
+  argument_use uses[lowered_limits.operands + lowered_limits.results];  // how each argument is used
   group_code groups[lowered_limits.instructions];
 };
 
@@ -69,10 +70,10 @@ constexpr code_table emit_code() {
   constexpr int groups = B.count;
   code_table made{};
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
-  int known_in[at_least_one(variables)];  // by variable: the group in which `value` is known
-  int value[at_least_one(variables)];     // its statement; -1: the head
-  int used_in[at_least_one(variables)];   // the group in which it has ...
-  int number[at_least_one(variables)];    // ... this argument number
+  int known_in[at_least_one(variables)];  // by variable: the group that knows `value`
+  int value[at_least_one(variables)];     // its statement; -1: the head of the group
+  int used_in[at_least_one(variables)];   // the group whose argument it is ...
+  int number[at_least_one(variables)];    // ... and the number of that argument
   for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;
   const auto argument = [&](int v) {
     return used_in[v] == g ? number[v]
@@ -87,13 +88,14 @@ constexpr code_table emit_code() {
       const instruction i = L.instructions[B.order[e]];
       const int inputs = i.inputs, inputs_end = i.inputs + i.input_count;
       if (i.runs >= 0) {
-        // The engine runs blocks itself and needs only their conditions.
+        // The engine runs the blocks of a loop itself. Of the operands it needs only the
+        // conditions.
         if (i.schema->facts.block != block_rule::loop_gradient)
           made.arguments[argument_at++] = L.variables[L.operands[inputs].id].root;
         continue;
       }
       if (i.head == group_head::call) {
-        // Position by position: absent operands and repetitions stay where they are.
+        // A called kernel finds its operands by position, so absent and repeated operands stay.
         for (int a = inputs; a < inputs_end; ++a)
           made.arguments[argument_at++] =
               L.operands[a].id < 0 ? L.operands[a].id : L.variables[L.operands[a].id].root;
@@ -120,7 +122,8 @@ constexpr code_table emit_code() {
       const bool update = i.schema->kind == operator_kind::update;
       int a = inputs;
       if (update) {
-        // A statement that only reads the parameter never has this argument.
+        // Only the update itself has this argument. A statement that only reads the parameter has
+        // another one.
         made.uses[argument_at] = argument_use::updated;
         made.operands[operand_at++] = {source::load,
                                        static_cast<std::int8_t>(argument_at - argument0)};
@@ -172,15 +175,15 @@ constexpr code_table emit_code() {
   return made;
 }
 
-/// Which groups have equal code: one representative each.
+/// The groups with equal code: one kernel for each set of them, with one representative.
 template <int Groups>
 struct distinct_groups {
-  int kernel[at_least_one(Groups)];  // by group
+  int kernel[at_least_one(Groups)];  // by group: the number of its kernel
   int first[at_least_one(Groups)];   // by kernel: its first group
   int count;
 };
 
-/// Finds groups of equal structure by hash and comparison.
+/// Finds the groups with equal code, by hash and then by comparison.
 template <auto const& L, auto const& B, auto const& C>
 constexpr auto find_distinct() {
   constexpr int groups = B.count;

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Appends `op` with its arguments and attributes to `to`; its schema is the one without functions.
-/// Lists and texts among the attributes stay in the pools, which both programs share.
+/// Appends `op` with its arguments and attributes to `to`, with the schema that refers to no
+/// functions. Attributes that are lists or texts stay in the pools, which both programs share.
 constexpr operator_desc copy_operator(program_desc& to, const program_desc& from,
                                       const operator_desc& op) {
   program_counts& used = to.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/external_buffers.hpp - memory that a machine works on and does not own.
+// lamina/plan/external_buffers.hpp - memory that a machine uses but does not own.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,16 +8,16 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Memory that a machine does not own: one pointer per array, in the order of the program. The
-/// arrays have the layout in which the engine of the machine keeps parameters.
+/// Memory that a machine does not own: per kind of array, a list of pointers in the order of the
+/// program. The arrays have the layout in which the engine of the machine keeps parameters.
 struct external_buffers {
   float* const* parameters = nullptr;
   float* const* gradients = nullptr;
   float* const* accumulators = nullptr;
-  /// Instead of updating parameters, the machine writes their gradients to `gradients`.
+  /// The machine does not update parameters, but writes their gradients to `gradients`.
   bool leaves_updates = false;
 
-  /// The address of a value in external memory according to the plan; null where there is none.
+  /// The address of the value at position `s` of the plan; null if it is not in external memory.
   float* address_of(memory_slot s) const {
     switch (s.space) {
       case memory_space::parameter:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/grouping.hpp - which instructions run together in one loop nest.
+// lamina/plan/grouping.hpp - groups the instructions that run together in one loop nest.
 //
-// The rule is linear and needs no search: groups are numbered in the order of their heads. A
-// pointwise instruction joins the latest group among its operands' producers if that group has
-// statements and the same shape; all its other operands then come from earlier groups, so the order
-// by group number is a topological order. An earlier group of pointwise instructions joins too if
-// no group in between reads its values.
+// The rule takes linear time and needs no search. Groups are numbered in the order of their heads,
+// which are the instructions that begin them. A pointwise instruction joins the latest group among
+// the producers of its operands, if that group has statements and the same shape. All its other
+// operands then come from earlier groups, so the order by group number is a topological order. An
+// earlier group of pointwise instructions joins too if no group in between reads its values.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,27 +14,30 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Longer chains begin a new group, because registers and the length of kernel names are limited.
-/// Chains that start with a product are shorter, because its sums take registers.
+/// The most instructions of a group. A longer chain begins a new group, because registers and the
+/// length of kernel names are limited. Chains that start with a matrix product are shorter, because
+/// the accumulators of the product take registers.
 inline constexpr int group_limit = 24, product_group_limit = 12;
 
-/// Instructions that are one kernel: what begins it, its sizes, and which feeds it depends on.
+/// A group: instructions that become one kernel. It has the loop nest that begins it, the sizes of
+/// that loop nest, and the feeds that it depends on.
 struct group_desc {
   group_head head;
   int rows, columns, depth;
   bool panel;
-  int first;  // into the ordered instructions
+  int first;  // index of its first ordered instruction
   int count;
   int block;
   unsigned long long feeds;
 };
 
-/// Groups with their instructions in order; which values must reach memory, and until when.
+/// The groups with their instructions in order. Also says which values must be stored in memory,
+/// and up to which group.
 template <int Groups, int Instructions, int Variables>
 struct grouping {
   group_desc groups[at_least_one(Groups)];
   int order[at_least_one(Instructions)];
-  int producer[at_least_one(Variables)];  // the first group that writes it, or -1
+  int producer[at_least_one(Variables)];  // by variable: the first group that writes it, or -1
   int last[at_least_one(Variables)];      // last group that reads it; Groups: kept to the end
   bool stored[at_least_one(Variables)];
   static constexpr int count = Groups;
@@ -47,8 +50,8 @@ struct assignment {
   int groups;
 };
 
-/// Renumbers the groups so that those of a block are consecutive, in their order, and none is
-/// empty.
+/// Renumbers the groups so that the groups of one block are consecutive, in their previous order.
+/// Empty groups are dropped.
 template <int Blocks, int Instructions, int Room>
 constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room]) {
   int at[Blocks + 1], number[Room];
@@ -63,20 +66,20 @@ constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&gro
   for (int k = 0; k < Instructions; ++k) r.group[k] = number[r.group[k]];
 }
 
-/// Groups while they are being formed.
+/// The groups while instructions are being added to them.
 template <bool Separate, auto const& L>
 struct group_former {
   static constexpr int instructions = at_least_one(L.count.instructions);
   static constexpr int variables = at_least_one(L.count.variables);
-  group_desc (&groups)[instructions];  // `first` is the latest instruction of each
-  int (&producer)[variables];          // by variable: the latest group that writes it, or -1
-  int (&reader)[variables];            // the latest that reads it, or -1
-  int (&reader_before)[variables];     // the latest before that one
-  int (&before)[instructions];         // by instruction: the one of its group before it, or -1
-  int (&group)[instructions];          // by instruction
+  group_desc (&groups)[instructions];  // `first` is the group's latest instruction
+  int (&producer)[variables];          // by variable: its latest writer group, or -1
+  int (&reader)[variables];            // by variable: its latest reader group, or -1
+  int (&reader_before)[variables];     // the latest reader before `reader`, or -1
+  int (&before)[instructions];         // by instruction: previous one of its group, or -1
+  int (&group)[instructions];          // by instruction: its group
 
-  /// Whether group h may run as the start of the later group g: every reader of its values is in g
-  /// or after g, and its inputs do not change before g.
+  /// Whether group h may run as the start of the later group g. Every reader of h's values must be
+  /// g or come after g, and the inputs of h must not change before g.
   constexpr bool may_join(int h, int g) const {
     const group_desc from = groups[h], to = groups[g];
     if (from.head != group_head::pointwise || to.head != group_head::pointwise ||
@@ -128,9 +131,10 @@ struct group_former {
   }
 };
 
-/// Assigns instructions to groups. `Separate` puts instructions that need different feeds into
+/// Assigns instructions to groups. With `Separate`, instructions that need different feeds are in
 /// different groups, so that a test program can run with some of its feeds. A group belongs to one
-/// block; the instruction that runs a block reads and writes everything that the block does.
+/// block. The instruction that runs a block counts as the reader and writer of everything that the
+/// block reads and writes.
 template <bool Separate, int Blocks, auto const& L>
 constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
@@ -164,7 +168,8 @@ constexpr auto assign_groups() {
           const int v = L.variables[L.results[o]].root;
           const int written = producer[v];
           joins = reader[v] <= g && (written < 0 || written == g);
-          // A product may only read what its own statements write once, not what a loop carries.
+          // The statements after a product may read only values that are written once, not
+          // variables that a loop carries from one iteration to the next.
           if (Blocks > 1 && written >= 0)
             joins = reader[v] < g && (written == g || groups[written].block != i.block);
         }
@@ -199,13 +204,15 @@ constexpr auto assign_groups() {
       if (const int to = L.results[o]; to >= 0) producer[L.variables[to].root] = g;
   }
   r.groups = n;
-  if (instructions == 0) r.group[0] = 0;  // of data alone: a constant has no element without value
+  if (instructions == 0)
+    r.group[0] = 0;  // data alone: a constant array needs a value for each
+                     // element
   if (Blocks > 1 || holes) sort_by_block<Blocks>(r, groups);
   return r;
 }
 
-/// Orders the instructions by group and finds which values are stored, and their last readers among
-/// the groups of their own block. `pinned` are variables that are read after the run.
+/// Orders the instructions by group. Also finds which values are stored, and their last readers
+/// among the groups of their own block. `pinned` variables are read after the run.
 template <int Blocks, auto const& L, auto const& A, auto const& Pinned>
 constexpr auto form_groups() {
   constexpr int instructions = L.count.instructions;
@@ -249,7 +256,7 @@ constexpr auto form_groups() {
         r.producer[v] = g;
       } else if (r.producer[v] != g) {
         r.stored[v] = true;
-        // This value has not been read yet: kept to the end, unless a later group reads it.
+        // No group has read this value yet: it is kept to the end, unless a later group reads it.
         if (r.last[v] <= g) r.last[v] = -1;
       }
     }

@@ -11,9 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm (of the
-/// batch, or the given ones if there is no X), the moving statistics, and Factor = Scale *
-/// SavedVariance. Attributes as batch_norm.
+/// Computes the inputs of batch_norm's normalisation: SavedMean and SavedVariance as in batch_norm,
+/// the moving statistics, and Factor = Scale * SavedVariance. The statistics are those of the batch
+/// or, without X, the given Mean and Variance. Attributes as batch_norm.
 struct batch_norm_factor : operator_definition {
   static constexpr const char* type = "batch_norm_factor";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -26,7 +26,7 @@ struct batch_norm_factor : operator_definition {
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// (X - Mean) * Factor + Bias: batch_norm's result.
+/// The result of batch_norm: (X - Mean) * Factor + Bias.
 struct channel_normalize : pointwise {
   static constexpr const char* type = "channel_normalize";
   static constexpr std::array<slot_desc, 4> inputs{{{"X"}, {"Mean"}, {"Factor"}, {"Bias"}}};
@@ -37,10 +37,10 @@ struct channel_normalize : pointwise {
   }
 };
 
-/// The sums over the batch of batch_norm's gradient, and what its pointwise part needs of them.
-/// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h, Bias@GRAD = sum dY, Share =
-/// Bias@GRAD / count, Slope = Scale@GRAD / count * SavedVariance, both 0 where the statistics are
-/// given, Factor = Scale * SavedVariance. Attributes as batch_norm.
+/// The sums over the batch in the gradient of batch_norm, and the inputs of its pointwise part.
+/// With h = (X - SavedMean) * SavedVariance: Scale@GRAD = sum dY * h and Bias@GRAD = sum dY. Share
+/// = Bias@GRAD / count and Slope = Scale@GRAD / count * SavedVariance; both are 0 where the
+/// statistics are given. Factor = Scale * SavedVariance. Attributes as batch_norm.
 struct batch_norm_slopes : operator_definition {
   static constexpr const char* type = "batch_norm_slopes";
   static constexpr std::array<slot_desc, 5> inputs{
@@ -53,7 +53,7 @@ struct batch_norm_slopes : operator_definition {
   static constexpr auto attributes = batch_norm::attributes;
 };
 
-/// (dY - Share - (X - Mean) * Slope) * Factor: the gradient of batch_norm's X.
+/// The gradient of batch_norm's X: (dY - Share - (X - Mean) * Slope) * Factor.
 struct channel_normalize_slope : pointwise {
   static constexpr const char* type = "channel_normalize_slope";
   static constexpr std::array<slot_desc, 6> inputs{
@@ -65,8 +65,8 @@ struct channel_normalize_slope : pointwise {
   }
 };
 
-/// channel_normalize_slope where a channel is one number per row: batch_norm passes a batch of one
-/// row unchanged, with a Slope of 0, and 0 times an infinite X must not give NaN.
+/// channel_normalize_slope for images whose channels have one element per row. A batch of one row
+/// passes batch_norm unchanged, with a Slope of 0. There, 0 times an infinite X must not give NaN.
 struct column_normalize_slope : channel_normalize_slope {
   static constexpr const char* type = "column_normalize_slope";
   template <class T>
@@ -76,7 +76,8 @@ struct column_normalize_slope : channel_normalize_slope {
   }
 };
 
-/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d; attributes as the operator.
+/// The gradient of the filters of conv2d, depthwise_conv2d and conv3d. It has the attributes of
+/// these operators.
 struct conv_filter_gradient_sum : operator_definition {
   static constexpr const char* type = "conv_filter_gradient";
   static constexpr std::array<slot_desc, 2> inputs{{{"Input"}, {"Output@GRAD"}}};

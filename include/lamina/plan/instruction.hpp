@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/instruction.hpp - what operators are lowered to, before they are grouped.
+// lamina/plan/instruction.hpp - instructions: the form that operators are lowered to before they
+// are grouped.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,41 +10,42 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How a fused group begins: the loop nest that its statements run in.
+/// The head of a fused group: the kind of loop nest in which the statements of the group run.
 enum class group_head : std::uint8_t {
-  pointwise,    // one value per position
+  pointwise,    // one element per position of the result
   gemm,         // X[M,K] * W[K,N]
   gemm_dx,      // dY[M,N] * W[K,N]^T
   gemm_dw,      // X[M,K]^T * dY[M,N]
   reduce_rows,  // sum over the rows of X[M,N]
   conv,         // the windows of images times filters
-  conv_dx,      // spreads filters over images: the gradient of a convolution's input
-  call          // a kernel of its own, without statements
+  conv_dx,      // the gradient of a convolution's input: spreads filters over images
+  call          // a kernel of an operator, without fused statements
 };
 
-/// Whether the kernel of a head reads the attributes of the instruction's operator.
+/// Whether the kernel of a group with this head reads attributes of the instruction's operator.
 constexpr bool asks_operator(group_head head) {
   return head == group_head::call || head == group_head::conv || head == group_head::conv_dx;
 }
 
 /// How an operand is read at a position (row, column) of a group.
 enum class access : std::uint8_t {
-  load,     // its element at the same position
-  row,      // the element of its only row, in the same column
-  column,   // the element of its only column, in the same row
-  channel,  // its element for the channel (dimension 1) of the position
-  scalar,   // its only element; constants too
-  numbers   // consecutive constants, one for each attribute of an update
+  load,     // the element at the same position
+  row,      // the operand has one row: the element in the same column
+  column,   // the operand has one column: the element in the same row
+  channel,  // the element for the channel (dimension 1) of the position
+  scalar,   // the operand has one element, or is a constant
+  numbers   // consecutive constants: the scalar attributes of an update
 };
 
-/// An operand: a plan variable and how it is read. Constants are variables below zero.
+/// An operand: a plan variable and how it is read. An id below -1 is a constant.
 struct operand {
   int id;
   access how;
 };
 
-/// Rows that are known only when a program runs: minus the number of their domain, and minus 2^12
-/// for each further row of a group that a row of the domain holds (docs/architecture.md, "Plan").
+/// A number of rows that is known only when the program runs is stored as a negative number. The
+/// lowest 12 bits of its absolute value hold the number of the row domain. Each multiple of 2^12
+/// stands for one further row of a group per row of the domain (docs/architecture.md, "Plan").
 inline constexpr int domain_bits = 12;
 static_assert(program_limits.domains <= 1 << domain_bits);
 constexpr int domain_of_rows(int rows) { return rows < 0 ? -rows & ((1 << domain_bits) - 1) : 0; }
@@ -51,25 +53,27 @@ constexpr int parts_of_rows(int rows) { return rows < 0 ? 1 + (-rows >> domain_b
 constexpr int rows_in_parts(int rows, int parts) {
   return rows < 0 ? rows - (parts - 1) * (1 << domain_bits) : rows * parts;
 }
-/// The first constants are one over the rows of each domain, from the batch on.
+/// The first constants are the reciprocals of the number of rows of each domain, beginning with the
+/// batch.
 constexpr int inverse_rows(int domain) { return domain - 1; }
 constexpr int constant_operand(int index) { return -2 - index; }
 constexpr bool is_constant(int variable) { return variable < -1; }
 constexpr int constant_index(int variable) { return -2 - variable; }
 
-/// A variable as the plan sees it: a matrix of `rows` (below zero: of a domain) by `columns`.
+/// A variable as the plan sees it: a matrix of `rows` by `columns`. Negative rows are the rows of a
+/// domain.
 struct plan_variable {
   int rows, columns;
   dtype type;
-  bool panel;                // in the engine's panel layout
-  int variable;              // of the program; -1: made by the plan
-  int root;                  // the variable whose memory it is; itself, if not an alias
-  int block;                 // whose iterations it belongs to
-  int parts;                 // rows of a group that each of its rows is: matrices side by side
-  unsigned long long feeds;  // which data it depends on, one bit each
+  bool panel;                // it has the engine's panel layout
+  int variable;              // its number in the program; -1: made by the plan
+  int root;                  // the variable whose memory it shares, or itself
+  int block;                 // the block whose iterations compute it
+  int parts;                 // how many rows of a group each of its rows holds side by side
+  unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
-/// A shape as rows and columns: the leading dimension of a batch or of a matrix are its rows.
+/// A shape as rows and columns. The leading dimension of a batch or of a matrix gives the rows.
 struct matrix_shape {
   int rows, columns;
 };
@@ -83,8 +87,9 @@ constexpr matrix_shape matrix_of(const variable_desc& d, const Pool& dims) {
   return {many ? -d.rows : skipped != 0 ? dims[d.dims] : 1, columns};
 }
 
-/// Two-dimensional parameters of real numbers lie in panels, whichever operators read them: the
-/// layout of a parameter must not depend on the program that shares it.
+/// Whether a parameter is stored in panels: two-dimensional ones of real numbers are, whichever
+/// operators read them. The layout must not depend on the program, because programs share
+/// parameters.
 constexpr bool is_weight(const variable_desc& d) {
   return d.kind == variable_kind::parameter && d.rank == 2 && is_real(d.type);
 }
@@ -92,21 +97,22 @@ constexpr bool is_weight(const variable_desc& d) {
 /// A step of the lowered program.
 struct instruction {
   group_head head;
-  const operator_schema* schema;  // whose function, or whose kernel
-  int output;                     // which output's function
-  int op;                         // the operator it comes from
-  int inputs, input_count;        // into the operands
-  int outputs, output_count;      // into the results
-  int rows, columns, depth;       // of the head; of a convolution, depth is where the dimensions
-                                  // of its result begin
+  const operator_schema* schema;  // the operator whose function or kernel it uses
+  int output;                     // the output that its function computes
+  int op;                         // number of the operator that it comes from
+  int inputs, input_count;        // range of its operands
+  int outputs, output_count;      // range of its results
+  int rows, columns, depth;       // sizes of the head's loop nest; for a convolution,
+                                  // depth is the index of the first dimension of its result
   bool panel;
-  int block;                 // that it belongs to
-  int runs;                  // the block that it runs, or -1: its operands and results are then
-                             // what the instructions inside read and write of other blocks
-  unsigned long long feeds;  // which data it depends on, one bit each
+  int block;                 // the block that contains it
+  int runs;                  // the block that it runs, or -1; its operands and results
+                             // are then the outer variables that the block reads and writes
+  unsigned long long feeds;  // bit mask of the data that it depends on
 };
 
-/// The number of used elements of each array of a lowered program, and the upper bounds.
+/// The number of used elements of each array of a lowered program; also the upper bounds of these
+/// numbers.
 struct lowered_counts {
   int variables, instructions, operands, results, constants, parameters;
 };
@@ -123,10 +129,10 @@ struct lowered_program {
   operand operands[lowered_limits.operands];
   int results[lowered_limits.results];
   double constants[lowered_limits.constants];
-  int gradients[lowered_limits.parameters];  // by parameter: its whole gradient, or -1
+  int gradients[lowered_limits.parameters];  // by parameter: its complete gradient, or -1
 };
 
-/// The start of lowering: every variable of a program as a plan variable.
+/// The first step of lowering: makes a plan variable from every variable of a program.
 template <class P>
 constexpr lowered_program shapes_of() {
   constexpr const program_desc& p = P::desc;
@@ -134,8 +140,9 @@ constexpr lowered_program shapes_of() {
   r.count.variables = p.count.variables;
   r.count.parameters = p.count.parameters;
   for (int i = 0; i < p.count.parameters; ++i) r.gradients[i] = -1;
-  // Inner blocks have gradients of parameters too, but only of one iteration.
-  const int cost = p.cost >= 0 ? p.cost : 0;  // clang 14 warns of an element -1, even if not read
+  // Inner blocks have gradients of parameters too, but each of these covers one iteration only.
+  const int cost = p.cost >= 0 ? p.cost : 0;  // avoids a warning of clang 14 about an element -1
+                                              // that is not read
   const int root_block = p.cost >= 0 ? p.variables[cost].block : 0;
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc d = p.variables[v];

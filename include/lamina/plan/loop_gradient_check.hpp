@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/loop_gradient_check.hpp - gradients that a plan cannot take through a loop.
+// lamina/plan/loop_gradient_check.hpp - finds gradients that a plan cannot compute through a loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Whether program P has the gradient of a variable that a loop carries with other rows in each
-/// iteration, and the name of that variable. Frames hold values with the rows at the start of an
-/// iteration, not with the rows that it passes on (plan/memory.hpp).
+/// iteration, and the name of that variable. Such a gradient is not possible: stored iterations
+/// hold values with the rows at the start of the iteration, not at its end (plan/memory.hpp).
 template <program_type P>
 struct loop_gradient_check {
   static constexpr int find() {

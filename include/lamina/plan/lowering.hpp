@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering.hpp - operators -> instructions with one head each.
+// lamina/plan/lowering.hpp - lowers operators to instructions with one head each.
 //
 // Each operator of a program becomes a matrix product, a reduction, a pointwise function with the
-// access of each operand, or a call of a kernel of its own. Lowering also adds the copies that a
-// layout needs (feeds with unpadded rows, weights in panels), so that later passes and kernels see
-// one layout only.
+// access of each operand, or a call of the operator's own kernel. Lowering also adds the copies
+// that a layout needs (feeds with unpadded rows, weights in panels), so that later passes and
+// kernels see one layout only.
 //
-// The state is one struct (plan/lowering/lowering_state.hpp); a function of namespace lowering
-// appends what one kind of operator becomes.
+// The state is one struct (plan/lowering/lowering_state.hpp). Each function of namespace lowering
+// lowers one kind of operator and appends the instructions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,8 +29,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace lowering {
 
-/// Lowers an operator with a kernel of its own. False if no family of operators does better than a
-/// call of that kernel.
+/// Lowers an operator that has a kernel of its own to faster instructions, if its family has them.
+/// Returns false if a call of the kernel is the best choice.
 constexpr bool lower_special(lowering_state& s, const operator_desc& op, int k) {
   find_pooled_chain(s, op, k);
   return lower_mean(s, op, k) || lower_window_product(s, op, k) || lower_convolution(s, op, k) ||
@@ -72,7 +72,7 @@ constexpr void lower_all(lowering_state& s) {
   for (int k = 0; k < operators; ++k) lower(s, p.operators[k], k);
   s.block = 0;
   if (s.held_cost >= 0) lower_call(s, p.operators[s.held_cost], s.held_cost);
-  // Returns the gradient of a weight to the caller in the layout of the weight.
+  // The caller gets the gradient of a weight in the layout of the weight.
   for (int i = 0; i < p.count.parameters; ++i)
     if (const int v = s.gradient[i]; v >= 0 && s.variables.items[v].block == 0 &&
                                      is_weight(p.variables[p.parameters[i].variable]))

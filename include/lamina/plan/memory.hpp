@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/memory.hpp - the memory position of each stored variable of a plan.
-// Values with one row per sample (or per element of a sequence) share one arena per row domain by
-// liveness: an offset counts floats per row, so the plan holds for every batch size and all
-// lengths. All other values have fixed addresses.
+// lamina/plan/memory.hpp - the memory position of each stored variable of a plan. Values with one
+// row per sample (or per element of a sequence) share one arena per row domain, where a value
+// reuses the memory of values that are no longer needed. An offset counts floats per row, so the
+// plan holds for every batch size and all lengths. All other values have fixed addresses.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,16 +14,16 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The memory plan.
+/// The position of each variable, and the sizes of the memory that they need.
 template <int Variables, int Domains, int Blocks>
 struct memory_plan {
   memory_slot slot_of[at_least_one(Variables)];
   int arena_width[Domains];           // floats per row, by domain
-  int frame_width[Blocks * Domains];  // floats per row, by body of a loop and domain
-  int arrays;                         // arrays of tensors
-  int selected_rows;                  // gradients of some rows
+  int frame_width[Blocks * Domains];  // floats per row, by loop body and domain
+  int arrays;                         // number of arrays of tensors
+  int selected_rows;                  // number of sparse gradients (selected rows)
   long long fixed_size;               // floats
-  int unshared_width;                 // floats per row without shared memory
+  int unshared_width;                 // floats per row if no values shared memory
   /// Floats per row of all domains together.
   constexpr int width() const {
     int sum = 0;
@@ -38,16 +38,17 @@ constexpr int row_width(const plan_variable& v) {
                          : padded((v.columns * size_of(v.type) + 3) / 4);
 }
 
-/// For plans without a block whose values share memory only row by row.
+/// The default of plan_memory(): in no block is memory sharing limited to equal rows.
 struct no_rows_apart {
   static constexpr bool of(int) { return false; }
 };
 
-/// Assigns every variable its position: first fit over the holes that dead values leave. The values
-/// of a block follow those of the enclosing block; sibling blocks share memory. Values that an
-/// iteration keeps for its gradient lie in the frame of the iteration. A value with the same
-/// elements as another one (aliasing.hpp) shares its memory. In blocks of `RowsApart`, values share
-/// memory only where row r of one takes the memory of row r of the other.
+/// Assigns a position to every variable: the first free range that is large enough, among those
+/// that dead values leave. The values of a block follow those of the enclosing block; sibling
+/// blocks share memory. Values that an iteration keeps for its gradient lie in the frame of that
+/// iteration, its own part of memory. A value with the same elements as another one (aliasing.hpp)
+/// shares its memory. In blocks of `RowsApart`, values share memory only where row r of one takes
+/// the memory of row r of the other.
 template <class P, auto const& L, auto const& B, auto const& Reach, auto const& Views,
           auto const& Same, class RowsApart = no_rows_apart>
 constexpr auto plan_memory() {
@@ -75,7 +76,8 @@ constexpr auto plan_memory() {
         r.slot_of[v] = {memory_space::accumulator, 0, from.index};
         continue;
       }
-      // A field of a mini-batch that the gradient of a loop reads has a position per iteration.
+      // A field of a mini-batch is read where it was fed, unless the gradient of a loop reads it:
+      // then it has a position per iteration.
       if (from.kind == variable_kind::data && Reach.frame(v) < 0) {
         r.slot_of[v] = {memory_space::feed, 0, from.index};
         continue;
@@ -134,8 +136,8 @@ constexpr auto plan_memory() {
   for (int b = 0, g = 0; b < blocks; ++b) {
     for (int d = 0; d < domains; ++d)
       top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];
-    int count = 0;  // of holes
-    // First the values that other blocks read, then group by group.
+    int count = 0;  // number of holes
+    // Places the values that other blocks read first, then the values of each group.
     for (bool held = true; held || (g < groups && B.groups[g].block == b); held = false) {
       for (int v = held ? first_held[b] : first_made[g]; v >= 0; v = next_made[v]) {
         const int width = row_width(L.variables[v]);

@@ -8,27 +8,27 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The memory that a variable lies in.
+/// The kind of memory that holds a variable, and the meaning of the offset in it.
 enum class memory_space : std::int8_t {
   none,         // never stored
   arena,        // offset: floats per row of the domain
   fixed,        // offset: floats
-  parameter,    // offset: number of the parameter
-  accumulator,  // offset: number of the accumulator
-  feed,         // offset: number of the data
-  gradient,     // offset: number of the parameter whose gradient is given from outside
-  updated,      // offset: number of the parameter that is updated here
-  frame,        // offset: floats per row of the domain, in what an iteration leaves
-  view,         // offset: number of the view, which gets its address when it is read
-  array,        // offset: number of the array of tensors
-  rows,         // offset: number of the selected rows
-  numbers       // offset: first of the constants that are an update's numbers
+  parameter,    // offset: index of the parameter
+  accumulator,  // offset: index of the accumulator
+  feed,         // offset: index of the data variable
+  gradient,     // offset: index of the parameter whose gradient the caller holds
+  updated,      // offset: index of the parameter that is updated here
+  frame,        // offset: floats per row of the domain, in the values kept per iteration
+  view,         // offset: index of the view, which gets its address when it is read
+  array,        // offset: index of the array of tensors
+  rows,         // offset: index of the selected rows (sparse gradient)
+  numbers       // offset: first of the constants that are an update's scalar arguments
 };
 
 /// The position of a variable.
 struct memory_slot {
   memory_space space;
-  std::int16_t domain;  // of the arena
+  std::int16_t domain;  // row domain of the arena
   int offset;
 };
 

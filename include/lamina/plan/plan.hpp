@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/plan.hpp - program -> schedule: all passes, each a separate constexpr variable.
-// Each pass is a separate variable, because clang limits the steps per evaluation, not their sum.
+// lamina/plan/plan.hpp - makes the schedule of a program. Each pass is a separate constexpr
+// variable, because clang limits the steps per evaluation, not their sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -37,8 +37,9 @@ constexpr bool is_number(int v) {
   return d.rows == 0 && d.rank == 1 && P::desc.dims[d.dims] == 1 && is_floating(d.type);
 }
 
-/// Outputs, the layers that the user named, the parts of a cost or metric that is a quotient of
-/// sums, and, where no update consumes them, the gradients of parameters and of data.
+/// Finds the variables that must keep their values. These are outputs, layers that the user named,
+/// and the two sums of a cost or metric that is their quotient. Gradients of parameters and of data
+/// belong to them where no update consumes them.
 template <class P, const lowered_program& L, bool Updates>
 constexpr auto find_pinned() {
   constexpr int most = P::desc.count.outputs + 5 * P::desc.count.names + P::desc.count.parameters +
@@ -71,14 +72,14 @@ constexpr auto find_pinned() {
   return r;
 }
 
-/// By row domain: whether its rows are known as soon as the data are. The rows of the other domains
-/// are known after an operator has made them: a part that a condition chose, the rows of one time
-/// step, sequences of new lengths.
+/// By row domain: whether the number of its rows is known as soon as the data are fed. For other
+/// domains an operator determines it: the rows that a condition chose, the rows of one time step,
+/// or sequences of new lengths.
 template <int Domains>
 struct fed_domains {
   bool of[Domains];
-  // By row domain: whether its rows change during a run. A loop carries sequences that it makes
-  // itself: an `assign` sets their rows again in each iteration.
+  // By row domain: whether its rows change during a run. In a loop that carries sequences which it
+  // makes itself, an `assign` sets their rows again in each iteration.
   bool changes[Domains];
   constexpr bool all() const {
     for (const bool known : of)
@@ -108,7 +109,7 @@ constexpr auto find_fed() {
 }  // namespace detail
 
 /// The schedule of a program: groups in order, their code, the groups that share a kernel, and the
-/// position of every variable. Everything is data; types come later (expression/).
+/// position of every variable. It holds data only; C++ types are made from it later (expression/).
 template <program_type P>
 struct plan {
   using program = P;
@@ -134,7 +135,7 @@ struct plan {
 
   static constexpr int groups = grouped.count;
   static constexpr int kernels = distinct.count;
-  /// Bytes per row of the batch: those of the plan, and those without shared memory.
+  /// Bytes of memory per row of the batch: with and without memory sharing.
   static constexpr long long planned_bytes = 4ll * memory.width();
   static constexpr long long unshared_bytes = 4ll * memory.unshared_width;
 };

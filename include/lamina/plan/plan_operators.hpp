@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The slots of a copy.
+/// The input and output slots of an operator that copies.
 struct plan_copy : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -19,17 +19,17 @@ struct stage_feed : plan_copy {
   static constexpr const char* type = "stage_feed";
   static constexpr auto rows = row_rule::independent;
 };
-/// A row-major copy of a matrix in panels.
+/// Copies a matrix in panels to a row-major matrix.
 struct unpack_panels : plan_copy {
   static constexpr const char* type = "unpack_panels";
   static constexpr bool knows_panels = true;
 };
-/// A copy in panels of a row-major matrix.
+/// Copies a row-major matrix to a matrix in panels.
 struct pack_panels : plan_copy {
   static constexpr const char* type = "pack_panels";
   static constexpr bool knows_panels = true;
 };
-/// The value of a group's head itself, when it has to be stored.
+/// Stores the unchanged result of a group's head.
 struct keep : pointwise {
   static constexpr const char* type = "keep";
   static constexpr std::uint32_t differentiable = 0;
@@ -38,7 +38,7 @@ struct keep : pointwise {
     return x;
   }
 };
-/// dX of mean: dOut / (rows * columns).
+/// The gradient of mean's X: dOut / (rows * columns).
 struct spread_mean : pointwise {
   static constexpr const char* type = "spread_mean";
   static constexpr std::uint32_t differentiable = 0;
@@ -50,13 +50,13 @@ struct spread_mean : pointwise {
   }
 };
 
-/// Out = X. The sequences of Out become those of X, from the first level that differs inwards
-/// (program/row_renaming.hpp).
+/// Out = X. The sequences of Out are renamed to those of X, from the first level that differs to
+/// the innermost one (program/row_renaming.hpp).
 struct rows_hand_over : plan_copy {
   static constexpr const char* type = "rows_hand_over";
 };
 
-/// Part of the gradient of a weight that is summed over iterations: stores the rows of X and dOut
+/// A step of the gradient of a weight that is summed over iterations. Stores the rows of X and dOut
 /// of one iteration in the arrays Xs and dOuts, and adds X^T dOut to Sum once there are enough
 /// rows.
 struct collect_product : operator_definition {
@@ -72,14 +72,16 @@ struct collected_product : operator_definition {
   static constexpr std::array<slot_desc, 3> inputs{{{"Xs"}, {"dOuts"}, {"Sum"}}};
   static constexpr auto outputs = slots_out;
 };
-/// The transpose of a matrix in panels, made once for a loop that would make it in each iteration.
+/// The transpose of a matrix in panels. It is made once before a loop, which would otherwise make
+/// it in each iteration.
 struct transposed_panels : plan_copy {
   static constexpr const char* type = "transposed_panels";
   static constexpr bool knows_panels = true;
 };
 
-/// The numbers of an update, one per attribute, where operators compute some of them: the learning
-/// rate, which is multiplied by the update's own attribute, and the scale of its gradient.
+/// The scalar arguments of an update, one per attribute, where operators compute some of them. The
+/// computed ones are the learning rate, which is multiplied by the update's own attribute, and the
+/// scale of the gradient.
 struct update_numbers : operator_definition {
   static constexpr const char* type = "update_numbers";
   static constexpr std::array<slot_desc, 2> inputs{
@@ -89,8 +91,8 @@ struct update_numbers : operator_definition {
       {{"learning_rate", attribute_type::real, 0}}};
 };
 
-/// The rows of X that each row of a sequence_conv sees, side by side: the convolution is their
-/// product with the filter. Attributes as sequence_conv.
+/// The rows of X in the window of each row of a sequence_conv, side by side. The convolution is
+/// their product with the filter. Attributes as sequence_conv.
 struct sequence_windows : operator_definition {
   static constexpr const char* type = "sequence_windows";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PaddingData", false, true}}};

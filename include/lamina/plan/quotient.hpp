@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/plan/quotient.hpp - numbers that are a quotient of two sums over rows, such as a masked
-// mean or a precision. Over several parts, the quotient is that of the summed sums.
+// mean or a precision. For several parts of a mini-batch, both sums are added up before the
+// division.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,11 +13,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// factor * numerator / denominator, as variables of the program. To keep the denominator away from
-/// 0, it may be `sum` plus a constant, the maximum of both, or a clipped `sum`.
+/// A number factor * numerator / denominator, where both are variables of the program. To keep the
+/// denominator away from 0, it may be `sum` plus a constant, the maximum of both, or a clipped
+/// `sum`.
 struct quotient {
   int numerator = -1, denominator = -1;
-  int sum = -1, other_sum = -1;  // the parts of the denominator
+  int sum = -1, other_sum = -1;  // addends of the denominator
   double factor = 1;
   bool is_max = false;    // the denominator is the larger one of `sum` and a constant
   bool of_means = false;  // both are means over the rows of `domain`, not sums
@@ -24,7 +26,7 @@ struct quotient {
   int domain = batch::domain;
 
   constexpr explicit operator bool() const { return numerator >= 0; }
-  /// Calls f(variable) for all variables that it consists of.
+  /// Calls f(variable) for each variable of the quotient.
   template <class F>
   constexpr void each(F&& f) const {
     for (const int v : {numerator, denominator, sum, other_sum})
@@ -34,11 +36,11 @@ struct quotient {
 
 namespace detail {
 
-/// Finds the quotient that defines a number of a program.
+/// Finds the quotient by which a program computes a number.
 struct quotient_finder {
   const program_desc& p;
 
-  /// The operator that makes variable v, and which of its outputs that is; -1: none.
+  /// The operator that makes variable v, and the index of its output that v is; -1: none.
   struct maker {
     int op, output;
   };
@@ -78,7 +80,7 @@ struct quotient_finder {
   }
 
  private:
-  /// Precision, recall and F1 from the counts of chunks.
+  /// The quotient for precision, recall or F1, from the numbers of chunks.
   constexpr quotient of_chunks(maker m, double factor) const {
     const int at = p.operators[m.op].outputs;
     const int inferred = p.arguments[at + 3], labelled = p.arguments[at + 4];
@@ -121,7 +123,7 @@ struct quotient_finder {
     q.is_max = is_max;
     q.of_means = means;
     q.is_fixed = !is_learnt(sum);
-    // For sums: the domain of the numerator's rows, if they are of a single domain.
+    // A quotient of sums has a domain if the rows of its numerator belong to a single domain.
     if (means || (n.domain != rows_behind::none && n.domain != rows_behind::several))
       q.domain = n.domain;
   }
@@ -158,12 +160,12 @@ constexpr quotient quotient_of(const program_desc& p, int v) {
   return detail::quotient_finder{p}.find(v);
 }
 
-/// The sums of a quotient, accumulated over mini-batches or over parts of one.
+/// The numerator and denominator of a quotient, summed over mini-batches or over parts of one.
 struct quotient_sums {
   double numerator = 0, sum = 0, rows = 0, least = 0, added = 0;
 
-  /// Adds one run: `read(variable)` is the value of a number, `n` the rows of the quotient's
-  /// domain.
+  /// Adds the sums of one run. `read(variable)` returns the value of a variable, and `n` is the
+  /// number of rows of the quotient's domain.
   template <class Read>
   void add(const quotient& q, double n, const Read& read) {
     const double share = q.of_means ? n : 1;
@@ -186,12 +188,13 @@ struct quotient_sums {
     added = other.added;
     if (other.least > least) least = other.least;
   }
-  /// The denominator of the total. Means were added with their numbers of rows as weights.
+  /// The denominator of the accumulated quotient. Means were added with their numbers of rows as
+  /// weights.
   double denominator(const quotient& q) const {
     const double below = q.of_means ? (rows > 0 ? sum / rows : 0) : sum;
     return q.is_max ? (below > least ? below : least) : below + added;
   }
-  /// The quotient of the total; 0 where the denominator is 0.
+  /// The accumulated quotient; 0 where the denominator is 0.
   double value(const quotient& q) const {
     const double below = denominator(q);
     if (below == 0) return 0;

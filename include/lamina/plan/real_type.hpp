@@ -13,10 +13,10 @@ namespace lamina::inline LAMINA_ABI {
 /// Whether programs can compute in this type.
 constexpr bool is_real(dtype type) { return type == dtype::float32 || type == dtype::float64; }
 
-/// The type of a program's real numbers: that of its parameters, or of its data where it has no
-/// parameters. float64 where all of these that are real are float64, else float32. Kernels read and
-/// write variables of the other type, which casts and metrics make, element by element. Accepts a
-/// program_desc or a program_view.
+/// The type of a program's real numbers: that of its parameters or, without parameters, of its
+/// data. It is float64 if all real ones among these are float64, else float32. Casts and metrics
+/// also make variables of the other type, which kernels read and write element by element. Accepts
+/// a program_desc or a program_view.
 template <class Program>
 constexpr dtype real_type(const Program& p) {
   bool has_double = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/rows_behind.hpp - which rows a number of a program is computed from, and how it
-// follows from the numbers of parts of these rows.
+// lamina/plan/rows_behind.hpp - finds the rows from which a number of a program is computed, and
+// how the number follows from those of parts of a mini-batch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,17 +15,16 @@ namespace detail {
 /// How a number of a program is computed. Training on several threads treats sums over rows
 /// differently from all other numbers.
 enum class number_kind {
-  constant,       // depends on nothing that is fed or trained
+  constant,       // depends on no fed data and no trained parameter
   of_parameters,  // depends on parameters only
   sum,            // a sum over rows, or linear in such sums
   mean,           // a mean over rows, or linear in such means
-  mixed,          // a sum with something else added, a quotient of sums, a root of a mean: not what
-                  // those of parts add up to
+  mixed,          // a sum with something else added, a quotient of sums, or a root of a mean:
+                  // it does not follow from the numbers of the parts of a mini-batch
   other           // unknown
 };
 
-/// Finds the domain of the rows that numbers of a program are computed from, and the kind of
-/// computation.
+/// Finds the row domain from which a number of a program is computed, and the kind of computation.
 class rows_behind {
  public:
   static constexpr int none = 0, several = -1;
@@ -35,21 +34,22 @@ class rows_behind {
     bool known = false;
   };
 
-  /// Not a template, because there are many programs. The program must outlive this object.
+  /// The class is not a template, because there are many programs. The program must outlive this
+  /// object.
   explicit constexpr rows_behind(const program_desc& program)
       : p(program), made_by(new number[static_cast<unsigned>(p.count.operators) + 1]) {}
   rows_behind(const rows_behind&) = delete;
   rows_behind& operator=(const rows_behind&) = delete;
   constexpr ~rows_behind() { delete[] made_by; }
 
-  /// Calls f(variable) for the arguments of some slots, from `at` on.
+  /// Calls f(variable) for the arguments of `count` slots. The arguments start at index `at`.
   template <class Slots, class F>
   constexpr void for_each(const Slots* slot_list, int count, int at, F&& f) const {
     for (int s = 0; s < count; ++s)
       for (int n = slot_list[s].duplicable ? p.arguments[at++] : 1; n > 0; --n, ++at)
         if (p.arguments[at] >= 0) f(p.arguments[at]);
   }
-  /// How the operators before number `end` compute a variable.
+  /// How the operators with numbers below `end` compute a variable.
   constexpr number find(int variable) { return find(variable, p.count.operators); }
 
  private:
@@ -89,7 +89,8 @@ class rows_behind {
       result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
     return result;
   }
-  /// The kind of the result of two operands. Adding a constant to a sum adds no gradient.
+  /// The kind of number that an operator makes from operands of kinds a and b. A sum plus a
+  /// constant is a sum, because a constant adds no gradient.
   static constexpr number_kind joined(linearity linear, number_kind a, number_kind b) {
     using enum number_kind;
     const auto of_rows = [](number_kind k) { return k == sum || k == mean; };
@@ -103,15 +104,17 @@ class rows_behind {
     return kind == mean || beside == constant || is_factor ? kind : mixed;
   }
   const program_desc& p;
-  number* made_by;  // by operator
+  number* made_by;  // by operator: the number that it makes
 };
 
-/// Whether rows that a variable depends on meet a number that is computed from all rows, as weights
-/// divided by their sum do. The rows of a part then have other values than in the whole.
+/// Whether the variable depends on rows that are combined with a number computed from all rows,
+/// such as weights divided by their sum. A part of a mini-batch then computes other values for its
+/// rows than the whole mini-batch does.
 constexpr bool has_rows_met(const program_desc& p, int variable) {
   const rows_behind behind(p);
   const unsigned capacity = static_cast<unsigned>(p.count.variables) + 1;
-  bool* const of_rows = new bool[capacity];  // numbers that are computed from rows
+  bool* const of_rows = new bool[capacity];  // by variable: it is a number that is computed from
+                                             // rows
   bool* const needed = new bool[capacity];
   for (unsigned v = 0; v < capacity; ++v) of_rows[v] = needed[v] = false;
   const auto is_one = [&p](int v) { return p.variables[v].rows == once::domain; };
@@ -147,15 +150,15 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
 
 }  // namespace detail
 
-/// How a number of P follows from the numbers of parts of a mini-batch.
+/// How a number of program P follows from the numbers of the parts of a mini-batch.
 struct parts_rule {
-  /// The domain whose rows a mean, or a sum of such means, averages over: a part's weight is its
-  /// number of these rows. The batch, where the number depends on rows of several domains or of
+  /// The domain whose rows a mean, or a sum of means, averages over. The weight of a part is its
+  /// number of these rows. It is the batch if the number depends on rows of several domains or of
   /// none.
   int domain;
   bool mixes;   // the number depends on the rows of several domains
-  bool is_sum;  // it is a sum over rows: parts are added up
-  bool fits;    // false: the number is known not to follow from those of parts
+  bool is_sum;  // it is a sum over rows: the numbers of parts are added up
+  bool fits;    // false: the number is known not to follow from the numbers of parts
 };
 constexpr parts_rule parts_rule_of(const program_desc& p, int variable) {
   using behind = detail::rows_behind;

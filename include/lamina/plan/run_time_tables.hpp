@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/run_time_tables.hpp - what run-time code may read of a program and its plan.
+// lamina/plan/run_time_tables.hpp - the tables of a program and its plan that run-time code may
+// read.
 //
-// These tables are copies, because naming one element of a constexpr object at run time puts the
-// whole object into the binary, and with it every function that it refers to. Recorded programs and
-// plans refer to the gradient rules of all their operators; these tables refer only to what is
+// These tables are copies. Naming one element of a constexpr object at run time puts the whole
+// object into the binary, with every function that it refers to. Recorded programs and plans refer
+// to the gradient rules of all their operators; these tables refer only to functions that are
 // needed.
 #pragma once
 
@@ -38,7 +39,7 @@ struct run_time_program {
 struct variable_layout {
   memory_slot slot;
   int rows, columns;  // rows below zero: minus their domain
-  int stride;         // elements from row to row; 0: selected rows, not an array
+  int stride;         // elements between rows; 0: selected rows, not an array
   dtype type;
   bool panel;
 };
@@ -60,7 +61,7 @@ constexpr variable_layout layout_of(int v) {
           d.panel};
 }
 
-/// The position of argument a of a plan's code: a variable, a number, or none.
+/// The position of argument `a` of a plan's code: that of a variable, of scalar arguments, or none.
 template <class Plan>
 constexpr memory_slot slot_of_argument(int a) {
   const int v = Plan::code.arguments[a];
@@ -78,7 +79,7 @@ template <program_type P, int V, class Plan = plan<P>>
 inline constexpr variable_layout layout_of_variable =
     layout_of<Plan>(Plan::lowered.variables[V].root);
 
-/// Whether variable V of a program still has its value when a run is over. A value that is neither
+/// Whether variable V of a program still has its value after a run. A variable that is neither
 /// returned nor named loses its memory to later variables after its last reader.
 template <program_type P, int V>
 inline constexpr bool keeps_value = [] {
@@ -95,7 +96,7 @@ inline constexpr bool keeps_value = [] {
 template <program_type P, class Plan = plan<P>>
 struct variable_table {
   static constexpr int find_kept(int* ids) {
-    // One mark per variable, so that a long list of names is not searched for each of them.
+    // One flag per variable, so that the list of names is not searched again for each variable.
     bool* kept = new bool[static_cast<unsigned>(P::desc.count.variables) + 1];
     for (int v = 0; v < P::desc.count.variables; ++v)
       kept[v] = P::desc.variables[v].persistable &&
@@ -180,8 +181,8 @@ struct gradient_table {
   static constexpr table_type table = make();
 };
 
-/// By parameter: the number, in the memory plan, of the selected rows that are its gradient; -1 for
-/// parameters with a dense gradient or without one.
+/// By parameter: the index in the memory plan of the selected rows that are its sparse gradient. It
+/// is -1 for parameters with a dense gradient or without one.
 template <program_type P>
 struct rows_gradient_table {
   struct table_type {

@@ -22,7 +22,7 @@ struct block {
 
 namespace detail {
 
-/// Whether a file is the user's: it belongs neither to this library nor to the standard library.
+/// Whether a source file belongs to the user: neither to this library nor to the standard library.
 constexpr bool is_of_user(std::string_view file) {
   constexpr std::string_view own = __FILE__, name = "program/block.hpp";
   return !file.starts_with(own.substr(0, own.size() - name.size())) &&
@@ -53,17 +53,17 @@ constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);
 }
-/// Records a mistake when a variable of a closed block is used; `line` is the user's line.
+/// Records a mistake if a variable is used after its block was closed. `line` is the user's line.
 constexpr void require_visible(program_builder& b, int variable, int line) {
   if (!is_visible(b, variable)) report_out_of_block(b, variable, line);
 }
 
 }  // namespace detail
 
-/// The base of every handle of a variable: a C++ name for a variable of the program. It knows the
-/// block in which the C++ object was made: an assignment to a handle of an outer block inside the
-/// body of a loop means that the loop carries the variable to the next iteration, and only the
-/// handle itself can see the assignment (operators/control/block/layer_while.hpp).
+/// The base of every handle: a C++ object that names a variable of the program. It remembers the
+/// block in which the object was made. An assignment to a handle of an outer block inside the body
+/// of a loop means that the loop carries the variable to the next iteration. Only the handle itself
+/// can notice this assignment (operators/control/block/layer_while.hpp).
 struct variable_handle {
   program_builder* builder;
   int id;
@@ -73,7 +73,7 @@ struct variable_handle {
       : builder(to), id(variable), home(to->current_block) {}
   constexpr variable_handle(const variable_handle& from)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {}
-  /// Names another variable from here on; records it when an inner block does it.
+  /// Makes this handle name another variable. Records the assignment if an inner block makes it.
   constexpr variable_handle& operator=(const variable_handle& from) {
     if (home != builder->current_block) note_write();
     builder = from.builder;
@@ -81,7 +81,8 @@ struct variable_handle {
     return *this;
   }
 
-  /// Records in the innermost open body that it writes this handle, once.
+  /// Records that the innermost open body assigns to this handle; a second assignment is not
+  /// recorded.
   constexpr void note_write() {
     program_builder& b = *builder;
     if (home == b.current_block || !is_inside(b, b.current_block, home)) return;
@@ -91,9 +92,9 @@ struct variable_handle {
   }
 
  protected:
-  /// A copy that is made at this line, mostly for a layer that takes it by value. Library code also
-  /// makes copies, whose lines mean nothing to the user; layers that take several handles check
-  /// them themselves.
+  /// Copies a handle at the user's line, mostly for a layer that takes it by value, and checks that
+  /// the variable exists there. Copies made by library code are not checked, because their lines
+  /// mean nothing to the user; layers that take several handles check them themselves.
   constexpr variable_handle(const variable_handle& from, int line, const char* file)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {
     if (builder->blocks.count > 1 && !detail::is_visible(*builder, id) && detail::is_of_user(file))
@@ -101,9 +102,9 @@ struct variable_handle {
   }
 };
 
-/// A variable as a layer sees it: its type contains element type, row domain and inner dimensions,
-/// so that a wrong shape is an error at the user's own line. The graph stays in the builder. `Dims`
-/// are the inner dimensions; for variables of domain `once`, the whole shape.
+/// A variable as a layer sees it. Its type contains the element type, the row domain and the inner
+/// dimensions, so that a wrong shape is an error at the user's own line. The graph itself is in the
+/// builder. `Dims` are the inner dimensions or, for variables of domain `once`, the whole shape.
 template <element T, row_domain Rows, int... Dims>
 struct variable : variable_handle {
   using value_type = T;
@@ -112,14 +113,14 @@ struct variable : variable_handle {
   static constexpr int size = (1 * ... * Dims);
 
   using variable_handle::variable_handle;
-  /// A copy that records the line, for mistakes that are reported at the end of the recording.
+  /// A copy that remembers its line, for mistakes that are reported at the end of the recording.
   constexpr variable(const variable& from, int line = __builtin_LINE(),
                      const char* file = __builtin_FILE())
       : variable_handle(from, line, file) {}
   constexpr variable& operator=(const variable&) = default;
 
-  /// Refuses a handle of another type with an error that names both types. `auto`, because the
-  /// compiler then reads the body where the user's function is compiled, not where it is run, and
+  /// Refuses a handle of another type with an error that names both types. The return type is
+  /// `auto`, so that the compiler reads the body where the user's function is compiled. It then
   /// shows only the user's line.
   template <class U, class S, int... E>
   constexpr auto& operator=(const variable<U, S, E...>&) {

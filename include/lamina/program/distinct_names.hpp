@@ -3,9 +3,9 @@
 //
 // Most names cannot collide: generated names differ, two layers with the same user name get
 // different numbers, and a parameter with the name of an earlier one is shared on purpose. Three
-// cases remain: a layer whose user name equals a generated name, "fc_0"; a parameter with the name
-// of an earlier layer; and a layer or parameter with the name of a data layer. In a file, both
-// variables would become one.
+// cases remain. A layer may have a user name that equals a generated name, such as "fc_0". A
+// parameter may have the name of an earlier layer. A layer or parameter may have the name of a data
+// layer. In a file, both variables would become one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -36,7 +36,7 @@ class distinct_names {
  public:
   explicit constexpr distinct_names(program_builder& b) : b_(b) {}
 
-  /// Records the first name that two variables have.
+  /// Checks all names; records the first name that belongs to two variables.
   constexpr void require() {
     for (int i = 0; i < b_.names.count; ++i)
       if (b_.names.items[i].key == nullptr) require_layer(i);
@@ -54,7 +54,8 @@ class distinct_names {
   constexpr std::string_view text_of(const name_desc& d) const {
     return {b_.characters.items + d.offset, static_cast<std::size_t>(d.length)};
   }
-  /// Reports the variable, with the line of the layer if it is one of the layer's parameters.
+  /// Reports the variable with its name. A layer's parameter is reported with the line of the
+  /// layer.
   constexpr void report(int variable) {
     const variable_desc& v = b_.variables.items[variable];
     const bool known = v.kind == variable_kind::parameter && v.index < b_.origins.count;
@@ -62,7 +63,7 @@ class distinct_names {
                     known ? b_.origins.items[v.index].line : 0);
   }
 
-  /// Finds a user's name, "fc_0", that is also the generated name of the first fc.
+  /// Finds a user's layer name, such as "fc_0", that is also a generated layer name.
   constexpr void require_layer(int name) {
     const std::string_view text = text_of(b_.names.items[name]);
     std::size_t at = text.size();
@@ -91,7 +92,7 @@ class distinct_names {
       }
     }
   }
-  /// Finds a user's variable name, "fc_0.w_0", that is also the name of a parameter.
+  /// Finds a user's variable name, such as "fc_0.w_0", that is also the name of a parameter.
   constexpr void require_no_parameter(int v) {
     if (made_parameter(b_, text_of(b_.names.items[b_.variables.items[v].base])) >= 0) report(v);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/initializer.hpp - the first value of a parameter.
+// lamina/program/initializer.hpp - rules for the initial values of parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -24,9 +24,9 @@ enum class initializer_kind : std::uint8_t {
 /// The rule that fills a parameter; made by the functions of namespace lamina::init.
 struct initializer {
   initializer_kind kind = initializer_kind::by_layer;
-  float a = 0, b = 0;             // value; low, high; mean, deviation
+  float a = 0, b = 0;             // constant: value; uniform: low, high; normal: mean, deviation
   bool uniform = true;            // xavier and msra: uniform or normal
-  float fan_in = 0, fan_out = 0;  // xavier and msra: 0 is "from the shape"
+  float fan_in = 0, fan_out = 0;  // xavier and msra: 0 means "from the shape"
   int seed = 0;                   // 0: the program's seed
   const float* values = nullptr;  // array: row-major values with static storage
   int count = 0;
@@ -46,7 +46,8 @@ constexpr initializer uniform(float low = -1, float high = 1, int seed = 0) {
 constexpr initializer normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::normal, .a = mean, .b = deviation, .seed = seed};
 }
-/// N(mean, deviation^2), drawn again outside of two deviations. Fluid: TruncatedNormalInitializer.
+/// N(mean, deviation^2); values outside of two deviations are drawn again. Fluid:
+/// TruncatedNormalInitializer.
 constexpr initializer truncated_normal(float mean = 0, float deviation = 1, int seed = 0) {
   return {.kind = initializer_kind::truncated_normal, .a = mean, .b = deviation, .seed = seed};
 }

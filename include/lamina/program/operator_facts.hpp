@@ -9,63 +9,64 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How the rows of an operator's results follow from those of its operands. An engine may thus give
-/// the operator's kernel a part of the rows: for several threads, or tile by tile.
+/// How the rows of an operator's results depend on the rows of its operands. By this rule an engine
+/// may give the operator's kernel a part of the rows: for several threads, or tile by tile.
 enum class row_rule : std::uint8_t {
   mixed,        // a row may depend on other rows
   independent,  // a row depends on the same row of the operands, and on operands without rows
-  paired,       // the same where every operand has rows; otherwise as `mixed`
+  paired,       // as `independent` if every operand has rows; otherwise as `mixed`
   summed        // a sum over all rows, which the kernel computes in parts (engine::shared_sums)
 };
 
-/// The origin of the rows of the results. It matters where a program makes rows of one type more
-/// than once (program/row_renaming.hpp).
+/// The rows that the results have. It matters where a program makes rows of one type more than once
+/// (program/row_renaming.hpp).
 enum class row_origin : std::uint8_t {
-  operands,        // those of the operands, or rows that follow from them
-  second_operand,  // those of the second operand where it has rows of this type, else new ones
-  handed_over,     // those of the operand, which become those of the variable that is written
-  array_slot,      // those that were written to an array at the index, the second operand
-  ranked,          // those of the sequences that the rank table among the operands was made of
-  ranks            // none: the result is the rank table of the sequences of the operand
+  operands,        // the rows of the operands, or rows that follow from them
+  second_operand,  // the second operand's if it has rows of this type, else new ones
+  handed_over,     // the rows of the operand; the written variable takes them over
+  array_slot,      // the rows of the array's element at the index (second operand)
+  ranked,          // the rows of the sequences from which the rank table was made
+  ranks            // no rows: the result is the rank table of the operand's sequences
 };
 
-/// How a result that is one number depends on operands that are one number, or that the operator
-/// reduces to one.
+/// How a scalar result depends on the operands. Each operand is a scalar, or the operator reduces
+/// it to one.
 enum class linearity : std::uint8_t {
   unknown,
-  nonlinear,  // not linear, and nothing else is unknown: a root, a power
+  nonlinear,  // not linear, but otherwise known: a root, a power
   linear,     // a sum of the operands with constant factors
-  product,    // of two operands, linear in each
-  quotient    // of the first operand by the second
+  product,    // a product of two operands, linear in each
+  quotient    // the first operand divided by the second
 };
 
 /// How an operator reduces many rows to one.
 enum class row_reduction : std::uint8_t { none, sum, mean };
 
-/// The products that an operator with its own kernel computes; the count of its work uses them.
+/// The matrix products in an operator with its own kernel, for counting its multiplications and
+/// additions.
 enum class product_rule : std::uint8_t {
   none,
-  convolution,             // Output and Filter, the second operand, as those of conv2d
-  transposed_convolution,  // Input and Filter, as those of conv2d_transpose
-  mul,                     // of X and the matrix that Y is, as those of mul
-  matmul,                  // of batches of matrices, as those of matmul
-  recurrent,               // of each row with Weight, and with ProjWeight where there is one
-  sequence_filter          // of each row and those around it with Filter, as those of sequence_conv
+  convolution,             // Output and Filter (second operand) as in conv2d
+  transposed_convolution,  // Input and Filter as in conv2d_transpose
+  mul,                     // X times Y as a matrix, as in mul
+  matmul,                  // batches of matrices, as in matmul
+  recurrent,               // each row with Weight, and with ProjWeight if present
+  sequence_filter          // each row and its neighbours with Filter, as in sequence_conv
 };
 
 /// How an operator runs the block in its first attribute.
 enum class block_rule : std::uint8_t {
   none,    // it runs no block
-  branch,  // if a condition holds
+  branch,  // runs the block if a condition holds
   branch_gradient,
-  loop,          // while a condition holds
-  loop_gradient  // once for each iteration of the loop, the last one first; it has no condition
+  loop,          // runs the block while a condition holds
+  loop_gradient  // once per iteration of the loop, the last one first; no condition
 };
 
-/// When the host computes an operator of a program that runs on a device.
+/// Which operators of a program that runs on a device are computed on the host instead.
 enum class host_rule : std::uint8_t {
   never,   // never, except for pointwise operators, which follow `inputs`
-  inputs,  // where the host has the values of all inputs; this includes an operator without inputs
+  inputs,  // if the host has the values of all inputs, or there are no inputs
   always   // the host knows the result without the values of the inputs
 };
 
@@ -73,22 +74,22 @@ enum class host_rule : std::uint8_t {
 struct operator_facts {
   row_rule rows;
   row_origin origin;
-  std::int8_t made_levels;     // levels of the rows of the results that are new; 0: none
+  std::int8_t made_levels;     // number of new sequence levels in the results' rows; 0: none
   bool accepts_any_rows;       // operands of one type may have different rows
-  std::uint32_t apart_inputs;  // bit i: the results have no rows of the i-th operand
-  std::int8_t alias;           // the operand whose elements the first result has; -1: none
-  bool alias_permutes;         // it may have them in another order
+  std::uint32_t apart_inputs;  // bit i: the results do not have the rows of operand i
+  std::int8_t alias;           // operand whose elements the first result shares; -1: none
+  bool alias_permutes;         // the shared elements may be in another order
   linearity linear;
   row_reduction reduces;
   product_rule products;
-  bool broadcasts;  // joins operands element by element, and repeats a number for all rows
+  bool broadcasts;  // elementwise; repeats a single row for all rows
   bool random;      // draws random numbers
   block_rule block;
-  bool reads_minibatch;  // makes the data of the next mini-batch, and whether more follow
+  bool reads_minibatch;  // makes the data of the next mini-batch, and says whether more follow
   host_rule host;
-  bool host_takes_part;       // the host does a part of it in each run
-  bool host_waits;            // the host waits for its result: the number of rows
-  std::uint32_t host_inputs;  // bit i: the kernel reads the i-th operand on the host if present
+  bool host_takes_part;       // a part of it runs on the host in each run
+  bool host_waits;            // the host waits for its result, which is a number of rows
+  std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
 };
 
 }  // namespace lamina::inline LAMINA_ABI

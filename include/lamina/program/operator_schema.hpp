@@ -63,12 +63,12 @@ enum class op_role : std::int16_t {
 
 /// How the plan treats an operator.
 enum class operator_kind : std::uint8_t {
-  pointwise,  // one function of the elements at one position: can be fused
+  pointwise,  // a function of the elements at one position: can be fused
   mul,        // a matrix product with a weight
   mul_grad,
   update,  // an optimizer's equation on one parameter: pointwise, in place
   source,  // has no computation: data
-  call     // a kernel of its own
+  call     // calls its own kernel
 };
 
 struct program_builder;
@@ -80,7 +80,7 @@ template <class T>
 using pointwise_function = void (*)(int output, std::int64_t count, const T* const* argument,
                                     const int* stride, T* out);
 
-/// The facts about an operator that a program knows: Fluid's OpProto and the gradient rule.
+/// The static description of an operator type: Fluid's OpProto and the gradient rule.
 struct operator_schema {
   const char* type;
   const slot_desc* inputs;
@@ -93,7 +93,7 @@ struct operator_schema {
   bool has_side_effect;  // kept by prune even when nothing reads its outputs
   bool knows_panels;     // its kernel reads and writes weights in the engine's panel layout
   bool has_lists;        // some slot takes any number of variables
-  int scalars;           // pointwise: how many of the first attributes are arguments
+  int scalars;           // pointwise: how many leading attributes are passed to the function
   /// Bit i: the i-th input slot receives a gradient.
   std::uint32_t differentiable;
   /// Records the gradient operators of `op`; null for an operator without a gradient.
@@ -102,7 +102,7 @@ struct operator_schema {
   /// for all others, for operators with a duplicable input, and for updates that read norms.
   pointwise_function<float> evaluate_float;
   pointwise_function<double> evaluate_double;
-  /// The same schema without these functions, for run-time tables: otherwise the compiler would
+  /// The same schema without these functions, for run-time tables. Otherwise the compiler would
   /// generate code for functions that only constant evaluation or the executor calls.
   const operator_schema* bare;
   operator_facts facts;

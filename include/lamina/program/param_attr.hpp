@@ -24,18 +24,18 @@ constexpr regularizer l2_decay(float coefficient) { return {regularizer_kind::l2
 /// Limits a gradient before the update; made by the clip_by_* functions.
 struct gradient_clip {
   clip_kind kind = clip_kind::none;
-  float low = 0, high = 0;  // of a norm: high
+  float low = 0, high = 0;  // clip by norm: `high` is the norm
 };
 /// g = min(max(g, low), high). Fluid: GradientClipByValue.
 constexpr gradient_clip clip_by_value(float low, float high) {
   return {clip_kind::value, low, high};
 }
-/// Elements between -limit and limit.
+/// g = min(max(g, -limit), limit).
 constexpr gradient_clip clip_by_value(float limit) { return clip_by_value(-limit, limit); }
 /// g if ||g|| <= norm, else g * norm / ||g||. Fluid: GradientClipByNorm.
 constexpr gradient_clip clip_by_norm(float norm) { return {clip_kind::norm, 0, norm}; }
-/// All gradients together: g * norm / max(norm, sqrt(sum ||g||^2)). Fluid:
-/// GradientClipByGlobalNorm.
+/// g * norm / max(norm, sqrt(sum ||g||^2)), where the sum is over the gradients of all parameters.
+/// Fluid: GradientClipByGlobalNorm.
 constexpr gradient_clip clip_by_global_norm(float norm) {
   return {clip_kind::global_norm, 0, norm};
 }
@@ -45,9 +45,9 @@ struct param_attr {
   std::string_view name{};            // layers that name the same parameter share it
   lamina::initializer initializer{};  // default: the layer's own (Xavier for weights, 0 for biases)
   float learning_rate = 1;            // factor on the optimizer's learning rate
-  lamina::regularizer regularizer{};  // overrides the optimizer's
+  lamina::regularizer regularizer{};  // overrides the optimizer's regularizer
   bool trainable = true;
-  lamina::gradient_clip gradient_clip{};  // overrides the optimizer's
+  lamina::gradient_clip gradient_clip{};  // overrides the optimizer's clip
 };
 
 }  // namespace lamina::inline LAMINA_ABI

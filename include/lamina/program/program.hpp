@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/program/program.hpp - records a program at compile time.
 //
-// A static member of a template on the record function's type holds the program. It is never a
-// template argument by value, because that would spell the whole program in every symbol.
+// The program is a static member of a template on the record function's type. It is never a
+// template argument by value, because every symbol would then contain the text of the whole
+// program.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,7 +33,7 @@ inline constexpr bool is_recorded<std::pair<V, W>> = is_variable<V>&& is_variabl
 template <class V, std::size_t N>
 inline constexpr bool is_recorded<std::array<V, N>> = is_variable<V>;
 
-/// The type that a record function returns; nothing where it cannot be called.
+/// The type that a record function returns; void if it cannot be called.
 template <class F>
 struct recorded {
   using type = void;
@@ -42,16 +43,17 @@ requires(std::is_invocable_v<F, block&>) struct recorded<F> {
   using type = std::invoke_result_t<F, block&>;
 };
 
-/// A stand-in for any parameter of a function.
+/// An argument that converts to any parameter type of a function.
 struct any_argument {
   template <class T>
   constexpr operator T&() const;  // NOLINT: it converts
   template <class T>
   constexpr operator T&&() const;  // NOLINT: it converts
 };
-/// Whether a record function accepts something other than a block. A function with a mistake in its
-/// body cannot be called at all, and the compiler has reported it. A function that accepts a block
-/// is not tested further, because an `auto` parameter would compile its body for a wrong type.
+/// Whether a record function takes arguments other than one block. A function with a mistake in its
+/// body cannot be called at all, and the compiler has reported the mistake. A function that accepts
+/// a block is not tested further, because an `auto` parameter would compile its body for a wrong
+/// type.
 template <class F>
 inline constexpr bool accepts_others =
     std::is_invocable_v<F> || std::is_invocable_v<F, any_argument> ||
@@ -64,13 +66,13 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
-/// Records a mistake when an operator, or the caller, uses a variable outside of its block and no
-/// earlier check has reported the line.
+/// Records a mistake if an operator or the returned variables use a variable outside of its block
+/// and no earlier check has reported the line.
 constexpr void require_scopes(program_builder& b) {
   int wrong = -1;
   for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
     const operator_desc op = b.operators.items[k];
-    // The gradient of an iteration reads the values that the iteration has kept.
+    // Gradient operators may do this: they read the values that the iteration has kept.
     if (op.role != op_role::forward) continue;
     const bool lists = op.schema->has_lists;
     for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
@@ -88,9 +90,9 @@ constexpr void require_scopes(program_builder& b) {
   report_out_of_block(b, wrong, 0);
 }
 
-/// Records a mistake when a variable with the rows of a mini-batch is used after another mini-batch
-/// was read: its fields and rows then belong to the new one. The gradient of a loop may do it,
-/// because its values were kept.
+/// Records a mistake if a variable with the rows of a mini-batch is used after another mini-batch
+/// was read, because its fields and rows then belong to the new one. The gradient of a loop may use
+/// it, because its values were kept.
 constexpr void require_minibatches(program_builder& b) {
   const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
   int first = 0;
@@ -106,7 +108,9 @@ constexpr void require_minibatches(program_builder& b) {
       if (b.blocks[block].forward_block >= 0) return true;
     return false;
   };
-  int* const seen = new int[static_cast<unsigned>(b.variables.count) + 1];  // after which read
+  int* const seen = new int[static_cast<unsigned>(b.variables.count) + 1];  // by variable: the read
+                                                                            // after which it is
+                                                                            // used
   for (int v = 0; v < b.variables.count; ++v) seen[v] = -1;
   for (int k = 0, read = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
@@ -122,8 +126,8 @@ constexpr void require_minibatches(program_builder& b) {
           if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
           const variable_desc& d = b.variables.items[v];
           if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // Each mini-batch overwrites a data layer outside of the loop, and no frame keeps its
-          // value.
+          // A data layer outside of the loop keeps no value per iteration: each mini-batch
+          // overwrites it.
           const bool outside = d.kind == variable_kind::data && d.block == 0;
           if (outside != kept) continue;
           if (!kept && seen[v] < 0) seen[v] = read;
@@ -161,10 +165,10 @@ constexpr void record(program_builder& b) {
   distinct_names(b).require();
 }
 
-/// Whether a record function can be run. For a function with a mistake, clang mostly still knows
-/// the result type, and only running it shows the mistake. g++ remembers the value of a call
-/// without arguments, so it runs the function once for this and for the program; for clang a number
-/// is cheaper than a bool_constant.
+/// Whether a record function can be run in constant evaluation. For a function with a mistake,
+/// clang mostly still knows the result type, and only running the function shows the mistake. g++
+/// remembers the value of a call without arguments, so one run serves this test and the program.
+/// For clang a number is cheaper than a bool_constant.
 template <class F>
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool runs = true;  // nvcc cannot run any function here
@@ -173,7 +177,7 @@ inline constexpr bool runs = requires {
   typename expects<changed<empty_program, &record<F>>().count.blocks>;
 };
 #endif
-/// A program that is recorded only for the compiler's messages.
+/// A program that is recorded only to make the compiler print its messages.
 struct loose_program {
   constexpr loose_program() { builder.blocks.push({-1, -1}); }
   program_desc made = empty_program;
@@ -189,7 +193,7 @@ constexpr program_desc recorded_desc() {
     return changed<empty_program, &record_nothing>();
 }
 
-/// The name of a fault as the letters of a type.
+/// The name in a fault as a type that consists of its letters, for error messages.
 template <const auto& P, int... Index>
 auto letters(std::integer_sequence<int, Index...>) -> named<P.characters[P.fault.name + Index]...>;
 template <const auto& P>
@@ -269,7 +273,7 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, expects<program_limits.variables>>,
                   "lamina: program: more variables or operators than a program can hold");
   }
-  // The assertion above is the one error; a second one would only repeat it.
+  // The assertion above is the only error; a second one would repeat it.
   return true;
 }
 
@@ -287,14 +291,15 @@ constexpr long long count_scalars() {
 
 }  // namespace detail
 
-/// Whether P is a program: recorded, or made from one by a transform.
+/// Whether P is a program, either recorded or made by a transform.
 template <class P>
 concept program_type = requires {
   P::desc.cost;
   P::desc.count.variables;
 };
 
-/// Whether a mistake was found in a program and reported. Anything made of it reports nothing more.
+/// Whether a mistake in a program was found and reported. Code that uses such a program reports no
+/// further errors.
 template <class P>
 inline constexpr bool is_faulty = P::desc.fault.kind != fault_kind::none;
 
@@ -337,9 +342,9 @@ struct program : program_base<program<F>> {
 
   constexpr program(F) {  // NOLINT: the record function converts
     if constexpr (std::is_invocable_v<F, block&>) {
-      // The notes below this error say what the compiler cannot run. The call is made here and
-      // nowhere deeper, because each nested call adds a note; g++ prints fewer notes for a
-      // constant, clang for an assertion.
+      // Fails with notes below this error that say what the compiler cannot run. The function is
+      // called here and nowhere deeper, because each nested call adds a note. g++ prints fewer
+      // notes for a constant, clang for an assertion.
       if constexpr (!detail::runs<F>) {
 #if defined(__clang__)
         static_assert((static_cast<void>(F{}(detail::main_block(detail::loose_program()))), true));

@@ -29,7 +29,7 @@ struct key_counter {
   int next;
 };
 
-/// Whether two texts are equal. They may be long, and mostly differ early.
+/// Whether two texts are equal. Texts may be long, but most pairs differ in an early character.
 constexpr bool is_same_text(const char* a, const char* b) {
   for (; *a == *b && *a != 0; ++a) ++b;
   return *a == *b;
@@ -43,21 +43,22 @@ struct written_handle {
   int before;
 };
 
-/// An entry that finds a user's own name again.
+/// An entry of the hash table of the users' own names.
 struct own_name_entry {
   int name;
   unsigned hash;
-  int before;     // the previous entry of its list, or -1
-  int parameter;  // the parameter with this name, as a variable, or -1
+  int before;     // the previous entry of the same hash list, or -1
+  int parameter;  // the parameter variable with this name, or -1
 };
 
-/// The facts that a layer stated about its parameter and that the program does not hold.
+/// Facts that a layer stated about its parameter, other than those in the program.
 struct parameter_origin {
   lamina::initializer initializer;
   int line;
 };
 
-/// A row domain that a branch or a time step opened, found by the mark of its type.
+/// A row domain that a branch or a time step opened. It is found by the address `mark`, which
+/// belongs to its type.
 struct opened_domain {
   const char* mark;
   int domain;
@@ -66,8 +67,8 @@ struct opened_domain {
 /// The state of append_backward while it works (operators/gradient.hpp).
 struct gradient_state;
 
-/// The program under construction: recording and every transform append to one. Nothing here
-/// throws: a mistake that only values can show is kept as the first fault.
+/// The program under construction, to which recording and every transform append. Nothing here
+/// throws: a mistake that only values can show is stored as the first fault.
 struct program_builder {
   fixed_buffer<variable_desc, program_limits.variables> variables;
   fixed_buffer<operator_desc, program_limits.operators> operators;
@@ -84,15 +85,16 @@ struct program_builder {
   fixed_buffer<operator_desc, program_limits.startup> startup;
   fixed_buffer<int, program_limits.outputs> outputs;
   fixed_buffer<domain_desc, program_limits.domains> domains;
-  constexpr_vector<name_counter> counters;  // of users' own names
-  constexpr_vector<key_counter> keys;       // of kinds of layers
+  constexpr_vector<name_counter> counters;  // one per user's own name and suffix
+  constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
-  constexpr_vector<int> made_parameters;       // variables, those of users' own names left out
-  constexpr_vector<parameter_origin> origins;  // by parameter
+  constexpr_vector<int> made_parameters;       // parameter variables, except those with users' own
+                                               // names
+  constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>
-      written;            // by the bodies that are being recorded, innermost last
-  int written_begin = 0;  // where those of the innermost body begin
+      written;            // assignments by the bodies being recorded, innermost last
+  int written_begin = 0;  // first assignment of the innermost body
   fault_desc fault;
   int cost;
   int accumulators;
@@ -101,7 +103,7 @@ struct program_builder {
   bool is_test;
   gradient_state* gradients = nullptr;
 
-  /// Appends to `program`, which finish() completes.
+  /// Appends to `program`. finish() writes its last members.
   explicit constexpr program_builder(program_desc& program)
       : variables(program.variables, program.count.variables),
         operators(program.operators, program.count.operators),
@@ -131,7 +133,8 @@ struct program_builder {
            parameters.full || data.full || startup.full || outputs.full || domains.full;
   }
 
-  /// Writes back the members that are not arrays. A program that is too large is a fault.
+  /// Writes the members that are not arrays back to the program. A program that is too large is a
+  /// fault.
   constexpr void finish() {
     if (is_full()) {
       made.count = {};
@@ -153,18 +156,18 @@ struct program_builder {
     return 0;
   }
 
-  /// Name of a layer: the user's, taken as it is, or the next "fc_0".
+  /// The name of a layer: the user's name unchanged, or the next generated one, such as "fc_0".
   constexpr int layer_name(const char* key, std::string_view user) {
     if (!user.empty()) return own_name(user);
     return names.push({key, 0, 0, next_of(key), -1});
   }
 
-  /// A user's own name; the same name twice is one entry.
+  /// The index of a user's own name. The same name always has the same index.
   constexpr int own_name(std::string_view user) { return entry_of(user).name; }
 
-  /// The entry of a user's own name; made if there is none. Names are found by hash, so that a
+  /// The entry of a user's own name, made if there is none. Names are found by hash, so that a
   /// program with thousands of names stays within the compiler's limit of steps. A body that was
-  /// undone may have left entries, so the content of an entry is compared.
+  /// undone may have left entries, so the text of an entry is compared too.
   constexpr own_name_entry& entry_of(std::string_view user) {
     if (hashed_names_ > names.count) hashed_names_ = names.count;
     for (; hashed_names_ < names.count; ++hashed_names_)
@@ -197,7 +200,7 @@ struct program_builder {
 
   // -- row domains ------------------------------------------------------------------------------
 
-  /// The domain with this name whose rows follow from those of `parent`; made if there is none.
+  /// The sequence domain with this name below domain `parent`; made if there is none.
   constexpr int domain(std::string_view name, int parent,
                        domain_kind kind = domain_kind::sequence) {
     for (int i = 0; i < domains.count; ++i)
@@ -208,7 +211,8 @@ struct program_builder {
     return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
   }
 
-  /// A new domain that its type stands for while it is open: `mark` is the type's domain_mark.
+  /// Opens a new domain for rows whose C++ type is already known. `mark` is the domain_mark of that
+  /// type; while the domain is open, the type stands for it.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
     const int made =
@@ -216,7 +220,7 @@ struct program_builder {
     open_domains.push({mark, made});
     return made;
   }
-  /// The open domain of a type; a fault if there is none.
+  /// The open domain for the type with this mark; a fault if there is none.
   constexpr int find_open_domain(const char* mark) {
     for (int i = open_domains.count; i-- > 0;)
       if (same_address(open_domains[i].mark, mark)) return open_domains[i].domain;
@@ -285,7 +289,7 @@ struct program_builder {
     return {0, put(value), static_cast<int>(value.size())};
   }
 
-  /// Keeps only the first fault, because later ones mostly follow from it.
+  /// Stores a fault. Only the first one is kept, because later ones mostly follow from it.
   constexpr void report(fault_kind kind, int line, std::string_view name, const int* expected,
                         int expected_rank, const int* found, int found_rank) {
     if (fault.kind != fault_kind::none) return;
@@ -298,7 +302,8 @@ struct program_builder {
       fault.found[i] = i < found_rank ? found[i] : 0;
     }
   }
-  /// Reports an option of a layer that is outside of its range, as "clip: min <= max", unless `ok`.
+  /// Reports an option of a layer that is outside of its range, unless `ok`. `range` is text such
+  /// as "clip: min <= max".
   constexpr void require_option(bool ok, int line, std::string_view range) {
     if (!ok) report(fault_kind::option_range, line, range, nullptr, 0, nullptr, 0);
   }
@@ -327,7 +332,7 @@ struct program_builder {
   }
 
   program_desc& made;
-  int newest_entry_[name_lists] = {};  // by hash, counted from 1
+  int newest_entry_[name_lists] = {};  // the newest entry of each hash list, counted from 1
   int hashed_names_ = 0;
 
   static constexpr attribute_value as_attribute(attribute_value v) { return v; }
@@ -337,9 +342,9 @@ struct program_builder {
   static constexpr attribute_value as_attribute(bool v) { return {v ? 1.0 : 0.0, 0, 0}; }
 };
 
-/// A program made from another: a copy of all of it, changed by `Change` through the builder. It
-/// has no function arguments, because compilers remember the value of a call without arguments, and
-/// they evaluate the initialiser of a template's static member more than once.
+/// A program made from another: a full copy that `Change` modifies through the builder. It has no
+/// function arguments, because compilers remember the value of a call without arguments. They
+/// evaluate the initialiser of a template's static member more than once.
 template <const program_desc& From, void (*Change)(program_builder&)>
 constexpr program_desc changed() {
   program_desc made = From;
@@ -349,8 +354,8 @@ constexpr program_desc changed() {
   return made;
 }
 
-/// The number of a row domain in a program: of once or batch, or of tokens<...>, which this adds to
-/// the program together with its parents.
+/// The number of row domain R in a program. `once` and `batch` have fixed numbers; tokens<...> is
+/// added to the program together with its parents.
 template <row_domain R>
 constexpr int rows_of(program_builder& b) {
   if constexpr (requires { R::domain; })
@@ -361,8 +366,8 @@ constexpr int rows_of(program_builder& b) {
     return b.domain(R::name.view(), rows_of<typename R::parent>(b), R::kind);
 }
 
-/// The number of levels of sequences above the rows of a domain: the levels of its LoD. Rows that
-/// were chosen one by one, or at a time step, are not in sequences.
+/// The number of sequence levels above the rows of a domain, which is the number of levels of its
+/// LoD. Rows that a condition chose, or rows of a time step, are not in sequences.
 template <class Program>
 constexpr int lod_level_of(const Program& p, int domain) {
   int level = 0;

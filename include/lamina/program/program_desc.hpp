@@ -19,14 +19,14 @@ namespace lamina::inline LAMINA_ABI {
 struct name_desc {
   const char* key;  // null: the user's own name
   int offset, length;
-  int number;  // -1: none
+  int number;  // -1: no number
   int output;  // the variable that a layer of this name returned last, or -1
 };
 
-/// The role of a variable. A tensor_array holds any number of values of the variable's shape; a
-/// step_scopes holds what the iterations of a loop keep for its gradient. Neither holds a value
-/// itself. A selected_rows is a gradient with only some rows and their numbers; its other rows are
-/// zeros.
+/// The role of a variable. A tensor_array holds any number of values of the variable's shape, and a
+/// step_scopes holds what the iterations of a loop keep for its gradient; neither has a value
+/// itself. A selected_rows is a sparse gradient: some rows with their numbers, all other rows being
+/// zero.
 enum class variable_kind : std::uint8_t {
   temporary,
   data,
@@ -38,15 +38,16 @@ enum class variable_kind : std::uint8_t {
   selected_rows
 };
 
-/// A variable. Its name is text of `base` (or the name of variable `of`), `suffix`, `number`.
+/// A variable. Its name is composed of `base` (or the name of variable `of`), `suffix` and
+/// `number`.
 struct variable_desc {
-  int base;            // into the names, or -1 when `of` is given
+  int base;            // index of a name, or -1 when `of` is given
   int of;              // the variable this one is derived from (gradient, accumulator), or -1
   const char* suffix;  // ".tmp_", "@GRAD" ...
-  int number;          // after the suffix, or -1
+  int number;          // the number after the suffix, or -1
   int dims, rank;      // the whole shape in the pool of dimensions; -1 stands for a run-time count
-  int rows;            // row domain: 0 once, 1 batch, else one of the program's own
-  int index;           // number among the data, the parameters or the accumulators; else -1
+  int rows;            // row domain: 0 once, 1 batch, else a domain of the program
+  int index;           // index among the data, the parameters or the accumulators; else -1
   int block;
   dtype type;
   variable_kind kind;
@@ -58,10 +59,10 @@ struct variable_desc {
 /// slot, a count and then the variables for a duplicable slot.
 struct operator_desc {
   const operator_schema* schema;
-  int inputs;      // into the pool of arguments
-  int outputs;     // where the outputs begin
+  int inputs;      // index of its first argument in the pool of arguments
+  int outputs;     // index of its first output there
   int end;         // the index after the last argument
-  int attributes;  // into the pool of attributes, one per schema attribute; -1: all defaults
+  int attributes;  // index of its first attribute, one per schema attribute; -1: all defaults
   int block;
   op_role role;
 };
@@ -72,19 +73,20 @@ struct block_desc {
   int forward_block;  // the block this one computes gradients for, or -1
 };
 
-/// The meaning of the rows of variables (core/rows.hpp). Domain 0 is `once`, domain 1 `batch`.
+/// A row domain: the meaning of the rows of variables (core/rows.hpp). Domain 0 is `once`, domain 1
+/// `batch`.
 struct domain_desc {
   domain_kind kind;
   int parent;          // another domain, or -1
   int offset, length;  // the name, in the pool of characters
-  int chosen_by;       // subset: a variable of these rows that always has a value; else -1
+  int chosen_by;       // subset: a variable with these rows that always has a value; else -1
 };
 
 /// Regularizers and clips of one parameter or of an optimizer.
 enum class regularizer_kind : std::uint8_t { none, l1, l2 };
 enum class clip_kind : std::uint8_t { none, value, norm, global_norm };
 
-/// The options of ParamAttr other than name and initializer.
+/// The options of ParamAttr for one parameter, except name and initializer.
 struct parameter_desc {
   int variable;
   float learning_rate;
@@ -95,7 +97,8 @@ struct parameter_desc {
   bool trainable;
 };
 
-/// The first fault that only values could show; reported after recording with its facts as types.
+/// The kinds of mistakes that only values can show. The first one is reported after recording, with
+/// its facts as types.
 enum class fault_kind : std::uint8_t {
   none,
   parameter_shape,
@@ -123,7 +126,7 @@ enum class fault_kind : std::uint8_t {
 struct fault_desc {
   fault_kind kind;
   int line;
-  int name, name_length;  // in the pool of characters
+  int name, name_length;  // a range of the pool of characters
   int expected[4], found[4];
 };
 
@@ -138,9 +141,10 @@ struct program_counts {
 /// The length of an array of n elements: at least 1, because C++ has no arrays of length 0.
 constexpr int at_least_one(int n) { return n < 1 ? 1 : n; }
 
-/// The upper bounds for variables, operators and so on of one program. No array of a plan may
-/// exceed 2^20 elements: clang refuses longer ones in a constant expression. nvcc's front end holds
-/// every zero of such a value: with the limits of other compilers it needs more than 11 GB.
+/// The largest numbers of variables, operators and so on in one program. No array of a plan may
+/// exceed 2^20 elements, because clang refuses longer ones in a constant expression. nvcc's front
+/// end stores every zero of such a value: with the limits of other compilers it needs more than 11
+/// GB.
 #if defined(LAMINA_CUDA_KERNELS_ALONE)
 // No program is recorded where kernels are compiled alone.
 inline constexpr program_counts program_limits{64, 64, 64, 64, 64, 64, 64, 64,
@@ -156,11 +160,11 @@ inline constexpr program_counts program_limits{32768, 32768, 131072, 131072, 131
 
 /// A program as a value: Fluid's ProgramDesc.
 ///
-/// Every array has capacity for the largest program. The unused part is a single zero to a
-/// compiler, so it costs nothing, while an exact size would need an evaluation that counts it
-/// first. A transform begins with a copy of the whole value, which is one step whatever its length.
-/// For the same reason such a value exists during compilation only: run-time code names
-/// `frozen_program` (or tables derived from it) instead.
+/// Every array has capacity for the largest program. Compilers store the unused part as a single
+/// zero, so it costs nothing, while an exact size would need another evaluation to count it. A
+/// transform begins with a copy of the whole value, which is one step whatever its length. Such a
+/// value exists during compilation only: run-time code names `frozen_program`, or tables derived
+/// from it, instead.
 struct program_desc {
   program_counts count;
   variable_desc variables[program_limits.variables];
@@ -219,8 +223,8 @@ struct program_view {
   int cost;
   bool is_test;
   bool is_read;  // from a file: shapes of results and sequences are known only in a run
-  /// A number of its own for every program that was read from a file, because another program may
-  /// later have the same address. 0 for recorded programs, whose addresses stay.
+  /// A unique number for every program that was read from a file, because another program may later
+  /// have the same address. It is 0 for recorded programs, whose addresses stay.
   std::uint64_t reading = 0;
 };
 

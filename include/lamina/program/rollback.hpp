@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/rollback.hpp - undoes what was recorded after a given moment.
+// lamina/program/rollback.hpp - undoes everything that was recorded since a given moment.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,9 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Remembers the size of a builder; undo() removes everything that was recorded since. A body of a
-/// loop is recorded once to find what it writes, and then again for good. Truncation is enough,
-/// because recording only appends. This object keeps the older entries that recording changes:
-/// counters of names and the first fault.
+/// loop is recorded once to find the variables that it writes, and then again for good. Truncation
+/// is enough, because recording only appends. Older entries that recording changes, the counters of
+/// names and the first fault, are saved in this object.
 class rollback {
  public:
   constexpr explicit rollback(program_builder& b)

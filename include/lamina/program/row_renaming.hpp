@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/program/row_renaming.hpp - separate domains for rows of one type whose number changes.
+// lamina/program/row_renaming.hpp - separate domains for rows that have one type but different
+// numbers.
 //
-// tokens<"beam"> are the hypotheses of a beam search, both before and after a step: for the types,
-// and so during recording, they are one row domain. But each step selects its own number of
-// hypotheses, and values computed from the previous ones keep the previous rows. So the rows that
-// an operator makes get a new domain each time, and values computed from them get it too. A
-// variable with such rows that a loop carries also has a domain of its own: the `assign` before the
-// loop and the one at the end of its body give the variable and this domain the rows of another
+// For example, tokens<"beam"> are the hypotheses of a beam search, before and after a step. In the
+// types, and so during recording, they are one row domain. But each step selects its own number of
+// hypotheses, and values computed from the previous hypotheses keep the previous rows. So the rows
+// that an operator makes get a new domain each time, and values computed from them get it too. A
+// variable with such rows that a loop carries has a domain of its own as well. The `assign` before
+// the loop and the one at the end of its body give the variable and this domain the rows of another
 // variable.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Whether two row domains are made of sequences of the same names.
+/// Whether two row domains have the same C++ type: sequences of the same names.
 template <class Program>
 constexpr bool have_one_type(const Program& p, int a, int b) {
   while (a != b) {
@@ -35,7 +36,7 @@ constexpr bool have_one_type(const Program& p, int a, int b) {
 
 namespace detail {
 
-/// Gives each set of rows that an operator makes a domain of its own.
+/// Gives the rows a separate domain each time an operator makes them.
 class row_renaming {
  public:
   constexpr explicit row_renaming(program_builder& b)
@@ -78,7 +79,7 @@ class row_renaming {
     each(op.outputs, op.schema->outputs, op.schema->output_count, f);
   }
 
-  /// Finds the domains that an operator makes although values of them exist already.
+  /// Finds the domains that an operator makes again although values with these rows exist already.
   constexpr bool find_split() {
     for (int i = 0; i < b_.data.count; ++i)
       for (int d = b_.variables[b_.data[i]].rows; d >= 0; d = b_.domains[d].parent)
@@ -96,7 +97,7 @@ class row_renaming {
     return any;
   }
 
-  /// Finds the body that gives each carried variable its next value.
+  /// Finds, for each variable that a loop carries, the loop body that gives it the next value.
   constexpr void find_carried() {
     int* const first = new int[static_cast<unsigned>(b_.variables.count) + 1];
     for (int v = 0; v < b_.variables.count; ++v) first[v] = -1;
@@ -111,14 +112,15 @@ class row_renaming {
     }
     delete[] first;
   }
-  /// The number of levels of rows d, up to and including the last one that an operator makes.
+  /// The number of levels of domain d, counted from its rows upwards, up to and including the last
+  /// level that an operator makes again.
   constexpr int split_levels(int d) const {
     int levels = 0;
     for (int l = 1; d > batch::domain; ++l, d = b_.domains[d].parent)
       if (split_[base_[d]]) levels = l;
     return levels;
   }
-  /// Rows of a variable that a loop carries, whose first value has rows d.
+  /// The domain for a variable that a loop carries, whose first value has rows d.
   constexpr int carried(int v, int d) {
     const int levels = split_levels(d);
     if (levels == 0) return d;
@@ -128,7 +130,7 @@ class row_renaming {
     loops_.push({body_[v], d, made, -1});
     return made;
   }
-  /// Carried values with the same rows get the same rows in each iteration.
+  /// Carried values with the same rows also have the same rows in the next iteration.
   constexpr void hand_over(int from, int to) {
     const int rows = b_.variables[to].rows, next = b_.variables[from].rows;
     for (int i = 0; i < loops_.count; ++i) {
@@ -145,7 +147,7 @@ class row_renaming {
     base_.push(base_[like]);
     return made;
   }
-  /// A new domain like d, of which the lowest `levels` levels are new.
+  /// A new domain like d whose lowest `levels` levels are new.
   constexpr int fresh(int d, int levels) {
     constexpr_vector<int> chain{};
     for (; levels > 0; --levels, d = b_.domains[d].parent) chain.push(d);
@@ -153,8 +155,8 @@ class row_renaming {
     for (int i = chain.count; i-- > 0;) made = make(chain[i], made);
     return made;
   }
-  /// The domain that d stands for in the current operator: the last one made among those of its
-  /// inputs; if no input has it, the one below the rows of an input above d.
+  /// The domain that d stands for in the current operator: the one made last among the rows of its
+  /// inputs. If no input has it, the domain is made below the rows of an input above d.
   constexpr int current(int d) {
     constexpr_vector<int> chain{};
     while (d > batch::domain && !is_seen(d)) chain.push(d), d = b_.domains[d].parent;
@@ -261,29 +263,30 @@ class row_renaming {
     return made;
   }
 
-  // The values with rows `from` that a loop carries.
+  // The values that a loop carries and that start with rows `from`.
   struct carried_rows {
     int body, from, made;
     int next;  // their rows in the next iteration; -1: not known yet
   };
 
   program_builder& b_;
-  int domains_;                   // number of recorded domains
-  constexpr_vector<int> base_{};  // by domain: the recorded one
-  bool* alive_;                   // values of it exist
-  bool* split_;                   // several operators make it, or the data and an operator
+  int domains_;                   // number of domains after recording
+  constexpr_vector<int> base_{};  // by domain: the recorded domain
+  bool* alive_;                   // by recorded domain: values with its rows exist
+  bool* split_;                   // several operators make it, or both the data and an operator
   bool* defined_;                 // by variable: an earlier operator has written it
-  int* body_;                     // by variable: see find_carried; -1 for all others
+  int* body_;                     // by variable: the body from find_carried, or -1
   constexpr_vector<carried_rows> loops_{};
-  constexpr_vector<int> seen_{};    // rows of the operator's inputs, and the rows above them
-  constexpr_vector<int> tables_{};  // rank tables, each with the rows that it was made of
-  constexpr_vector<int> reads_{};   // indices of arrays, each with a domain and the rows read there
+  constexpr_vector<int> seen_{};    // rows of the current operator's inputs, and the rows above
+                                    // them
+  constexpr_vector<int> tables_{};  // rank tables, each with the rows from which it was made
+  constexpr_vector<int> reads_{};   // array indices, each with a domain and the rows read there
 };
 
 }  // namespace detail
 
-/// Renames as described above; the last step of recording. A program in which no operator makes
-/// rows stays as it is.
+/// Renames rows as described at the top of this file. It is the last step of recording. A program
+/// in which no operator makes rows is not changed.
 constexpr void rename_rows(program_builder& b) {
   bool any = false;
   for (int k = 0; k < b.operators.count && b.domains.count > 2 && !any; ++k)

@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// A decorator that waits for its reader: shuffle(1000), batch(32). `reader | adaptor` and
-/// `adaptor(reader)` are the decorated reader; `adaptor | adaptor` is an adaptor again, so that a
-/// user can name a preparation. `Make` is called with the shared reader.
+/// A decorator without its reader, such as shuffle(1000) or batch(32). `reader | adaptor` and
+/// `adaptor(reader)` are the decorated reader. `adaptor | adaptor` is an adaptor too, so that a
+/// user can name a chain of decorators. `Make` is called with the shared reader.
 template <class Make>
 class adaptor {
  public:
@@ -25,13 +25,14 @@ class adaptor {
     return make_(share(std::forward<R>(reader)));
   }
 
-  /// For a reader that is shared already.
+  /// Decorates a reader that is already shared.
   template <class R>
   auto apply(std::shared_ptr<R> reader) const {
     return make_(std::move(reader));
   }
 
-  /// The function itself, so that few calls separate a user's line from a mistake there.
+  /// The function itself. Callers use it directly, so that error messages show few calls between a
+  /// user's line and a mistake there.
   const Make& make() const { return make_; }
 
  private:
@@ -52,12 +53,12 @@ template <class T>
 constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
-/// The reader without elements that replaces a mistaken argument.
+/// A reader without elements that replaces a wrong argument.
 inline generator<int> no_elements() { co_return; }
 }  // namespace detail
 
-/// Reports a left side that is not a reader, and continues as an empty reader, so that one mistake
-/// gives one error.
+/// Reports a left operand that is not a reader, and continues with an empty reader, so that one
+/// mistake gives one error.
 template <class R, class Make>
 requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto operator|(
     R&&, const adaptor<Make>&) {
@@ -73,8 +74,8 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
   return detail::no_elements;
 }
 
-/// Reports a function that makes a decorator and was not called, and continues as the decorated
-/// reader.
+/// Reports a decorator function that was not called, such as `shuffle` without arguments, and
+/// continues with the decorated reader.
 template <readable R, class Make, class... Option>
 auto operator|(R&& reader, adaptor<Make> (&)(Option...))
     -> decltype(std::declval<const Make&>()(share(std::forward<R>(reader)))) {

@@ -57,8 +57,8 @@ class batched_reader {
   bool drop_last_;
 };
 
-/// Mini-batches: std::vector of `size` elements. The last one of a pass may be shorter; drop_last
-/// drops it then. Error: a size below 1. Fluid: batch (with drop_last = False).
+/// Makes mini-batches: std::vector of `size` elements. The last mini-batch of a pass may be
+/// shorter; drop_last drops it then. Error: a size below 1. Fluid: batch (with drop_last = False).
 inline auto batch(element_count elements, bool drop_last = false) {
   const std::size_t size = elements.at_least(1, "batch");
   auto make = [size, drop_last]<class R>(std::shared_ptr<R> reader) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/begin_pass.hpp - what a reader is, and the one way to start a pass over it.
+// lamina/reader/begin_pass.hpp - the definition of a reader, and the function that starts a pass
+// over it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,12 +23,13 @@ namespace lamina::inline LAMINA_ABI::reader {
 //   - a copyable range: std::vector<T>, a lamina::dataset table.
 // There is no base class. The end of a range is the end of the pass.
 //
-// Position. The stream of a pass depends on the reader and the pass number alone: begin_pass hands
+// Position. The stream of a pass depends only on the reader and the pass number. begin_pass gives
 // the number to the reader, and every decorator passes it on to the reader that it decorates
 // (shuffle mixes it into its seed). So (pass, elements taken) is a complete position, two integers
-// in a checkpoint: to resume, start pass p and skip b batches. The following elements are bit for
-// bit those of an uninterrupted run, provided that the user's own reader obeys this rule and that
-// no xmap has ordered = false, which makes the order depend on the timing of threads.
+// in a checkpoint: to resume, start pass p and skip b batches. The following elements are then bit
+// for bit those of an uninterrupted run, under two conditions. The user's own reader must obey this
+// rule, and no xmap may have ordered = false, which makes the order depend on the timing of
+// threads.
 
 namespace detail {
 
@@ -51,7 +53,7 @@ decltype(auto) start(R& reader, [[maybe_unused]] std::uint64_t number) {
 template <class R>
 concept startable = accepts_pass_number<R> || accepts_nothing<R> || plain_range<R>;
 
-// The type a reader is kept as: functions as pointers, all else as itself.
+// The type in which a reader is stored: a pointer for a function, else the type itself.
 template <class R>
 using kept = std::conditional_t<std::is_function_v<std::remove_reference_t<R>>, std::decay_t<R>,
                                 std::remove_reference_t<R>>;
@@ -70,8 +72,8 @@ concept readable = detail::startable<detail::kept<R>> &&
 template <readable R>
 using reader_element_t = std::ranges::range_value_t<detail::range_of<detail::kept<R>>>;
 
-/// Whether a reader yields mini-batches: ranges of samples. It is true for a type that is not a
-/// reader, which another check reports.
+/// Whether a reader yields mini-batches, which are ranges of samples. It is true for a type that is
+/// not a reader, because another check reports that.
 template <class R>
 inline constexpr bool yields_batches = true;
 template <readable R>
@@ -91,8 +93,8 @@ struct yields<R> {
 template <class R>
 using yield_of = typename detail::yields<R>::type;
 
-/// One pass over a reader of type R: a move-only input range. It keeps alive what it reads from,
-/// unless begin_pass was given an lvalue, which then has to outlive it.
+/// One pass over a reader of type R: a move-only input range. It keeps alive the objects that it
+/// reads from, except for an lvalue given to begin_pass, which must outlive the pass.
 template <class R>
 class pass {
   using range = detail::range_of<R>;
@@ -124,15 +126,16 @@ class pass {
       return stored_;
   }
 
-  std::shared_ptr<R> owner_;  // first, so that it goes last: a coroutine may refer to its lambda
+  std::shared_ptr<R> owner_;  // first, so that it is destroyed last: a coroutine may refer to its
+                              // lambda
   stored stored_;
 };
 
-/// A reader in a shared pointer, as decorators keep it: passes share the reader and may outlive the
-/// decorators.
+/// Puts a reader into a shared pointer, as decorators store it. Passes share the reader and may
+/// outlive the decorators.
 template <readable R>
 auto share(R&& reader) {
-  // Not std::make_shared: its control block costs the compiler twice as much, for every reader.
+  // Not std::make_shared: its control block doubles the compile time of this line for every reader.
   using shared = std::remove_const_t<detail::kept<R>>;
   return std::shared_ptr<shared>(new shared(std::forward<R>(reader)));
 }

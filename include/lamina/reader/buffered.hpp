@@ -36,7 +36,7 @@ class channel {
     return true;
   }
 
-  // The producer's last word: the end of the pass, or why it could not go on.
+  // Called by the producer at the end of the pass, or with the error that stopped it.
   void finish(std::exception_ptr failure) {
     const threading::guard lock(mutex_);
     finished_ = true;
@@ -44,8 +44,8 @@ class channel {
     ready_.notify_one();
   }
 
-  // Waits for an element; returns nothing at the end of the pass. Delivers the elements that were
-  // read before a failure, then the failure.
+  // Waits for an element; returns nothing at the end of the pass. After an error, delivers the
+  // elements that were read before it, and then the error.
   std::optional<T> pop() {
     threading::guard lock(mutex_);
     ready_.wait(lock, [this] { return finished_ || waiting() > 0; });
@@ -75,7 +75,7 @@ class channel {
   const std::size_t size_;
   threading::mutex mutex_;
   threading::condition room_, ready_;
-  // The consumer takes one vector while the producer fills the other.
+  // The consumer empties one vector while the producer fills the other.
   std::vector<std::optional<T>> written_, read_;
   std::size_t next_ = 0;
   std::exception_ptr failure_;
@@ -98,7 +98,8 @@ class buffered_reader {
   }
 
  private:
-  // Leaving a pass, at its end or before it, releases the producer and waits for it.
+  // The destructor runs when a pass is left, at its end or earlier. It releases the producer thread
+  // and waits for it.
   class producer {
    public:
     producer(detail::channel<value_type>& channel, std::shared_ptr<R> reader, std::uint64_t number)
@@ -111,7 +112,7 @@ class buffered_reader {
             } catch (...) {
               failure = std::current_exception();
             }
-            // Outside the handler: from here on only the consumer holds the exception.
+            // Outside the handler, so that from here on only the consumer holds the exception.
             channel.finish(std::move(failure));
           }) {}
     producer(const producer&) = delete;
@@ -136,10 +137,10 @@ class buffered_reader {
   std::size_t size_;
 };
 
-/// Reads up to `size` elements ahead in a background thread, in the same order. The thread lives
-/// as long as the pass: it starts with the first element that is asked for and is joined when the
-/// pass ends or is dropped, which waits for the element it is making. An exception of the reader
-/// arrives after the elements read before it. Error: a size below 1. Fluid: buffered.
+/// Reads up to `size` elements ahead in a background thread, in the same order. The thread starts
+/// when the first element is requested. It is joined when the pass ends or is dropped, after the
+/// element that it is making. An exception of the reader arrives after the elements read before it.
+/// Error: a size below 1. Fluid: buffered.
 inline auto buffered(element_count elements) {
   const std::size_t size = elements.at_least(1, "buffered");
   auto make = [size]<class R>(std::shared_ptr<R> reader) {

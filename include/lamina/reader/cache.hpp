@@ -29,11 +29,12 @@ class cached_reader {
   generator<value_type> operator()(std::uint64_t = 0) const { return run(memory_); }
 
  private:
-  // A vector of bool returns no references.
+  // Wraps the element, because a vector of bool returns no references.
   struct kept {
     value_type element;
   };
-  // One walk over the source feeds all passes; a pass ahead of the memory moves the walk on.
+  // The elements read so far, and one walk over the source that feeds all passes. A pass that
+  // reaches the end of these elements advances the walk.
   class memory {
    public:
     explicit memory(std::shared_ptr<R> reader) : reader_(std::move(reader)) {}
@@ -64,7 +65,7 @@ class cached_reader {
           return true;
         }
       } catch (...) {
-        walk_.reset();  // keeps the known elements; the next attempt walks to here again
+        walk_.reset();  // keeps the known elements; the next attempt walks to this position again
         throw;
       }
       complete_ = true;
@@ -75,7 +76,7 @@ class cached_reader {
     threading::mutex mutex_;
     std::shared_ptr<R> reader_;
     std::optional<cursor<R>> walk_;
-    // Chunks never grow beyond what they reserve, so references stay valid.
+    // Chunks never grow beyond their reserved size, so references stay valid.
     static constexpr std::size_t chunk_size = 256;
     std::vector<std::vector<kept>> chunks_;
     std::size_t size_ = 0;
@@ -93,11 +94,11 @@ class cached_reader {
   std::shared_ptr<memory> memory_;
 };
 
-/// Reads the source once, as far as passes advance, and repeats the elements from memory after
-/// that: every pass is the source's pass 0, so shuffle after the cache, not before it. Works
-/// element by element, hence with endless readers too (the memory then grows with what was read),
-/// with passes abandoned early, and with several passes at once in several threads. An error of the
-/// source reaches the pass that met it and is forgotten. Fluid: cache.
+/// Reads the source once, as far as passes advance, and then repeats the elements from memory.
+/// Every pass is the source's pass 0, so shuffle after the cache, not before it. It works element
+/// by element, so it also supports endless readers (the memory then grows with the elements read),
+/// passes that are abandoned early, and several passes at once in several threads. An error of the
+/// source reaches the pass that caused it and is not stored. Fluid: cache.
 inline auto cache() {
   auto make = []<class R>(std::shared_ptr<R> reader) {
     return cached_reader<R>(std::move(reader));

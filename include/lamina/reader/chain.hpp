@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// The reader that chain() makes. The links are type-erased, which costs one call per element and
-/// allows readers of different types to follow each other.
+/// The reader that chain() makes. The readers are type-erased: it costs one call per element, and
+/// allows readers of different types in one chain.
 template <class T>
 class chained_reader {
  public:
@@ -56,8 +56,8 @@ class chained_reader {
   std::shared_ptr<const std::vector<link>> links_;
 };
 
-/// All elements of the first reader, then all of the second, and so on; element types need a
-/// common type. After an endless reader none follows. Fluid: chain.
+/// Yields all elements of the first reader, then all of the second, and so on. The element types
+/// need a common type. Readers after an endless reader are never reached. Fluid: chain.
 template <readable... R>
 requires(sizeof...(R) > 0) auto chain(R&&... readers) {
   using T = std::common_type_t<reader_element_t<R>...>;

@@ -19,7 +19,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// Readers that were composed did not end together. Fluid: ComposeNotAligned.
+/// The error of composed readers that did not end together. Fluid: ComposeNotAligned.
 class compose_not_aligned : public error {
  public:
   using error::error;
@@ -85,7 +85,8 @@ class composed_reader {
     }
   }
 
-  // Whether there is an element: true if all readers have one, false if none has.
+  // Whether there is a next element: true if all readers have one, false if none has. Throws
+  // compose_not_aligned otherwise.
   static bool aligned(const std::array<bool, sizeof...(R)>& more, std::uint64_t position) {
     for (std::size_t i = 1; i < more.size(); ++i) {
       if (more[i] == more[0]) continue;
@@ -103,9 +104,8 @@ class composed_reader {
   std::tuple<std::shared_ptr<R>...> readers_;
 };
 
-/// Yields one std::tuple of the elements of all readers at the same position; elements that are
-/// tuples or pairs themselves are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned
-/// when one
+/// Yields one std::tuple of the elements of all readers at the same position. Elements that are
+/// tuples or pairs are flattened: (1) + (2, 3) is (1, 2, 3). Errors: compose_not_aligned if one
 /// reader ends before another, unless check_alignment = false. Fluid: compose.
 template <readable... R>
 requires(sizeof...(R) > 0) auto compose(compose_options options, R&&... readers) {

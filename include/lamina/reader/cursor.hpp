@@ -16,16 +16,16 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// One pass over a reader, element by element: `while (c.next()) use(c.take());`.
-/// The cursor does not read ahead: only next() computes an element, so a caller that stops after n
-/// elements has not waited for another one. It may be moved before the first next(). R is the kept
-/// type of a reader, see share().
+/// One pass over a reader, element by element: `while (c.next()) use(c.take());`. The cursor does
+/// not read ahead: only next() computes an element, so a caller that stops after n elements does
+/// not wait for another one. It may be moved before the first next(). R is the stored type of a
+/// reader, see share().
 template <class R>
 class cursor {
  public:
   cursor(std::shared_ptr<R> reader, std::uint64_t number) : pass_(std::move(reader), number) {}
 
-  /// Moves to the next element; false at the end of the pass, and from then on.
+  /// Moves to the next element. Returns false at the end of the pass and after it.
   bool next() {
     if (ended_) return false;
     if (std::exchange(begun_, true))
@@ -36,12 +36,12 @@ class cursor {
     return !ended_;
   }
 
-  /// The element: an rvalue if the pass computes it, an lvalue if a container holds it.
+  /// The current element: an rvalue if the pass computes it, an lvalue if a container holds it.
   decltype(auto) take() { return *at(); }
 
  private:
-  // An optional only for iterators that need it: g++ warns about its empty storage once it is
-  // inlined.
+  // An optional only for iterators without a default constructor: g++ warns about the optional's
+  // empty storage after inlining.
   using iterator = decltype(std::declval<pass<R>&>().begin());
   static constexpr bool plain = std::default_initializable<iterator>;
 

@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::reader {
 
 /// A count of any integer type. An argument of type std::size_t would turn -5 into 2^64 - 5, and a
-/// batch of that many elements is all data at once.
+/// batch of that size would hold all data at once.
 class element_count {
  public:
   template <std::integral T>

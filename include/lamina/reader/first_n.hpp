@@ -40,7 +40,7 @@ class first_n_reader {
   std::uint64_t count_;
 };
 
-/// The first `count` elements of each pass, fewer if the pass is shorter. It never reads the
+/// The first `count` elements of each pass; fewer if the pass is shorter. It never reads the
 /// element after the last one. It divides an endless reader into passes. Error: a count below 0.
 /// Fluid: firstn.
 inline auto first_n(element_count elements) {

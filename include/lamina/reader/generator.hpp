@@ -36,19 +36,19 @@ auto hand_over(U&& value) noexcept {
     return handed_over<U>{std::addressof(value)};
 }
 
-/// A sequence computed while it is read. A function that returns generator<T> and says
-/// `co_yield value;` is a reader of T; `co_yield {a, b};` makes an aggregate T in place.
-/// It runs up to the next element only when that element is asked for, so it may be endless, and
-/// destroying it early unwinds the function's locals. begin() or ++ rethrows an exception of the
-/// function. Move-only and single-pass: a generator is one pass, the function is the reader.
-/// Elements are handed out as rvalues (`auto x = *it` moves), as std::generator of C++23 does. Two
-/// threads must not use it at once; another thread may continue it.
+/// A sequence that is computed while it is read. A function that returns generator<T> and contains
+/// `co_yield value;` is a reader of T; `co_yield {a, b};` makes an aggregate T in place. The
+/// function runs up to the next element only when that element is requested, so it may be endless.
+/// Destroying the generator early destroys the function's local variables. begin() or ++ rethrows
+/// an exception of the function. A generator is move-only and single-pass: it is one pass, and the
+/// function is the reader. Elements are returned as rvalues (`auto x = *it` moves), as in
+/// std::generator of C++23. Two threads must not use it at once; another thread may continue it.
 ///
-/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That matters for
-/// fields with a destructor, and no library can prevent it. For such a T, say struct { std::string
-/// title; int year; }, this class makes `co_yield {a, b}` safe if no field is a braced list itself;
-/// `co_yield x` of a variable copies; and `co_yield T{a, b}` or `co_yield std::move(x)` is an error
-/// at compile time that names the way out, hand_over.
+/// g++ 12 destroys the fields of an aggregate temporary in a co_yield twice. That is harmful for
+/// fields with a destructor, and no library can prevent it. For such a T, for example struct {
+/// std::string title; int year; }, this class makes `co_yield {a, b}` safe if no field is a braced
+/// list itself. `co_yield x` of a variable copies. `co_yield T{a, b}` and `co_yield std::move(x)`
+/// are compile-time errors that name the alternative, hand_over.
 template <class T>
 class [[nodiscard]] generator {
   static_assert(std::is_object_v<T> && !std::is_const_v<T>,
@@ -70,15 +70,15 @@ class [[nodiscard]] generator {
     }
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
-    // One overload by value: with overloads for both T&& and const T&, `co_yield {a, b}` is
-    // ambiguous for an aggregate T.
+    // One overload with a value parameter: with overloads for both T&& and const T&, `co_yield {a,
+    // b}` is ambiguous for an aggregate T.
     std::suspend_always yield_value(T value) requires(!fragile) {
       value_.emplace(std::move(value));
       return {};
     }
 
-    // Fragile types: braces become the arguments of a constructor, which g++ handles well, and the
-    // rest are templates, for which braces do not count.
+    // For fragile types, braces become the arguments of a constructor, which g++ handles well. The
+    // other overloads are templates, which braces cannot select.
     struct fields {
       template <class... F>
       requires(std::is_constructible_v<T, F...> && sizeof...(F) > 1) fields(F&&... field)
@@ -152,7 +152,7 @@ class [[nodiscard]] generator {
     if (handle_) handle_.destroy();
   }
 
-  /// The first element; for a generator that has begun, its current element.
+  /// The first element, or the current element of a generator that has begun.
   iterator begin() {
     if (!std::exchange(started_, true)) advance(handle_);
     return iterator(handle_);

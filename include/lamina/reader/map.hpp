@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/map.hpp - a function of the elements of one or several readers.
+// lamina/reader/map.hpp - applies a function to the elements of one or several readers.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 /// Options of map.
 struct map_options {
-  std::uint64_t seed = 0;  ///< of the random numbers that the function is given
+  std::uint64_t seed = 0;  ///< seed of the random numbers that the function gets
 };
 
 /// The reader that map() makes. F is shared by all passes.
@@ -59,17 +59,18 @@ class mapped_reader {
 };
 
 /// Yields f(a, b, ...) for the elements a, b, ... at the same position of the readers, and stops
-/// with the shortest. A function with more parameters also gets the position of the elements: f(a,
-/// b, ..., position, pass, random), two std::uint64_t and a reader::random&, whose numbers are
-/// those of this position of this pass. Numbers from the function's own generator would depend on
-/// the elements read before. Fluid: map_readers.
+/// with the shortest reader. A function with more parameters also gets the position of the
+/// elements: f(a, b, ..., position, pass, random). These are two std::uint64_t and a
+/// reader::random&, whose numbers belong to this position of this pass. Numbers from the function's
+/// own generator would depend on the elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
   return mapped_reader<F, typename decltype(share(std::forward<R>(readers)))::element_type...>(
       std::move(f), map_options{}, share(std::forward<R>(readers))...);
 }
 
-/// `reader | map(f)`: f of each element; `map(f, {.seed = 7})` for random numbers of another seed.
+/// `reader | map(f)` yields f of each element; `map(f, {.seed = 7})` changes the seed of its random
+/// numbers.
 template <class F>
 auto map(F f, map_options options = {}) {
   auto make = [f = std::move(f), options]<class R>(std::shared_ptr<R> reader) {

@@ -10,10 +10,10 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// A pass as an object: `Source` has `value_type`, `bool next()`, which moves to the next element,
+/// A pass as an object. `Source` has `value_type`, `bool next()`, which moves to the next element,
 /// and `value_type& current()`. It is an input range, like a generator, and may be moved only
-/// before begin(). Decorators that most programs use are based on it, because a coroutine takes
-/// several times as long to compile.
+/// before begin(). Common decorators use it, because a coroutine takes several times as long to
+/// compile.
 template <class Source>
 class pulled_range {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/random.hpp - random numbers of one element of a reader.
+// lamina/reader/random.hpp - random numbers for one element of a reader.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,9 +14,9 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// Random numbers that depend on a seed, the number of the pass and the position of the element
-/// alone: the same in each run, in any thread, and after a resume. Satisfies
-/// std::uniform_random_bit_generator, so the distributions of <random> take it.
+/// Random numbers that depend only on a seed, the number of the pass and the position of the
+/// element. They are the same in each run, in any thread, and after a resume. Satisfies
+/// std::uniform_random_bit_generator, so it works with the distributions of <random>.
 class random {
  public:
   using result_type = std::uint32_t;
@@ -33,17 +33,17 @@ class random {
     return words_.word[count_++ % 4];
   }
 
-  /// U(low, high).
+  /// A random number of the uniform distribution U(low, high).
   float uniform(float low = 0, float high = 1) {
     return low + (high - low) * uniform_from((*this)());
   }
-  /// N(mean, deviation^2).
+  /// A random number of the normal distribution N(mean, deviation^2).
   float normal(float mean = 0, float deviation = 1) {
     const std::uint32_t first = (*this)(), second = (*this)();
     return mean + deviation * static_cast<float>(box_muller(first, second).first);
   }
-  /// A whole number from 0 to below `end`, which is positive; every one as often as the others, to
-  /// 2^-32.
+  /// A uniform random integer from 0 to below `end`, which must be positive. The probabilities are
+  /// equal to within 2^-32.
   std::uint32_t below(std::uint32_t end) {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>((*this)()) * end >> 32);
   }
@@ -51,7 +51,7 @@ class random {
   bool chance(float probability) { return uniform() < probability; }
 
  private:
-  // Shuffles of the same seed draw other numbers.
+  // This constant separates these numbers from those of shuffles with the same seed.
   static constexpr std::uint64_t own_index = 0x6d61702072616e64u;
 
   std::uint64_t key_ = 0, stream_, count_ = 0;
@@ -67,7 +67,7 @@ template <class F, class... A>
 inline constexpr bool accepts_positions =
     std::is_invocable_v<F, A..., std::uint64_t, std::uint64_t, random&>;
 
-/// f(elements...), or f(elements..., position, pass, random).
+/// Calls f(elements...) or, if f accepts it, f(elements..., position, pass, random).
 template <class F, class... A>
 decltype(auto) call_at([[maybe_unused]] std::uint64_t seed, [[maybe_unused]] std::uint64_t pass,
                        [[maybe_unused]] std::uint64_t position, F& f, A&&... elements) {

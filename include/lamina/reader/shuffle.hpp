@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/shuffle.hpp - a random order, the same on every machine.
+// lamina/reader/shuffle.hpp - yields elements in a random order, the same on every machine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
-// The random numbers of one pass, from a separate Philox stream: the seed differs from the one of
+// The random numbers for one pass, from a separate Philox stream: the seed differs from that of
 // initial weights and dropout.
 class shuffle_engine {
  public:
@@ -46,7 +46,7 @@ class shuffle_engine {
   std::uint64_t seed_, pass_, draws_ = 0;
 };
 
-// Fisher and Yates.
+// Shuffles by the algorithm of Fisher and Yates.
 template <class Sequence>
 void permute(Sequence& elements, shuffle_engine& engine) {
   for (std::size_t left = elements.size(); left > 1; --left) {
@@ -72,8 +72,8 @@ class shuffled_reader {
   }
 
  private:
-  // A vector of bool returns no references; all other elements are in a vector like that of
-  // batch().
+  // Wraps a bool, because a vector of bool returns no references. All other elements are in a
+  // vector like that of batch().
   struct kept_bool {
     kept_bool(bool b) : element(b) {}
     operator bool&() { return element; }
@@ -110,9 +110,9 @@ class shuffled_reader {
 };
 
 /// Fills a buffer, yields it in random order, and repeats this; the rest at the end of the pass is
-/// shuffled too. With a buffer as long as the pass every order is equally likely. The order depends
-/// only on the seed and the pass number: each pass has a different order, and a second run has the
-/// same orders. Error: a buffer of fewer than 1 element. Fluid: shuffle.
+/// shuffled too. If the buffer is as long as the pass, every order is equally likely. The order
+/// depends only on the seed and the pass number: each pass has a different order, and a second run
+/// has the same orders. Error: a buffer of fewer than 1 element. Fluid: shuffle.
 inline auto shuffle(element_count buffer, std::uint64_t seed = 0) {
   const std::size_t buffer_size = buffer.at_least(1, "shuffle");
   auto make = [buffer_size, seed]<class R>(std::shared_ptr<R> reader) {

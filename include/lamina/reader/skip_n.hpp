@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/skip_n.hpp - the rest of a pass, from a saved position on.
+// lamina/reader/skip_n.hpp - yields the rest of a pass, from a saved position on.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -25,9 +25,9 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 namespace detail {
 
-/// Says for each position whether it belongs to the first part. Of every 1 / share elements in a
-/// row, where `share` is that of the smaller part, one drawn at random belongs to it, so that the
-/// sizes of the parts are exact to one element.
+/// Decides for each position whether it belongs to the first part. Let `share` be the share of the
+/// smaller part. One element of every 1 / share consecutive elements, drawn at random, belongs to
+/// the smaller part, so that the sizes of the parts are exact to one element.
 class position_split {
  public:
   position_split(double first, std::uint64_t seed)
@@ -53,7 +53,7 @@ class position_split {
   std::uint64_t seed_;
 };
 
-/// The same by a key of each element: all elements with one key belong to the same part.
+/// Decides by a key of each element: all elements with the same key belong to the same part.
 template <class Key>
 class key_split {
  public:
@@ -151,16 +151,16 @@ inline void require_share(double first) {
 }
 }  // namespace detail
 
-/// Divides a reader in two, the first with this share of its elements, drawn at random by the seed
-/// and the position of each element. No element is in both and none is lost, in every pass: both
-/// read the source's pass 0, so a shuffle before the split has one order for ever. Shuffle and
-/// augment behind it. Error: a share that is not between 0 and 1.
+/// Divides a reader into two. The first gets this share of the elements, drawn at random by the
+/// seed and the position of each element. No element is in both and none is lost, in every pass:
+/// both read the source's pass 0, so a shuffle before the split always has the same order. Shuffle
+/// and augment after the split. Error: a share that is not between 0 and 1.
 inline auto split(double first, std::uint64_t seed = 0) {
   detail::require_share(first);
   return detail::split_with(detail::position_split(first, seed));
 }
-/// The same by `key(element)`, an integer or a text: elements with one key, such as the images of
-/// one person, are all in the same part. The share is that of the keys.
+/// Divides by `key(element)`, an integer or a text: all elements with the same key, such as the
+/// images of one person, are in the same part. `first` is then a share of the keys.
 template <class Key>
 requires(!std::integral<Key>) auto split(double first, Key key, std::uint64_t seed = 0) {
   detail::require_share(first);

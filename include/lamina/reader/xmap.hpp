@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/xmap.hpp - a function of each element, computed by several threads.
+// lamina/reader/xmap.hpp - applies a function to each element, in several threads.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,18 +27,19 @@ namespace lamina::inline LAMINA_ABI::reader {
 /// Options of xmap.
 struct xmap_options {
   std::size_t threads = 2;
-  std::size_t buffer = 16;  ///< results waiting to be taken, at most
-  bool ordered = true;      ///< false: results in the order they are ready, no longer reproducible
-  std::uint64_t seed = 0;   ///< of the random numbers that the function is given
+  std::size_t buffer = 16;  ///< largest number of results that wait to be taken
+  bool ordered = true;      ///< false: results in the order in which they are ready, which is not
+                            ///< reproducible
+  std::uint64_t seed = 0;   ///< seed of the random numbers that the function gets
 };
 
 namespace detail {
 
 // The state that the threads of one pass share. Workers take turns at the source, compute without a
-// lock,
-// and deliver under the key that the consumer will ask for: the position in the source or, if the
-// order does not matter, the number of arrival. The keys in flight form a window that begins at the
-// consumer's next key, so memory is bounded and the worker that holds that key never waits.
+// lock, and store each result under a key. The key is the position in the source or, if the order
+// does not matter, the number of arrival; the consumer asks for keys in order. The keys in progress
+// form a window that begins at the consumer's next key, so memory is bounded and the worker that
+// holds that key never waits.
 template <class R, class T>
 class crew {
  public:
@@ -104,7 +105,7 @@ class crew {
       }
     } catch (...) {
       failure = std::current_exception();
-      position = taken_++;  // a failure of the source has a position in the order too
+      position = taken_++;  // an error of the source has a position in the order too
     }
     ended_ = true;
     const threading::guard lock(mutex_);
@@ -131,7 +132,8 @@ class crew {
 
   std::optional<outcome>& slot(std::uint64_t key) { return done_[key % options_.buffer]; }
 
-  threading::mutex source_mutex_;  // guards the first group; taken before mutex_ where both are
+  threading::mutex source_mutex_;  // guards the first group of members; locked before mutex_ if
+                                   // both are needed
   cursor<R> source_;
   std::uint64_t taken_ = 0;
   bool ended_ = false;
@@ -200,15 +202,15 @@ class xmapped_reader {
   xmap_options options_;
 };
 
-/// map() for costly functions: `threads` workers, each with its own copy of f, read the source in
-/// turn and compute in parallel; at most `buffer` results wait. ordered = true keeps the order of
-/// the source, and of its errors; ordered = false yields results in the order in which they are
-/// ready. An exception of
-/// f or the source reaches the consumer; threads are joined when the pass ends or is dropped.
-/// f may also accept the position of the element, and random numbers that depend only on that
-/// position, see map(). A function that changes its own state is an error, because the results of
-/// its copies would depend on the threads. A function that changes an object it points to is not
-/// detected, and must not depend on the order. Errors: no threads, no buffer. Fluid: xmap_readers.
+/// Like map(), for costly functions. `threads` workers, each with its own copy of f, read the
+/// source in turn and compute in parallel; at most `buffer` results wait. ordered = true keeps the
+/// order of the source and of its errors; ordered = false yields results in the order in which they
+/// are ready. An exception of f or the source reaches the consumer. Threads are joined when the
+/// pass ends or is dropped. f may also accept the position of the element, and random numbers that
+/// depend only on that position, see map(). A function that changes its own state is an error,
+/// because the results of its copies would depend on the threads. A function that changes an object
+/// it points to is not detected, and must not depend on the order. Errors: no threads, no buffer.
+/// Fluid: xmap_readers.
 template <class F>
 auto xmap(F f, xmap_options options = {}) {
   if (options.threads == 0 || options.buffer == 0)
@@ -234,7 +236,7 @@ auto xmap(F f, xmap_options options = {}) {
   return adaptor<decltype(make)>(std::move(make));
 }
 
-/// xmap(f, threads, buffer, ordered), as Fluid spells it.
+/// xmap with Fluid's positional arguments: xmap(f, threads, buffer, ordered).
 template <class F>
 auto xmap(F f, element_count threads, element_count buffer, bool ordered = true) {
   return xmap(std::move(f), xmap_options{.threads = threads.at_least(1, "xmap"),

@@ -18,7 +18,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// A type with a shape, whose begin() and end() give the elements row by row: an array_view,
+/// A type with a shape whose begin() and end() yield the elements row by row, such as array_view,
 /// xt::xarray and expressions of xtensor.
 template <class A, class T>
 concept elements_in_shape = requires(const A& a) {
@@ -59,8 +59,8 @@ class array {
   array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> blocks) {
     add(blocks, 0);
   }
-  /// Elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. One of them at least is
-  /// a floating point number, because whole numbers alone could be meant as a shape.
+  /// Elements in braces: `array<float>{0.5f, 1.f, 2.f}` has the shape [3]. At least one must be a
+  /// floating point number, because integers alone could be meant as a shape.
   template <class... N>
   requires((std::is_arithmetic_v<N> && ...) && (std::is_floating_point_v<N> || ...))
       array(N... element)  // NOLINT: elements in braces convert
@@ -96,7 +96,7 @@ class array {
   auto end() { return values_.end(); }
   auto end() const { return values_.end(); }
 
-  /// The element at these indices, one per dimension: `a(i, j)`. The element of a temporary is
+  /// The element at these indices, one per dimension: `a(i, j)`. Elements of a temporary are
   /// constant, because `model.parameter<"w">()(0, 0) = 1` would change a copy.
   template <class... Index>
   T& operator()(Index... at) & {
@@ -113,8 +113,8 @@ class array {
   /// Equal shapes and equal elements.
   friend bool operator==(const array&, const array&) = default;
 
-  /// Arithmetic of elements, in place and as a new array. The other operand is an array of the same
-  /// shape (otherwise lamina::error) or a number: `w += 0.1f * (target - w)`.
+  /// Elementwise arithmetic, in place or as a new array. The other operand is a number, or an array
+  /// of the same shape (otherwise lamina::error): `w += 0.1f * (target - w)`.
   array& operator+=(const array& b) {
     return each(b, [](T& x, T y) { x += y; });
   }

@@ -14,7 +14,7 @@
 namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
-// A type of another library that is made as A::from_shape(shape) and then filled with elements.
+// A type of another library that is made by A::from_shape(shape) and then filled with elements.
 template <class A, class T>
 concept made_from_shape = requires(A a, const typename A::shape_type& shape) {
   { A::from_shape(shape) } -> std::convertible_to<A>;
@@ -32,8 +32,8 @@ class array_view {
  public:
   using value_type = T;
 
-  /// Views the elements at `data`; `stride` is the distance between two rows of the outermost
-  /// dimension, in elements.
+  /// Makes a view of the elements at `data`. `stride` is the distance between two rows of the
+  /// outermost dimension, in elements.
   array_view(const T* data, const std::array<std::size_t, Rank>& shape, std::size_t stride)
       : data_(data), shape_(shape), stride_(stride) {}
 

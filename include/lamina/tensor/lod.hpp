@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/tensor/lod.hpp - the sequences that the rows of an array form: level of details.
+// lamina/tensor/lod.hpp - the LoD ("level of details") of an array: the sequences that its rows
+// form.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,20 +14,21 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Sequences as offsets: entry i of the last level is the first row of sequence i, and entry i + 1
-/// the row after its last one; entries of a level above count the sequences below in the same way.
-/// Lengths [[2, 1], [3, 0, 4]] (two documents of two and one sentences, sentences of three, no and
-/// four words) are offsets [[0, 2, 3], [0, 3, 3, 7]]. Without any level, the rows form no
-/// sequences. Fluid: LoD. Unlike in Fluid, a level may have no sequences, [0].
+/// Sequences as offsets. In the last level, entry i is the first row of sequence i, and entry i + 1
+/// is the row after its last one. Entries of a higher level count the sequences of the level below
+/// in the same way. For example, the lengths [[2, 1], [3, 0, 4]] are two documents of two and one
+/// sentences, and sentences of three, zero and four words. Their offsets are [[0, 2, 3], [0, 3, 3,
+/// 7]]. Without any level, the rows form no sequences. Fluid: LoD. Unlike in Fluid, a level may
+/// have no sequences, [0].
 class lod {
  public:
   using level = std::vector<std::size_t>;
 
   lod() = default;
-  /// Takes offsets. Throws lamina::error unless each level begins with 0, never descends, and its
-  /// last offset is the number of sequences of the level below. Fluid: CheckLoD.
+  /// Makes a LoD from offsets. Throws lamina::error unless each level begins with 0, never
+  /// descends, and its last offset is the number of sequences of the level below. Fluid: CheckLoD.
   explicit lod(std::vector<level> offsets) : levels_(std::move(offsets)) { check_levels(); }
-  /// Takes lengths of sequences, Fluid's recursive_sequence_lengths.
+  /// Makes a LoD from lengths of sequences, Fluid's recursive_sequence_lengths.
   static lod from_lengths(const std::vector<level>& lengths) {
     std::vector<level> offsets;
     for (const level& l : lengths) {
@@ -64,21 +66,22 @@ class lod {
     return lengths;
   }
 
-  /// The offsets of a level in rows instead of sequences of the level below. Fluid: ToAbsOffset.
+  /// The offsets of a level counted in rows, instead of in sequences of the level below. Fluid:
+  /// ToAbsOffset.
   level absolute(std::size_t l) const {
     level rows = offsets(l);
     for (std::size_t below = l + 1; below < levels(); ++below)
       for (std::size_t& at : rows) at = levels_[below][at];
     return rows;
   }
-  /// All levels but the last: the LoD with one row per sequence.
+  /// The LoD without its last level. It has one row per sequence of that level.
   lod above() const {
     require_level(0);
     lod r(*this);
     r.levels_.pop_back();
     return r;
   }
-  /// Adds a level below the last, with the given lengths: one length per current row.
+  /// The LoD with one more level below the last, given by lengths: one length per current row.
   lod below(const level& lengths) const {
     std::vector<level> all = recursive_sequence_lengths();
     all.push_back(lengths);
@@ -99,7 +102,8 @@ class lod {
     }
     return r;
   }
-  /// The sequences of this one, then those of `other`, which must have the same number of levels.
+  /// The sequences of this LoD followed by those of `other`, which must have the same number of
+  /// levels.
   lod joined(const lod& other) const {
     if (levels() != other.levels())
       throw error(text() << "lamina: lod: expected " << levels() << " levels as in the first part, "
@@ -141,7 +145,7 @@ class lod {
   std::vector<level> levels_;
 };
 
-/// The lengths, "[[2, 1], [3, 0, 4]]".
+/// The lengths as text: "[[2, 1], [3, 0, 4]]".
 inline std::string to_string(const lod& l) {
   text out;
   out << "[";

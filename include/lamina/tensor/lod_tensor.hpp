@@ -55,18 +55,18 @@ class lod_tensor : public tensor {
     return lod_.recursive_sequence_lengths();
   }
 
-  /// The number of parts that slice() distinguishes: sequences of the outermost level, otherwise
+  /// The number of items that slice() counts: sequences of the outermost level or, without levels,
   /// rows.
   std::size_t top_count() const { return lod_.empty() ? shape().at(0) : lod_.sequences(0); }
-  /// The sequences [first, end) of the outermost level; rows if there is no level.
+  /// The sequences [first, end) of the outermost level or, without levels, the rows [first, end).
   lod_tensor slice(std::size_t first, std::size_t end) const {
     if (lod_.empty()) return rows_between(*this, first, end);
     lamina::lod part = lod_.slice(first, end);
     const lamina::lod::level rows = lod_.absolute(0);
     return lod_tensor(rows_between(*this, rows[first], rows[end]), std::move(part));
   }
-  /// At most `parts` pieces of whole sequences of the outermost level, with numbers as equal as
-  /// possible. Fluid: SplitLoDTensor.
+  /// Splits the value into at most `parts` pieces of whole sequences of the outermost level. The
+  /// numbers of sequences are as equal as possible. Fluid: SplitLoDTensor.
   std::vector<lod_tensor> split(std::size_t parts) const {
     const std::size_t n = top_count();
     if (parts < 1) throw error("lamina: lod_tensor: expected at least one part, found 0");
@@ -112,7 +112,7 @@ class lod_tensor : public tensor {
 };
 
 namespace detail {
-/// An element of a sequence is a number, or an array of them.
+/// The type of a sequence's element: a number, or an array of numbers.
 template <class T>
 struct sequence_element {
   using value_type = T;
@@ -158,12 +158,12 @@ lod_tensor nested_sequences(const std::vector<std::vector<std::vector<T>>>& from
   return lod_tensor(flat, lod::from_lengths({outer, flat.recursive_sequence_lengths()[0]}));
 }
 
-/// An array whose rows form sequences of these lengths. Throws lamina::error when lengths and rows
-/// do not match. Fluid: create_lod_tensor.
+/// An array whose rows form sequences of these lengths. Throws lamina::error if lengths and rows do
+/// not match. Fluid: create_lod_tensor.
 inline lod_tensor create_lod_tensor(tensor data, const std::vector<lod::level>& lengths) {
   return lod_tensor(std::move(data), lod::from_lengths(lengths));
 }
-/// Ragged data; throws lamina::error unless its sequences have the given lengths.
+/// Ragged data as one array. Throws lamina::error unless its sequences have the given lengths.
 template <class T>
 lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                              const std::vector<lod::level>& lengths) {
@@ -174,8 +174,8 @@ lod_tensor create_lod_tensor(const std::vector<std::vector<T>>& data,
                        << to_string(wanted) << ", found " << to_string(made.lod()));
   return made;
 }
-/// Sequences of random int64 rows of shape `row`, elements from low to high, both included.
-/// Fluid: create_random_int_lodtensor.
+/// Sequences of random int64 rows with shape `row`. The elements are from low to high, both
+/// included. Fluid: create_random_int_lodtensor.
 inline lod_tensor create_random_int_lod_tensor(const std::vector<lod::level>& lengths,
                                                const tensor_shape& row, std::int64_t low,
                                                std::int64_t high, std::uint64_t seed = 0) {

@@ -24,13 +24,15 @@ class scope {
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  /// The variable of this scope itself; made, without a value, if there is none. Fluid: Scope.var.
+  /// The variable of this scope itself; it is made, without a value, if it does not exist. Fluid:
+  /// Scope.var.
   lod_tensor& var(std::string_view name) {
     const auto found = variables_.find(name);
     return found != variables_.end() ? found->second : variables_[std::string(name)];
   }
 
-  /// The variable here or in the nearest parent that has it, or null. Fluid: Scope.find_var.
+  /// The variable of this scope or of the nearest parent that has it, or null. Fluid:
+  /// Scope.find_var.
   lod_tensor* find(std::string_view name) {
     for (scope* s = this; s != nullptr; s = s->parent_) {
       const auto found = s->variables_.find(name);
@@ -51,7 +53,7 @@ class scope {
     return *found;
   }
 
-  /// Removes a variable of this scope itself; returns whether there was one.
+  /// Removes a variable of this scope itself. Returns whether it existed.
   bool drop(std::string_view name) {
     const auto found = variables_.find(name);
     if (found == variables_.end()) return false;

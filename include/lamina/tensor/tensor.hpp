@@ -22,7 +22,7 @@ namespace lamina::inline LAMINA_ABI {
 /// The whole shape of a run-time value.
 using tensor_shape = std::vector<std::size_t>;
 
-/// "[64, 10]".
+/// A shape as text: "[64, 10]".
 inline std::string to_string(const tensor_shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i)
@@ -37,8 +37,8 @@ inline std::size_t size_of(const tensor_shape& shape) {
   return n;
 }
 
-/// A variable's value: row-major elements of one dtype. Fluid: Tensor (a LoDTensor of level 0).
-/// A tensor that was never assigned has no value; reading it throws.
+/// The value of a variable: row-major elements of one dtype. Fluid: Tensor (a LoDTensor of level
+/// 0). A tensor that was never assigned has no value; reading it throws.
 class tensor {
  public:
   /// A tensor without a value.
@@ -69,7 +69,7 @@ class tensor {
     for (std::size_t i = 0; i < to.size(); ++i) to.flat(i) = values[i];
   }
 
-  /// Every element is `value`.
+  /// A tensor whose elements are all `value`.
   template <element T>
   static tensor filled(const tensor_shape& shape, T value) {
     xt::xarray<T> a = xt::xarray<T>::from_shape(shape);
@@ -77,7 +77,7 @@ class tensor {
     return tensor(std::move(a));
   }
 
-  /// Zeros of a dtype that is known at run time; float16 has no arithmetic and throws.
+  /// Zeros of a dtype that is known at run time. Throws for float16, which has no arithmetic.
   static tensor zeros(dtype type, const tensor_shape& shape) {
     switch (type) {
       case dtype::boolean:
@@ -101,7 +101,7 @@ class tensor {
     }
   }
 
-  /// Calls `f` with the array in its own type.
+  /// Calls `f` with the array in its element type.
   template <class F>
   auto visit(F&& f) const {
     using result = decltype(f(std::declval<const xt::xarray<float>&>()));

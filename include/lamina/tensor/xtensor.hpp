@@ -11,9 +11,9 @@
 #include <cstddef>
 
 #include <xtensor/xstorage.hpp>
-// xtensor before 0.26 specializes rebind_container for any C<T, A> and for svector; clang 19
-// matches default arguments too (P0522) and finds the two ambiguous. A full specialization for the
-// types of shapes and strides resolves this.
+// xtensor before 0.26 specializes rebind_container for any C<T, A> and for svector. clang 19 also
+// matches default arguments (P0522), so the two are ambiguous. A full specialization for the types
+// of shapes and strides resolves this.
 namespace xt {
 template <>
 struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {

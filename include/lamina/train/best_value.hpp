@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/best_value.hpp - the best of the values so far, and for how long there was no
-// better.
+// lamina/train/best_value.hpp - the best value so far, and the number of values since then.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Which of two values is better.
+/// Whether a smaller or a larger value is better.
 enum class better : std::uint8_t { smaller, larger };
 
 /// Compares each value with the best one so far. A value is better if it differs by more than
@@ -27,14 +26,14 @@ class best_value {
     ++seen_;
     return improved;
   }
-  /// Waits anew for a better value.
+  /// Restarts the count of values without improvement.
   constexpr void forgive() { waited_ = 0; }
 
   constexpr bool any() const { return at_ >= 0; }
   constexpr double best() const { return best_; }
   constexpr int number_of_best() const { return static_cast<int>(at_); }
   constexpr int waited() const { return static_cast<int>(waited_); }
-  /// The numbers to save and to load.
+  /// Calls visit(number) for each number of the state, to save or load it.
   template <class Visit>
   void each_number(Visit&& visit) {
     visit(best_);
@@ -48,8 +47,8 @@ class best_value {
   double min_delta_;
   double best_ = 0;
   double seen_ = 0;    // values taken
-  double at_ = -1;     // the number of the best one, from 0; -1: none yet
-  double waited_ = 0;  // values since then that were not better
+  double at_ = -1;     // index of the best value, from 0; -1: none yet
+  double waited_ = 0;  // number of values since then, none of them better
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/checkpoint.hpp - what a training run needs to continue after a stop, bit for bit.
+// lamina/train/checkpoint.hpp - the state with which a training run continues after a stop, bit for
+// bit.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +26,8 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The position of a training run: the next mini-batch is number `batch` of pass `pass`. A resumed
-/// run reads the earlier mini-batches of the pass again: they must have `samples` samples and this
-/// checksum.
+/// run reads the earlier mini-batches of the pass again. They must have `samples` samples in total
+/// and this checksum.
 struct training_position {
   int pass = 0;
   std::int64_t batch = 0;
@@ -34,8 +35,8 @@ struct training_position {
   std::uint64_t checksum = 0;  // 0: not computed
 };
 
-/// The part of a pass that a run has read: the number of mini-batches and samples, and a running
-/// checksum over all samples in their order and the ends of mini-batches.
+/// Counts the part of a pass that a run has read: mini-batches, samples, and a running checksum.
+/// The checksum covers all samples in their order and the ends of mini-batches.
 class samples_of_pass {
  public:
   LAMINA_COLD void add(int rows, checksum sum) {
@@ -46,13 +47,13 @@ class samples_of_pass {
     joined.add(both, sizeof both);
     sum_ = joined.value();
   }
-  /// The same without a checksum.
+  /// Adds a mini-batch without a checksum.
   void add(int rows) {
     ++batches_;
     samples_ += rows;
   }
   std::int64_t batches() const { return batches_; }
-  /// The position after the mini-batches that were read of pass `pass`.
+  /// The position in pass `pass` after the mini-batches that were read.
   training_position position(int pass) const { return {pass, batches_, samples_, sum_}; }
   /// Throws lamina::error unless the stopped run had read the same samples.
   LAMINA_COLD void require(const training_position& stopped, const std::string& place) const {
@@ -80,7 +81,7 @@ class samples_of_pass {
 
 namespace detail {
 
-/// "checkpoint_12" -> 12; -1 for names that no checkpoint has.
+/// The number in the name of a checkpoint ("checkpoint_12": 12); -1 for other names.
 LAMINA_COLD inline std::int64_t checkpoint_serial(std::string_view name) {
   const std::string_view prefix = "checkpoint_";
   if (name.size() <= prefix.size() || name.substr(0, prefix.size()) != prefix) return -1;
@@ -117,8 +118,8 @@ struct checkpoint_facts {
   std::int64_t steps;
   training_position at;
   std::uint64_t seed;
-  float rate_factor = 1;     // of the optimizer's learning rate
-  bool sets_factor = false;  // the caller gives the optimizer the factor of the file
+  float rate_factor = 1;     // factor of the optimizer's learning rate
+  bool sets_factor = false;  // the caller applies the factor in the file to the optimizer
 };
 
 /// The factor of an optimizer's learning rate.
@@ -130,7 +131,7 @@ float rate_factor_of(const Opt& opt) {
     return 1;
 }
 
-/// Everything of a checkpoint, in the order of its file.
+/// All entries of a checkpoint, in the order of its file.
 LAMINA_COLD inline std::vector<tensor_entry> checkpoint_entries(const stored_arrays& values,
                                                                 const stored_arrays& accumulators,
                                                                 const checkpoint_facts& facts) {
@@ -161,7 +162,7 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   write_tensor_file(checkpoint_path(directory, facts.steps),
                     checkpoint_entries(values, accumulators, facts));
   const std::vector<std::int64_t> all = checkpoints_in(directory);
-  // An old checkpoint that cannot be removed, or that is already gone, must not end a run.
+  // An old checkpoint that cannot be removed, or that is already removed, must not end a run.
   for (std::size_t i = 0; keep > 0 && i + static_cast<std::size_t>(keep) < all.size(); ++i) {
     const std::string old = checkpoint_path(directory, all[i]);
     if (std::remove(old.c_str()) != 0 && errno != ENOENT)
@@ -170,9 +171,10 @@ LAMINA_COLD inline void write_checkpoint(const std::string& directory, const sto
   }
 }
 
-/// The entries of the newest intact checkpoint, and its path; none where the directory has no
-/// checkpoint. Reports damaged ones on standard error and renames them, so that they do not count
-/// among the checkpoints to keep. Throws the format_error of the newest when all are damaged.
+/// The entries of the newest intact checkpoint, and its path; empty if the directory has no
+/// checkpoint. Reports damaged checkpoints on standard error and renames them, so that they do not
+/// count among the checkpoints to keep. If all are damaged, throws the format_error of the newest
+/// one.
 LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::string& directory,
                                                                      std::string& path) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
@@ -197,13 +199,14 @@ LAMINA_COLD inline std::vector<tensor_entry> newest_whole_checkpoint(const std::
 }
 
 /// Reads a checkpoint from its entries. `facts` holds the expected optimizer and seed, and receives
-/// the step and the position. Changes all or nothing.
+/// the step and the position. If an error occurs, nothing is changed.
 LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entries,
                                           const std::string& path, const stored_arrays& values,
                                           const stored_arrays& accumulators,
                                           checkpoint_facts& facts) {
   const auto find = [&](std::string_view name) -> const tensor_entry& {
-    for (std::size_t i = entries.size(); i-- > 0;)  // a parameter may have any name
+    for (std::size_t i = entries.size(); i-- > 0;)  // from the end, because a parameter may have
+                                                    // any name
       if (entries[i].name == name) return entries[i];
     throw error(text() << "lamina: " << path << ": expected an entry " << name << ", found none");
   };
@@ -231,7 +234,7 @@ LAMINA_COLD inline void assign_checkpoint(const std::vector<tensor_entry>& entri
                     .print(" as when it was written, found %.9g; set it before training goes on",
                            static_cast<double>(facts.rate_factor)));
   facts.rate_factor = factor;
-  // Both are checked before either changes.
+  // Both are checked before anything is changed.
   values.check_entries(entries, path);
   accumulators.check_entries(entries, path);
   if (arrays >= entries.size() || entries[arrays].name != "@optimizer@")
@@ -256,9 +259,9 @@ LAMINA_COLD inline bool read_checkpoint(const std::string& directory, const stor
   return true;
 }
 
-/// Refuses a directory with checkpoints for a run from the beginning. Such a run would remove its
-/// own checkpoints, which have smaller numbers than those of a longer earlier run, and a later run
-/// would resume from the earlier one.
+/// Throws lamina::error if a run from the beginning is given a directory with checkpoints. Such a
+/// run would remove its own checkpoints, which have smaller numbers than those of a longer earlier
+/// run. A later run would then resume from the earlier run.
 LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
   const std::vector<std::int64_t> all = checkpoints_in(directory);
   if (!all.empty())
@@ -269,8 +272,8 @@ LAMINA_COLD inline void require_no_checkpoint(const std::string& directory) {
 
 }  // namespace detail
 
-/// The code for files, passed as an argument, so that only a program that names a directory
-/// contains it.
+/// Pointers to the functions that access files. They are passed as an argument, so that only a
+/// program that names a directory contains this code.
 struct checkpoint_files {
   decltype(&detail::write_checkpoint) write;
   decltype(&detail::read_checkpoint) read;
@@ -283,8 +286,8 @@ inline const checkpoint_files& checkpoint_functions() {
 }
 
 /// Writes parameters, accumulators, step, position and seed to a new file `checkpoint_<steps>` of
-/// the directory, and removes all but the newest `keep` checkpoints (0: removes none). The file
-/// appears whole or not at all.
+/// the directory. Then removes all but the newest `keep` checkpoints (0: removes none). The file is
+/// complete or does not exist.
 template <class P, class Opt>
 LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position at, std::uint64_t seed, int keep,
@@ -293,10 +296,10 @@ LAMINA_COLD void save_checkpoint(const file_path& directory, host_trainer<P, Opt
               {Opt::type, t.steps(), at, seed, detail::rate_factor_of(t.optimizer())}, keep);
 }
 
-/// Restores a training run from the newest intact checkpoint of the directory; returns false when
-/// there is none. Reports a damaged one on standard error and renames it; throws format_error when
-/// all are damaged. Throws lamina::error for a checkpoint of another program, optimizer or seed,
-/// and then changes nothing.
+/// Restores a training run from the newest intact checkpoint of the directory; returns false if
+/// there is none. Reports a damaged checkpoint on standard error and renames it; throws
+/// format_error if all are damaged. Throws lamina::error for a checkpoint of another program,
+/// optimizer or seed, and then changes nothing.
 template <class P, class Opt>
 LAMINA_COLD bool load_checkpoint(const file_path& directory, host_trainer<P, Opt>& t,
                                  training_position& at, std::uint64_t seed,

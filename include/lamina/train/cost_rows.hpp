@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/cost_rows.hpp - how a mini-batch is cut into parts, and how much each counts.
+// lamina/train/cost_rows.hpp - how a mini-batch is divided into parts, and the weight of each part.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,9 +13,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The first sample of part `part` of a mini-batch; parts may be empty. All parts have the same
-/// number of samples and sequence elements in total, to within one sample: where sequences become
-/// longer, later parts have fewer of them.
+/// The first sample of part number `part` of a mini-batch; parts may be empty. All parts have about
+/// the same total of samples and sequence elements, to within one sample. So parts with longer
+/// sequences have fewer samples.
 template <program_type P>
 int first_of_part(const batch_view<P>& batch, int part, int parts) {
   const std::int64_t wanted = batch.count_before(batch.size()) * part / parts;
@@ -30,37 +30,37 @@ int first_of_part(const batch_view<P>& batch, int part, int parts) {
   return first;
 }
 
-/// How much each part of a mini-batch counts for the cost of P. Training is the program that runs.
+/// The weights of the parts of a mini-batch in the cost of P. Training is the program that runs.
 ///
 /// With N samples, n of them in a part, the gradient is sum(n / N g) over the gradients g of the
-/// parts, if the cost is a mean over samples. If it is a mean over other rows, those rows count
-/// instead. If it adds several such means, each mean is divided by the rows of the whole mini-batch
+/// parts, if the cost is a mean over samples. If it is a mean over other rows, n and N count those
+/// rows. If it adds several such means, each mean is divided by the rows of the whole mini-batch
 /// (`divide`). If it is a sum over rows, the gradients are added as they are. If it is a quotient
-/// of two sums over rows, each part counts by its denominator, provided that the denominator
+/// of two sums over rows, the weight of a part is its denominator, provided that the denominator
 /// depends on no parameter.
 template <program_type P, class Training>
 struct cost_rows {
   static constexpr parts_rule rule = parts_rule_of(P::desc, P::desc.cost);
   static constexpr int domain = rule.domain;
-  /// Whether the number of these rows is known only during a run.
+  /// Whether the number of rows that determine the weights is known only during a run.
   static constexpr bool is_made = !plan<Training>::fed.of[domain];
-  /// Whether costs and gradients of parts are added up, and not averaged.
+  /// Whether costs and gradients of parts are added up instead of averaged.
   static constexpr bool is_sum = rule.is_sum;
-  /// Whether parts count by the denominators of a quotient.
+  /// Whether the weights of parts are the denominators of a quotient.
   static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
   /// Whether the gradients of parts are known to add up to those of the whole mini-batch.
   static constexpr bool fits =
       (rule.fits || is_quotient) && !detail::has_rows_met(P::desc, P::desc.cost);
 
-  /// The rows of a part that are known before a run. A part without rows still runs, for its
-  /// metrics and statistics.
+  /// The number of rows of a part that is known before a run. A part without rows still runs, for
+  /// its metrics and statistics.
   static int fed(const batch_view<P>& part) {
     return part.rows.count[is_made ? batch::domain : domain];
   }
 
-  /// For a cost that is a mean over rows of several domains: scales the gradients of means, in a
-  /// machine that is bound to a part, so that they count by samples, as the part does.
+  /// For a cost that adds means over rows of several domains: scales the gradients of the means in
+  /// a machine that is bound to a part. Then they are weighted by samples, like the part itself.
   template <class Machine>
   static void divide(Machine& machine, const batch_view<P>& part, const batch_view<P>& whole) {
     if constexpr (rule.mixes && !is_sum && !is_quotient) {

@@ -44,7 +44,7 @@ class curves_page {
     s << "</body>\n</html>\n";
     return s;
   }
-  /// Writes html() to a file, which appears whole or not at all.
+  /// Writes html() to a file. The file is complete or does not exist.
   LAMINA_COLD void save(const file_path& path) const {
     binary_writer to(path.string());
     to.write(html());
@@ -64,7 +64,7 @@ class curves_page {
       high = count == 0 || v > high ? v : high;
       ++count;
     }
-    /// From 0 to 1 in the range; in the middle if all values are equal.
+    /// The position of v between low and high, from 0 to 1; 0.5 if all values are equal.
     double share(double v) const { return high > low ? (v - low) / (high - low) : 0.5; }
   };
 
@@ -133,7 +133,7 @@ class curves_page {
     if (!missing.empty()) s << "; " << missing;
     s << "</p>\n";
   }
-  /// Values that a line leaves out.
+  /// The text about values that are not finite, which a line leaves out.
   std::string not_finite(std::size_t i) const {
     int n = 0;
     for (const curve_point& p : curves_.points()) {

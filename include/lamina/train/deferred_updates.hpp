@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/deferred_updates.hpp - updates on a device after all gradients are complete, where
-// they cannot be fused into the products that compute them: a limited norm needs all gradients.
+// lamina/train/deferred_updates.hpp - updates on a device after all gradients are complete.
+// Clipping by norm needs all gradients, so these updates cannot be fused into the products that
+// compute the gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,8 +27,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The gradients of a program's parameters on a device, their norms if they are limited, and the
-/// updates.
+/// The gradients of a program's parameters on a device, their norms if they are clipped by norm,
+/// and the updates.
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class deferred_updates {
  public:
@@ -72,8 +73,9 @@ class deferred_updates {
   static bool has_rows(int i) {
     return rows_gradient_table<training_program<P, Opt>>::table.of[i] >= 0;
   }
-  /// The update of step `step`: `values` by parameter, `accumulators` by parameter and state;
-  /// `rows_of(i)` is the gradient of parameter i if it is selected rows, or null.
+  /// Runs the update of step `step`. `values` has one array per parameter, `accumulators` one per
+  /// parameter and state. `rows_of(i)` is the gradient of parameter i if it is selected rows, else
+  /// null.
   template <class Rows>
   void run(std::int64_t step, const Rows& rows_of, float* const* values,
            float* const* accumulators) {
@@ -98,7 +100,8 @@ class deferred_updates {
             fail_update(i, what);
           }
     };
-    // Only the memory differs from step to step, except for the number of selected rows.
+    // Steps differ only in the contents of memory, so the work is recorded once and replayed. With
+    // selected rows, the number of rows differs too.
     if constexpr (accepts_rows)
       backend_.once(work);
     else
@@ -107,7 +110,7 @@ class deferred_updates {
     backend_.wait();
     updates_ = false;
   }
-  /// Whether the last step, which failed, may already have updated a parameter.
+  /// Whether a parameter may already have been updated when the last step failed.
   bool may_have_updated() const { return updates_; }
 
  private:
@@ -126,7 +129,7 @@ class deferred_updates {
   static std::ptrdiff_t square_scratch(int elements) {
     return engine::cuda::sum_scratch<square_terms, engine::cuda::all_reduce, Backend>(elements);
   }
-  /// The sums of the squares of all gradients, by parameter.
+  /// Computes the sum of squares of each gradient, by parameter.
   template <class Rows>
   void sum_squares(const Rows& rows_of) {
     std::ptrdiff_t scratch = 0;
@@ -184,7 +187,7 @@ class deferred_updates {
   device_arrays<Backend> gradients_;
   engine::cuda::device_buffer<Backend> squares_, numbers_, scratch_;
   engine::cuda::staging_buffer<Backend> found_, staged_;
-  bool updates_ = false;  // parameters are being changed
+  bool updates_ = false;  // the update of parameters has begun
 };
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_run.hpp - runs a program that is a training loop itself on a device:
-// parameters and accumulators stay there until it is over.
+// lamina/train/device_run.hpp - runs a program that is a training loop itself on a device.
+// Parameters and accumulators stay on the device until the run is over.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The accumulators of program P in the memory of a backend, with their first values.
+/// The accumulators of program P in the memory of a backend, with their initial values.
 template <program_type P, class Backend>
 class device_accumulators {
  public:

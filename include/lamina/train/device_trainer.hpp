@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/device_trainer.hpp - trains a model on a device: parameters and accumulators stay
-// there between steps.
+// lamina/train/device_trainer.hpp - trains a model on a device. Parameters and accumulators stay on
+// the device between steps.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Forward, backward and update as one program on a device. The model on the host does not change
-/// before bring_back().
+/// Runs forward, backward and update as one program on a device. The model on the host does not
+/// change before bring_back().
 template <program_type P, optimizer::optimizer_type Opt, class Backend>
 class device_trainer : public device_trainer_base<P, Opt> {
   using base = device_trainer_base<P, Opt>;
@@ -44,9 +44,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
     send();
   }
 
-  /// Runs one mini-batch. Returns the cost before the update. When a step fails before any update,
-  /// parameters and accumulators keep their values. When it fails later, the trainer refuses to
-  /// work until other values are sent and set_steps() gives their step.
+  /// Runs one mini-batch and returns the cost before the update. If a step fails before any update,
+  /// parameters and accumulators keep their values. If it fails later, the trainer refuses to work
+  /// until other values are sent and set_steps() sets their step.
   float step(const batch_view<P>& batch) {
     this->require_whole();
     detail::require_known_norms(optimizer::traits<Opt>::clip(state_.optimizer()),
@@ -66,7 +66,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
     ++steps_;
     return static_cast<float>(detail::number_in<P, P::desc.cost>(machine_));
   }
-  /// Begins a pass: metrics that count over mini-batches start from zero.
+  /// Begins a pass: counts of metrics that cover a pass start from zero.
   void begin_pass() { metrics::begin_pass(machine_); }
   /// The sums of a metric of the last step.
   metric_sum sum_of_metric(int i) {
@@ -98,7 +98,7 @@ class device_trainer : public device_trainer_base<P, Opt> {
  private:
   using updates = deferred_updates<P, Opt, Backend>;
 
-  /// A step in progress: it counts only when it completes.
+  /// Guards a step in progress: the step is counted only when it completes.
   struct torn_step {
     device_trainer* of;
     std::int64_t before = of->steps_;
@@ -110,12 +110,13 @@ class device_trainer : public device_trainer_base<P, Opt> {
   };
 
   device_arrays<Backend> parameters_, states_;
-  std::unique_ptr<updates> updates_;  // null where they are fused with the gradients
+  std::unique_ptr<updates> updates_;  // null if updates are fused with the gradients
   engine::cuda::machine<training, Backend> machine_;
 };
 
 namespace detail {
-/// A device by its number, made before what runs on it.
+/// A base class that owns the backend of a device, so that it exists before the members that run on
+/// it.
 template <class Backend>
 struct owned_backend {
   Backend backend;

@@ -15,8 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The host side of a trainer that keeps parameters and accumulators elsewhere between steps. The
-/// model and the accumulators do not change before the trainer's bring_back().
+/// The host side of a trainer whose parameters and accumulators are on devices between steps. The
+/// model and the accumulators on the host do not change before the trainer's bring_back().
 template <program_type P, optimizer::optimizer_type Opt>
 class device_trainer_base {
  public:
@@ -30,8 +30,8 @@ class device_trainer_base {
     steps_ = steps_at_host_ = n;
     torn_ = false;
   }
-  /// Hands the state of the last bring_back() over to a model's memory, after which this trainer
-  /// cannot run.
+  /// Moves the state of the last bring_back() into a model's training memory. This trainer cannot
+  /// run afterwards.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     state_.leave(to);
     to.steps = steps_at_host_;
@@ -39,7 +39,7 @@ class device_trainer_base {
   }
   model<P>& trained() { return model_; }
   const Opt& optimizer() const { return state_.optimizer(); }
-  /// Reads the options of `opt` again in each step. A limit on norms must be present from the
+  /// Makes each step read the options of `opt` again. A clip by norm must be present from the
   /// start.
   void follow(const Opt& opt) { state_.follow(opt); }
   /// The accumulators on the host, in the form for files.
@@ -55,7 +55,7 @@ class device_trainer_base {
   device_trainer_base& operator=(const device_trainer_base&) = delete;
   ~device_trainer_base() = default;
 
-  /// Throws when a failed step has left the parameters on the device partly updated.
+  /// Throws lamina::error if a failed step has left the parameters on the device partly updated.
   LAMINA_COLD void require_whole() const {
     if (torn_)
       throw error(
@@ -68,10 +68,10 @@ class device_trainer_base {
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
   std::int64_t steps_at_host_ = 0;  // the step of the values on the host
-  bool torn_ = false;               // parameters on the device have changed in a step that failed
+  bool torn_ = false;               // a failed step has changed parameters on the device
 };
 
-/// A trainer that keeps a model's parameters elsewhere between steps.
+/// A trainer that keeps a model's parameters on devices between steps.
 template <class Trainer>
 concept trains_on_device = requires(Trainer& t) {
   t.bring_back();

@@ -20,12 +20,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// What early_stopping watches, and for how long it waits.
+/// The value that early_stopping watches, and how many tests it waits for an improvement.
 struct early_stopping_options {
-  int patience = 5;             // stop after so many tests without an improvement
+  int patience = 5;             // stop after this many tests without an improvement
   double min_delta = 0;         // a change of this or less is no improvement
-  std::string_view metric{};    // the name of a metric; none: the cost
-  better is = better::smaller;  // larger: of an accuracy
+  std::string_view metric{};    // the name of a metric; empty: the cost
+  better is = better::smaller;  // use larger for an accuracy
 };
 
 /// Compares the result of each test with the best one so far, and keeps the parameters of the best.
@@ -69,11 +69,11 @@ class early_stopping {
   /// The value of the best test and its number, counted from 0; -1 if there is none.
   double best() const { return best_.best(); }
   int number_of_best() const { return best_.number_of_best(); }
-  /// The tests since the best one.
+  /// The number of tests since the best one.
   int waited() const { return best_.waited(); }
 
-  /// Puts the parameters of the best test into the model, or those at the beginning if no test had
-  /// a value.
+  /// Copies the parameters of the best test into the model. If no test had a value, these are the
+  /// parameters at the beginning.
   LAMINA_COLD void restore() {
     std::size_t at = 0;
     each_array([&](real* values, std::size_t n) {
@@ -82,7 +82,8 @@ class early_stopping {
     });
   }
 
-  /// The numbers to save and to load, the best parameters among them: trainer::keep calls this.
+  /// Calls visit(number) for each number of the state, including the best parameters, to save or
+  /// load it. trainer::keep calls this.
   template <class Visit>
   void each_number(Visit&& visit) {
     best_.each_number(visit);

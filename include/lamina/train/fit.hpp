@@ -17,29 +17,29 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// How fit trains and when it stops.
+/// The options of fit: how it trains and when it stops.
 struct fit_options {
-  int passes = 100;             // at most
-  int patience = 0;             // stop after so many tests without an improvement; 0: never
+  int passes = 100;             // upper bound for the number of passes
+  int patience = 0;             // stop after this many tests without an improvement; 0: never
   double min_delta = 0;         // a change of this or less is no improvement
-  std::string_view metric{};    // of the validation data; none: the cost
-  better is = better::smaller;  // larger: of an accuracy
+  std::string_view metric{};    // a metric of the validation data; empty: the cost
+  better is = better::smaller;  // use larger for an accuracy
 };
 
 /// The result of fit. The model has the parameters of the best pass.
 struct fit_result {
-  int passes = 0;              // in this call
-  int best_pass = -1;          // the number of the pass whose test was best
-  test_result best;            // of the validation data
+  int passes = 0;              // passes in this call
+  int best_pass = -1;          // number of the pass with the best test
+  test_result best;            // best result on the validation data
   bool stopped_early = false;  // no improvement for `patience` tests
-  bool stopped = false;        // by an event handler
+  bool stopped = false;        // stopped by an event handler
 };
 
-/// Trains pass by pass and tests on validation data after each pass. At the end, whatever ended the
-/// training, the model has the parameters of the best test. The handler of the trainer's options
-/// gets three more events: end_validation after each test, with its cost and metrics, new_best
-/// after the best test so far, and early_stop. Throws lamina::error for options outside of their
-/// range.
+/// Trains pass by pass and tests on validation data after each pass. At the end the model has the
+/// parameters of the best test, whatever ended the training. The handler of the trainer's options
+/// gets three more events: end_validation after each test, with its cost and metrics; new_best
+/// after a test that is the best so far; early_stop. Throws lamina::error for options outside of
+/// their range.
 template <program_type P, class Opt, class Machine, class Reader, class Validation>
 fit_result fit(trainer<P, Opt, Machine>& t, Reader&& batches, Validation&& validation,
                const fit_options& options = {}) {

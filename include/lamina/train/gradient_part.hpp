@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradient_part.hpp - one thread's part of a training step.
+// lamina/train/gradient_part.hpp - the part of a training step that one thread computes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +16,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The gradients of a part of a mini-batch: a machine of the training program that leaves the
-/// updates to the trainer. It writes every gradient, and the moving statistics of its rows, into
-/// the memory of this part. P is the recorded program.
+/// Computes the gradients of a part of a mini-batch, with a machine that leaves the updates to the
+/// trainer. It writes every gradient, and the moving statistics of its rows, into its own memory. P
+/// is the recorded program.
 template <program_type P, class Training>
 class gradient_part {
  public:
@@ -46,7 +46,7 @@ class gradient_part {
   /// updated, or updated with selected rows.
   float* gradient(int i) { return gradients_[i]; }
   engine::cpu::machine<Training>& machine() { return machine_; }
-  /// The statistics after the last run.
+  /// The moving statistics after the last run.
   const moving_statistics<P>& statistics() const { return statistics_; }
 
  private:

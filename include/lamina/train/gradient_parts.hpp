@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/gradient_parts.hpp - the gradients of a mini-batch, computed in parts by one machine
-// per thread, and their weighted sum.
+// lamina/train/gradient_parts.hpp - the gradients of a mini-batch as a weighted sum over parts,
+// each computed by the machine of one thread.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -40,7 +40,7 @@ class gradient_parts {
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
 
   LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
-    const owned_array<bool> updated(capacity);  // with a dense gradient
+    const owned_array<bool> updated(capacity);  // has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < (std::max)(1, threads); ++t)
@@ -59,10 +59,11 @@ class gradient_parts {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
 
-  /// The machines, and by machine its samples of the last mini-batch.
+  /// The machines; and, by machine, the number of its samples in the last mini-batch.
   std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
   int samples(std::size_t part) const { return samples_[part]; }
-  /// The memory for the gradient of parameter i; null if it is not updated, or with selected rows.
+  /// The memory for the gradient of parameter i. It is null if the parameter is not updated, or
+  /// updated with selected rows.
   float* gradient(int i) const { return gradients_[i]; }
   /// The gradient of parameter i if it is selected rows, or null.
   rows_type* rows(int i) const {
@@ -72,13 +73,13 @@ class gradient_parts {
       return nullptr;
   }
 
-  /// From now on the machines stop at the first NaN, or with `infinity` at the first infinity too.
+  /// Makes the machines stop at the first NaN, with `infinity` also at the first infinity.
   LAMINA_COLD void check_numbers(bool infinity) {
     for (auto& part : machines_) part->machine().check_numbers(run_time_program<P>::view, infinity);
   }
 
-  /// Runs forward and backward of a mini-batch and averages moving statistics; the gradients still
-  /// lie in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
+  /// Runs forward and backward of a mini-batch and averages the moving statistics. The gradients
+  /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
     const int parts = static_cast<int>(machines_.size());
@@ -112,11 +113,12 @@ class gradient_parts {
     return cost;
   }
 
-  /// Weighted sum over all parts, in order, of some floats of the gradient of parameter i.
+  /// Adds up a range of floats of the gradient of parameter i over all parts, in order, with their
+  /// weights.
   LAMINA_NOINLINE void add(int i, std::size_t first, std::size_t end, real* to) {
     using vector = engine::cpu::vector_in<real>;
     constexpr int lanes = engine::cpu::lanes_in<real>;
-    const std::size_t n = end - first;  // whole vectors
+    const std::size_t n = end - first;  // a multiple of the vector length
     const real* const mine = engine::numbers_at<real>(gradients_[i]) + first;
     const vector own(weight_[0]);
     for (std::size_t k = 0; k < n; k += lanes)
@@ -132,7 +134,7 @@ class gradient_parts {
             .store_aligned(to + k);
     }
   }
-  /// The same for the whole gradient of parameter i, selected rows included.
+  /// Adds up the whole gradient of parameter i in the same way, also if it is selected rows.
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (rows_type* const rows = rows_[i]) {
@@ -144,8 +146,8 @@ class gradient_parts {
     add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
   }
 
-  /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error where
-  /// several machines have a value each that is no rows.
+  /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error if several
+  /// machines have different values of a variable without rows.
   template <int V>
   LAMINA_COLD auto activation() {
     auto view = activation_view<Training, V>(machines_[0]->machine());
@@ -177,20 +179,22 @@ class gradient_parts {
     }
   }
 
-  /// The number of mini-batches whose gradients are joined and not used yet.
+  /// The number of mini-batches whose gradients are joined and wait for an update.
   int pending() const { return pending_; }
-  /// Whether the gradients of mini-batches can be joined one by one: a cost that adds means over
-  /// rows of several kinds divides each by the rows of all mini-batches, which must be known.
+  /// Whether the gradients of mini-batches can be joined one by one. A cost that adds means over
+  /// rows of several kinds divides each by the rows of all mini-batches, which must be known in
+  /// advance.
   static constexpr bool joins_one_by_one =
       !part_weight::rule.mixes || part_weight::is_sum || part_weight::is_quotient;
-  /// Places a mini-batch behind those whose gradients are not used yet, so that its rows draw other
-  /// random numbers.
+  /// Numbers the rows of a mini-batch after those of the joined mini-batches that wait for an
+  /// update, so that its rows draw other random numbers.
   batch_view<P> behind(batch_view<P> batch) const {
     for (int d = batch::domain; d < batch_view<P>::domains; ++d) batch.rows.first[d] += first_[d];
     return batch;
   }
-  /// Joins the gradients of a mini-batch, which lie added up in the first machine, with those of
-  /// the mini-batches since forget(), as if all were one mini-batch. Call keep() before it runs.
+  /// Joins the gradients of a mini-batch, whose sum is in the first machine, with those of the
+  /// mini-batches since forget(), as if all were one mini-batch. Call keep() before the mini-batch
+  /// runs.
   LAMINA_COLD void join(const batch_view<P>& batch) {
     for (int d = batch::domain; d < batch_view<P>::domains; ++d) first_[d] += batch.rows.count[d];
     const double before = divisor_of_all_;
@@ -217,7 +221,8 @@ class gradient_parts {
         sum[k] = (earlier != 0 ? earlier * sum[k] : 0) + (share != 0 ? share * gradient[k] : 0);
     });
   }
-  /// Keeps the gradients of the first of several mini-batches, whose memory the next one needs.
+  /// Saves the gradients of the first of several mini-batches, because the next mini-batch
+  /// overwrites their memory.
   LAMINA_COLD void keep() {
     if (pending_ != 1) return;
     if (sum_memory_.size() == 0) {
@@ -229,11 +234,11 @@ class gradient_parts {
     }
     copy(true);
   }
-  /// Puts the joined gradients where those of a single mini-batch lie.
+  /// Copies the joined gradients to the place of the gradients of a single mini-batch.
   LAMINA_COLD void bring() {
     if (pending_ > 1) copy(false);
   }
-  /// The next mini-batch is the first of an update.
+  /// Forgets the joined gradients: the next mini-batch is the first of an update.
   void forget() {
     pending_ = 0;
     divisor_of_all_ = 0;
@@ -242,8 +247,8 @@ class gradient_parts {
   }
 
  private:
-  /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient. Both arrays are
-  /// null for selected rows.
+  /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient; `numbers` is the
+  /// number of elements. Both arrays are null for selected rows.
   template <class F>
   void for_each_gradient(F&& f) {
     float* sum = sum_memory_.data();
@@ -288,18 +293,18 @@ class gradient_parts {
   static constexpr int capacity = at_least_one(parameters);
 
   model<P>& model_;
-  owned_array<float*> gradients_{capacity};  // of the first machine
+  owned_array<float*> gradients_{capacity};  // gradients in the first machine
   // By parameter, if its gradient is selected rows.
   rows_type* rows_[any_rows ? capacity : 1] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   std::vector<real> costs_;
   std::vector<real> weight_;                      // by machine: its weight in the last mini-batch
   std::vector<int> samples_;                      // by machine: its samples of the last mini-batch
-  std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows in all parts
-  // The last mini-batch: by what the sum over its rows is divided.
+  std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts
+  // The last mini-batch: the number by which the sum over its rows is divided.
   double divisor_ = 0;
   quotient_sums sums_;
-  // All mini-batches since forget().
+  // All mini-batches since forget(): their number, and the sums for the joined cost.
   int pending_ = 0;
   double divisor_of_all_ = 0;
   quotient_sums joined_;

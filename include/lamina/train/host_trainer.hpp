@@ -27,10 +27,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The machine of a trainer on the CPU. With one thread and no limit on norms, forward, backward
-/// and update are one program in which updates are fused into the products that compute their
-/// gradients. Otherwise each thread computes the gradients of a part of the mini-batch, and the
-/// trainer adds them in a fixed order: the same seed and number of threads give the same bits.
+/// Trains on the CPU. With one thread and no clip by norm, forward, backward and update are one
+/// program in which updates are fused into the products that compute their gradients. Otherwise
+/// each thread computes the gradients of a part of the mini-batch, and the trainer adds them in a
+/// fixed order. So the same seed and number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
 class host_trainer {
  public:
@@ -51,7 +51,8 @@ class host_trainer {
   using parts_type = gradient_parts<P, fused>;
   static constexpr bool any_rows = parts_type::any_rows;
 
-  /// Goes on from `kept`, the training that a model remembers, if that is of this optimizer type.
+  /// Continues the training in `kept`, the state that a model keeps, if it belongs to this
+  /// optimizer type.
   LAMINA_COLD host_trainer(const Opt& opt, model<P>& m, int threads = 1, std::uint64_t seed = 0,
                            training_memory* kept = nullptr)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {
@@ -76,18 +77,18 @@ class host_trainer {
     scales_ = owned_array<float>(capacity);
   }
 
-  /// Reads the options of `opt` again in each step, because an event handler may change them. A
-  /// limit on norms must be present from the start.
+  /// Makes each step read the options of `opt` again, because an event handler may change them. A
+  /// clip by norm must be present from the start.
   void follow(const Opt& opt) { used_ = &opt; }
 
-  /// From now on each step stops at the first NaN, before the model changes.
+  /// Makes each step stop at the first NaN, before the model changes.
   LAMINA_COLD void stop_at_nan(const number_check& what) {
     check_ = what, fused_.reset();
     if (!parts_) parts_.emplace(model_, pool_.size());
     parts_->check_numbers(what.infinity);
   }
 
-  /// Runs one mini-batch. Returns the cost before the update.
+  /// Runs one mini-batch and returns the cost before the update.
   real step(const batch_view<P>& batch) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
     ran_parts_ = !fused_;
@@ -96,7 +97,7 @@ class host_trainer {
   }
 
   /// Computes the gradients of a mini-batch and joins them with those since the last update(), as
-  /// if all were one mini-batch. Returns the cost of this one. `whole` has the rows of all
+  /// if all were one mini-batch. Returns the cost of this mini-batch. `whole` has the rows of all
   /// mini-batches of the update, if they are known.
   real backward(const batch_view<P>& batch, const batch_view<P>* whole = nullptr) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
@@ -114,7 +115,7 @@ class host_trainer {
     ran_parts_ = true;
     return cost;
   }
-  /// Updates the parameters with the joined gradients. Throws lamina::error when there are none.
+  /// Updates the parameters with the joined gradients. Throws lamina::error if there are none.
   void update() {
     if (pending() == 0) detail::fail_no_backward();
     parts_->bring();
@@ -122,7 +123,8 @@ class host_trainer {
     update_parameters();
     check_.require(model_);
   }
-  /// The same with gradients that `join(parts)` puts into the memory of the first machine.
+  /// Updates the parameters with gradients that `join(parts)` writes into the memory of the first
+  /// machine.
   template <class Join>
   void update_with(Join&& join) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
@@ -137,7 +139,7 @@ class host_trainer {
   /// The number of mini-batches whose gradients wait for update().
   int pending() const { return parts_ ? parts_->pending() : 0; }
 
-  /// Begins a pass: metrics that count over mini-batches start from zero.
+  /// Begins a pass: counts of metrics that cover a pass start from zero.
   void begin_pass() {
     if (fused_) metrics::begin_pass(*fused_);
     if (!parts_) return;
@@ -156,8 +158,8 @@ class host_trainer {
     }
     return sum;
   }
-  /// Variable V of the last mini-batch, valid until the next one. The rows of several threads are
-  /// copied, one thread's after the other's, which is the order of the samples.
+  /// Variable V of the last mini-batch, valid until the next one. With several threads, the rows of
+  /// each are copied one after the other, in the order of the samples.
   template <int V>
   auto activation() {
     if (fused_ && !ran_parts_) return activation_view<fused, V>(*fused_);
@@ -166,7 +168,7 @@ class host_trainer {
   /// A metric of the last step: the mean over the rows that it is computed from.
   double metric(int i) { return metrics::value(sum_of_metric(i), i); }
 
-  /// The number of steps so far, which schedules and corrections of moments depend on.
+  /// The number of steps so far, on which schedules and bias corrections of moments depend.
   std::int64_t steps() const { return steps_; }
   /// Sets the step count after values and accumulators were loaded.
   void set_steps(std::int64_t n) {
@@ -181,8 +183,8 @@ class host_trainer {
             "an accumulator"};
   }
 
-  /// Hands the state over to a model's memory, after which this trainer cannot run. After a step
-  /// that failed in the middle of its updates there is no state to go on from.
+  /// Moves the state into a model's training memory. This trainer cannot run afterwards. If a step
+  /// has failed in the middle of its updates, there is no state to continue from.
   LAMINA_COLD void leave(training_memory& to, int passes) {
     to.forget();
     if (torn_) return;
@@ -230,7 +232,8 @@ class host_trainer {
       }
   }
 
-  /// The numbers of one parameter's update in this step, one per attribute of the operator.
+  /// The scalar arguments of one parameter's update in this step, one per attribute of the
+  /// operator.
   void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
@@ -247,7 +250,8 @@ class host_trainer {
   }
   static bool has_rows(int i) { return parts_type::has_rows(i); }
 
-  /// Updates parameter i with `gradient`: whole arrays, or a part that begins at float `first`.
+  /// Updates parameter i with `gradient`. The arrays are whole, or a part that begins at float
+  /// `first`.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
@@ -284,7 +288,7 @@ class host_trainer {
     return detail::number_in<P, P::desc.cost>(m);
   }
 
-  /// A step of a program with loops may run out of memory after it has updated a parameter.
+  /// Guards a step: a program with loops may run out of memory after it has updated a parameter.
   struct torn_step {
     host_trainer* of;
     std::int64_t before = of->steps_;
@@ -314,8 +318,8 @@ class host_trainer {
     ++steps_;
   }
 
-  /// The work of thread t on the gradients: its share of all floats, or all of a parameter that
-  /// cannot be divided.
+  /// The work of thread t on the gradients: its share of all floats, or whole parameters whose
+  /// update cannot be divided.
   enum : unsigned { adds = 1, updates = 2 };
   static constexpr std::size_t together = 2048;
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
@@ -337,9 +341,9 @@ class host_trainer {
                            engine::numbers_at<real>(gradient), scale);
         continue;
       }
-      // Sums of 16-float lines, some of which stay in the cache between the sum and the update. A
-      // sum that is used at once is stored nowhere else, so that the cache lines of other threads
-      // stay theirs.
+      // Adds up blocks of 16 floats, of which some stay in the cache between the sum and the
+      // update. A sum that is used immediately is stored nowhere else, so that other threads keep
+      // their cache lines.
       alignas(64) real sums[together];
       const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
@@ -392,7 +396,7 @@ class host_trainer {
       no_gradients_{capacity};
   std::optional<engine::cpu::machine<fused>> fused_;
   std::optional<parts_type> parts_;
-  owned_array<gradient_clip> clips_;  // by parameter, where norms are limited
+  owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
   worker_pool pool_;
 };

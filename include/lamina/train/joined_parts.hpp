@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/joined_parts.hpp - the weights of the parts of a mini-batch, and the moving
-// statistics of all parts together.
+// lamina/train/joined_parts.hpp - weights of the parts of a mini-batch, and moving statistics over
+// all parts.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,10 +14,10 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Weighs parts whose cost is a quotient of sums by their denominators: weight[t] = denominator of
-/// part t / denominator of the mini-batch; 0 where part t has no rows. Returns the sums of that
-/// denominator. Where it is 0, as for a mini-batch whose rows all have weight 0, parts with rows
-/// get the weight 0 / 0: with one thread the gradients are NaN too.
+/// Computes the weights of parts whose cost is a quotient of sums: weight[t] = denominator of part
+/// t / denominator of the mini-batch; 0 if part t has no rows. Returns the sums of that
+/// denominator. If it is 0, as for a mini-batch whose rows all have weight 0, parts with rows get
+/// the weight 0 / 0: with one thread the gradients are NaN too.
 template <program_type P, class Training>
 quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
                               const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
@@ -42,7 +42,7 @@ quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Train
   return sums;
 }
 
-/// The moving statistics of a model: the weighted mean of those of the parts.
+/// Sets the moving statistics of a model to the weighted mean over the parts.
 template <program_type P, class Training>
 void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
                         const std::vector<real_of<P>>& weight, model<P>& to_model) {

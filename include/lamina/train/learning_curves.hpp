@@ -44,7 +44,7 @@ class learning_curves {
     for (const auto& m : e.metrics) p.metrics.emplace_back(m.name, m.value);
     record_->points.push_back(std::move(p));
   }
-  /// Records the result of a test, for loops without fit.
+  /// Records the result of a test, for loops that do not use fit.
   template <class Result>
   void add_validation(int pass, const Result& tested) {
     curve_point p{pass, true, tested.cost, {}};
@@ -55,7 +55,7 @@ class learning_curves {
   const std::vector<curve_point>& points() const { return record_->points; }
   std::optional<int> best_pass() const { return record_->best_pass; }
   std::optional<int> stopped_early() const { return record_->stopped_early; }
-  /// "cost", and the names of all metrics in the order in which they came.
+  /// "cost", and the names of all metrics in the order of their first occurrence.
   std::vector<std::string> names() const {
     std::vector<std::string> all{"cost"};
     for (const curve_point& p : points())
@@ -63,7 +63,7 @@ class learning_curves {
         if (std::find(all.begin() + 1, all.end(), m.first) == all.end()) all.push_back(m.first);
     return all;
   }
-  /// The value of that name (number `i` of names()) in a point; NaN if it has none.
+  /// The value of the metric with number `i` of names() in a point; NaN if the point has none.
   static double value(const curve_point& p, const std::vector<std::string>& names, std::size_t i) {
     if (i == 0) return p.cost;
     for (const auto& m : p.metrics)

@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Whether an optimizer of type Opt can train P; an error says why not.
+/// Whether an optimizer of type Opt can train P. If not, a compile-time error says why.
 template <program_type P, class Opt>
 constexpr bool is_trainable() {
   constexpr cost_kind cost = cost_kind_of<P>();
@@ -37,7 +37,8 @@ constexpr bool is_trainable() {
   return true;
 }
 
-/// Whether the samples of a mini-batch fit the data layers of P; an error says why not.
+/// Whether the samples of a mini-batch fit the data layers of P. If not, a compile-time error says
+/// why.
 template <program_type P, class Batch>
 constexpr bool are_samples() {
   constexpr int layers = P::desc.count.data;
@@ -52,7 +53,7 @@ constexpr bool are_samples() {
   return fits && fed::ok;
 }
 
-/// Whether a reader yields mini-batches of such samples; an error says why not.
+/// Whether a reader yields mini-batches whose samples fit. If not, a compile-time error says why.
 template <program_type P, class Reader>
 constexpr bool are_minibatches() {
   constexpr bool readable = reader::readable<Reader>;

@@ -46,7 +46,7 @@ class minibatch_walk {
   decltype(std::declval<Pass&>().end()) end_;
   feeder<P>& to_;
   minibatch_position position_;
-  int rows_ = 0;  // of the mini-batch; the caller may take the feeder's contents
+  int rows_ = 0;  // rows of the mini-batch, because the caller may take the feeder's contents
   bool begun_ = false;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/number_check.hpp - whether a training run stops at NaN, and the check of parameters.
+// lamina/train/number_check.hpp - whether a training run stops at NaN or infinity, and the check of
+// parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -28,7 +29,7 @@ LAMINA_COLD void require_numbers_in(const parameter_info& info, const float* mem
                        << (is_infinite ? "infinity" : "NaN") << " in element " << i);
   }
 }
-/// Throws lamina::error for the first parameter with NaN, and if asked with infinity.
+/// Throws lamina::error for the first parameter with NaN or, with `infinity`, with infinity.
 LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* const* memory,
                                         bool infinity) {
   for (int i = 0; i < all.size(); ++i) {
@@ -42,7 +43,7 @@ LAMINA_COLD inline void require_numbers(const parameter_list_view& all, float* c
 
 }  // namespace detail
 
-/// What a training step checks: nothing, NaN, or NaN and infinity.
+/// The values at which a training step stops: none, NaN, or NaN and infinity.
 struct number_check {
   bool nan = false, infinity = false;
 
@@ -50,7 +51,7 @@ struct number_check {
   constexpr number_check(bool check_nan, bool check_infinity)
       : nan(check_nan || check_infinity), infinity(check_infinity) {}
 
-  /// Throws lamina::error for the first parameter that is not a number, if that is checked.
+  /// Throws lamina::error for the first parameter with a value that this check forbids.
   template <class P>
   void require(const model<P>& m) const {
     if (nan) detail::require_numbers(parameters_in<P>(), m.memory(), infinity);

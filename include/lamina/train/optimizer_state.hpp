@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/train/optimizer_state.hpp - an optimizer on the host for a model that is trained on
-// devices: its accumulators in the form for files, and the numbers of its updates.
+// devices. It has the accumulators in the form for files, and the scalar arguments of the updates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,8 @@ class optimizer_state {
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
 
-  /// Goes on from what a model remembers, if that is of this type of optimizer.
+  /// Continues the training in `kept`, the state that a model keeps, if it belongs to this
+  /// optimizer type.
   LAMINA_COLD explicit optimizer_state(const Opt& opt, training_memory* kept = nullptr)
       : opt_(opt) {
     const parameter_list_view all = parameters_in<P>();
@@ -52,7 +53,7 @@ class optimizer_state {
   /// Reads the options of `opt` again whenever they are needed.
   void follow(const Opt& opt) { used_ = &opt; }
   const Opt& optimizer() const { return *used_; }
-  /// Hands the accumulators over to a model's memory.
+  /// Moves the accumulators into a model's training memory.
   LAMINA_COLD void leave(training_memory& to) {
     to.forget();
     to.optimizer = &detail::optimizer_identity<Opt>;
@@ -74,8 +75,8 @@ class optimizer_state {
     return false;
   }
   scalar_list scalars(std::int64_t step) const { return traits::scalars(*used_, step); }
-  /// The numbers of the update of parameter i, one per attribute of the operator (the operator for
-  /// selected rows if the gradient is that); the scale of the gradient is 1.
+  /// The scalar arguments of the update of parameter i, one per attribute of its operator. A
+  /// gradient of selected rows has its own update operator. The scale of the gradient is 1.
   void set_numbers(int i, const scalar_list& scalars, float* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/pass_means.hpp - what a training loop reports: the metrics of the last mini-batch,
-// and the totals of a pass.
+// lamina/train/pass_means.hpp - the values that a training loop reports: the metrics of the last
+// mini-batch, and the totals of a pass.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -56,9 +56,9 @@ class pass_means {
 
   std::int64_t samples() const { return samples_; }
   std::span<const optimizer::metric_value> now() const { return {now_.data(), count}; }
-  /// The mean cost per sample; 0 for a pass without samples, as for the metrics.
+  /// The mean cost per sample; 0 for a pass without samples, like the metrics.
   double cost() const { return samples_ > 0 ? cost_ / static_cast<double>(samples_) : 0; }
-  /// The span is valid until the next call.
+  /// The metrics of the pass so far. The span is valid until the next call.
   std::span<const optimizer::metric_value> whole() {
     for (std::size_t i = 0; i < count; ++i)
       whole_[i].value = metrics::value(sum_[i], static_cast<int>(i));

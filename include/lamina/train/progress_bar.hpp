@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/progress_bar.hpp - shows where a training run stands.
+// lamina/train/progress_bar.hpp - prints the progress of a training run.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -56,8 +56,8 @@ class progress_bar {
     std::fprintf(to_, format, line(e).c_str());
     std::fflush(to_);
   }
-  /// The number of the last pass, from 1. A run that is resumed counts the passes before; a call of
-  /// `train` that goes on has `passes_` more.
+  /// The number of the last pass, counted from 1. In a resumed run, `passes_` includes the earlier
+  /// passes. A call of `train` that continues from earlier calls runs `passes_` more.
   int all_passes() const { return first_pass_ < passes_ ? passes_ : first_pass_ + passes_; }
   LAMINA_COLD std::string line(const event& e) const {
     text s;

@@ -12,18 +12,18 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// When and by how much a learning rate is lowered.
+/// Options: when and by how much a learning rate is lowered.
 struct plateau_options {
-  float factor = 0.1f;          // the rate is multiplied by this, from 0 to below 1
-  int patience = 10;            // after so many values without an improvement
+  float factor = 0.1f;          // the rate is multiplied by this number, from 0 to below 1
+  int patience = 10;            // lower the rate after this many values without an improvement
   double min_delta = 1e-4;      // a change below this is no improvement
-  int cooldown = 0;             // so many values after a reduction do not count
-  float smallest_factor = 0;    // of all reductions together
-  better is = better::smaller;  // larger: of an accuracy
+  int cooldown = 0;             // number of values after a reduction that do not count
+  float smallest_factor = 0;    // lower bound for the product of all reductions
+  better is = better::smaller;  // use larger for an accuracy
 };
 
 /// Multiplies the learning rate of an optimizer by a factor when a value has not improved for
-/// `patience` calls. A schedule goes on below the factor.
+/// `patience` calls. A schedule continues and is multiplied by the factor.
 ///
 ///   lamina::reduce_on_plateau plateau{{.factor = 0.5f, .patience = 3}};
 ///   t.keep(plateau);                                  // its state is saved with the trainer's
@@ -63,7 +63,8 @@ class reduce_on_plateau {
   requires requires(Opt& opt) { opt.learning_rate.factor; }
   bool operator()(double value, Opt& opt) { return (*this)(value, opt.learning_rate); }
 
-  /// The numbers to save and to load: trainer::keep calls this.
+  /// Calls visit(number) for each number of the state, to save or load it. trainer::keep calls
+  /// this.
   template <class Visit>
   void each_number(Visit&& visit) {
     best_.each_number(visit);
@@ -73,7 +74,7 @@ class reduce_on_plateau {
  private:
   plateau_options options_;
   best_value best_;
-  double cooldown_ = 0;  // values that do not count
+  double cooldown_ = 0;  // remaining values that do not count
 };
 
 }  // namespace lamina::inline LAMINA_ABI

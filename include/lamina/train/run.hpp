@@ -26,10 +26,10 @@ namespace lamina::inline LAMINA_ABI {
 /// Options of run.
 struct run_program_options {
   std::uint64_t seed = 0;
-  /// The upper bound for the iterations of one loop; one more throws lamina::error.
+  /// The upper bound for the iterations of one loop; throws lamina::error if it is exceeded.
   std::uint64_t iterations = 1000000;
   bool check_nan = false;       // stop at the first NaN; slower
-  bool check_infinity = false;  // at the first NaN or infinity
+  bool check_infinity = false;  // stop at the first NaN or infinity
   lamina::place place{};        // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 
@@ -37,7 +37,7 @@ struct run_program_options {
 struct run_summary {
   std::int64_t minibatches = 0;
   std::int64_t samples = 0;
-  double cost = 0;  // the first variable that the program returns, if that is one real number
+  double cost = 0;  // the first variable that the program returns, if it is one real number
 };
 
 namespace detail {
@@ -51,7 +51,7 @@ constexpr int count_accumulators() {
       n = P::desc.variables[v].index + 1;
   return n;
 }
-/// By accumulator of a program: the parameter whose shape it has, or -1, and its first value.
+/// By accumulator of a program: the parameter whose shape it has, or -1, and its initial value.
 template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
@@ -71,8 +71,8 @@ inline constexpr auto accumulator_owners = [] {
   return t;
 }();
 
-/// Gives a machine one mini-batch after the other. When the reader has ended, it begins again with
-/// the next pass number.
+/// Gives a machine one mini-batch after the other. At the end of the reader, it starts the reader
+/// again with the next pass number.
 template <program_type P, class Reader, class Machine>
 class minibatch_feed {
  public:
@@ -81,7 +81,7 @@ class minibatch_feed {
 
   static bool next(void* self) { return static_cast<minibatch_feed*>(self)->take(); }
 
-  /// Runs the machine. An error about a row gets the position of the last mini-batch added.
+  /// Runs the machine. Adds the position of the last mini-batch to an error about a row.
   void run(std::uint64_t seed) {
     try {
       machine_.run(~0ull, seed, 0);
@@ -118,7 +118,7 @@ class minibatch_feed {
     return !(*at_ == pass_->end());
   }
 
-  /// The next mini-batch among all of the run.
+  /// The position of the next mini-batch among all mini-batches of the run.
   minibatch_position position() const {
     return {.batch = summary_.minibatches, .first_sample = summary_.samples};
   }
@@ -142,7 +142,7 @@ class minibatch_feed {
   std::uint64_t passes_ = 0;
 };
 
-/// Stand-ins that a model, and anything in place of a reader, converts to.
+/// Parameter types to which any model, and any argument in place of a reader, converts.
 struct some_model {
   template <program_type P>
   some_model(model<P>&);  // NOLINT: it converts
@@ -206,14 +206,14 @@ run_summary run_at(host_places, model<P>& trained, Reader& batches,
   return detail::run_machine<P>(machine, batches, options);
 }
 
-/// Runs program P of a model once, with the mini-batches of a reader where the program asks for
-/// them (layer::read_minibatch): the whole training, if the program is a training loop. When the
-/// reader has ended, the next mini-batch is the first one of another pass. Updates parameters of
-/// the model in place; on a device it copies them back when the run is over. Accumulators and the
-/// step count start from their initial values. A device of its own type follows the options and
-/// overrides their device: `run(model, reader, {}, lamina::cuda::place{0, lamina::cuda::tf32})`.
-/// Throws lamina::error for a sample that does not fit the data layers and for a loop that does not
-/// end.
+/// Runs program P of a model once. The program gets the mini-batches of a reader where it asks for
+/// them (layer::read_minibatch). If the program is a training loop, this is the whole training. At
+/// the end of the reader, the next mini-batch is the first one of another pass. Updates parameters
+/// of the model in place; on a device it copies them back when the run is over. Accumulators and
+/// the step count start from their initial values. A device with its own type is given after the
+/// options and overrides their device: `run(model, reader, {}, lamina::cuda::place{0,
+/// lamina::cuda::tf32})`. Throws lamina::error for a sample that does not fit the data layers and
+/// for a loop that does not end.
 template <program_type P, reader::readable Reader, class Places = places>
 run_summary run(model<P>& trained, Reader&& batches, const run_program_options& options = {},
                 const Places& at = {}) {
@@ -249,8 +249,9 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
     return run_summary{};
 }
 
-/// Refuses a program in place of a model with a one-line error. Accepts mini-batches only: argument
-/// lookup also finds this function where a user calls a run() of their own with a program.
+/// Refuses a program in place of a model with a one-line error. It accepts readers of mini-batches
+/// only, because argument-dependent lookup also finds this function where a user calls their own
+/// run() with a program.
 template <program_type P, reader::readable Reader, class... Place>
 requires reader::yields_batches<Reader> run_summary run(const P&, Reader&&,
                                                         const run_program_options& = {},

@@ -20,15 +20,16 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Trains a model that remembers its training, pass by pass; the arguments make the machine. Reads
-/// the options in each pass: a handler may change the number of passes.
+/// Trains a model that keeps its training state, pass by pass; `given` are the arguments of the
+/// machine's constructor. Reads the options in each pass, because a handler may change the number
+/// of passes.
 template <class P, class Machine, class Opt, class Reader, class... Given>
 LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches,
                                     const train_options& options, Given&&... given) {
   if (options.passes < 0)
     throw error("lamina: train: expected 0 passes or more, found " +
                 std::to_string(options.passes));
-  // Checkpoints are of a run that begins with them.
+  // A run with checkpoints starts from them, not from the training state of the model.
   const bool has_directory = !options.checkpoint.directory.empty();
   if (has_directory) m.forget_training();
   training_run<P, Opt, Machine, false> run(opt, options, &m.training(), given...);
@@ -62,16 +63,16 @@ train_result train_at(host_places, const Opt& opt, model<P>& m, Reader& batches,
                                                      options.threads, options.seed);
 }
 
-/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). The reader begins
-/// each pass with the number of the pass. Events are reported in the order of Paddle's v2 trainer:
-/// begin_pass, then for each mini-batch begin_iteration, end_forward_backward, end_iteration, then
-/// end_pass. Called as `adam.train(m, reader, options)`.
-/// The model remembers its training: a second call with the same type of optimizer goes on with the
-/// moments, the step and the number of the pass that the first one reached, so that n calls of one
-/// pass are one call of n passes, bit for bit. Another type of optimizer begins anew, and so does
-/// any after model::load() or forget_training(), or with a directory for checkpoints, which has a
-/// memory of its own. Skips mini-batches without samples. Throws lamina::error for data that do not
-/// fit. Returns a train_result; the declared type is `auto`, because only then does clang show the
+/// Trains `m` with an optimizer on a reader of mini-batches (ranges of samples). Called as
+/// `adam.train(m, reader, options)`. The reader begins each pass with the number of the pass.
+/// Events are reported in the order of Paddle's v2 trainer: begin_pass, then for each mini-batch
+/// begin_iteration, end_forward_backward, end_iteration, then end_pass. The model keeps its
+/// training state. A second call with the same type of optimizer continues with the moments, the
+/// step and the pass number that the first one reached, so n calls of one pass equal one call of n
+/// passes, bit for bit. The training begins anew with another type of optimizer, after
+/// model::load() or forget_training(), and with a directory for checkpoints, which store their own
+/// state. Skips mini-batches without samples. Throws lamina::error for data that do not fit.
+/// Returns a train_result; the declared type is `auto`, because only then does clang show the
 /// user's line in an error.
 template <optimizer::optimizer_type Opt, program_type P, class Reader, class Places = places>
 auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_options& options = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as options say.
+// lamina/train/train_at_device.hpp - training on the CPU or on a CUDA device, as the options say.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -25,10 +25,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Optimizer = {model, gradient machines} of PaddlePaddle's design. A trainer changes a model, one
-/// mini-batch or one pass per call, and keeps from call to call what training needs: the
-/// accumulators of the optimizer, the step that schedules and dropout count, and the number of the
-/// pass, which shuffles read. So n calls of pass() are one `train` of n passes, bit for bit.
+/// The optimizer of PaddlePaddle's design, {model, gradient machines}. A trainer changes a model,
+/// one mini-batch or one pass per call. Between calls it keeps the state of the training: the
+/// accumulators of the optimizer, the step count that schedules and dropout use, and the number of
+/// the pass, which shuffles use. So n calls of pass() equal one `train` of n passes, bit for bit.
 ///
 ///   lamina::trainer t{model, adam, {.threads = 2}};
 ///   for (int epoch = 0; epoch < 20; ++epoch) {
@@ -36,23 +36,23 @@ namespace lamina::inline LAMINA_ABI {
 ///     std::cout << t.cost() << ' ' << evaluator.test(validation).cost << '\n';
 ///   }
 ///
-/// The model must outlive the trainer. So must an optimizer that has a name: its options are read
-/// in each step, and `adam.learning_rate = 1e-4f` between two steps counts. A constant or temporary
-/// optimizer is copied; optimizer() gives access to the copy. Several trainers may train one model,
-/// or models that share parameters, in turn; each has a state of its own. `Machine` computes the
-/// steps, on the CPU or on a device.
+/// The model must outlive the trainer, and so must an optimizer that is a variable: its options are
+/// read in each step, so `adam.learning_rate = 1e-4f` between two steps has an effect. A constant
+/// or temporary optimizer is copied; optimizer() gives access to the copy. Several trainers may
+/// train one model, or models that share parameters, in turn; each has its own state. `Machine`
+/// computes the steps, on the CPU or on a device.
 template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
 class trainer {
   static_assert(detail::is_trainable<P, Opt>());
 
  public:
   using real = real_of<P>;
-  /// Whether gradients and updates are apart: on the CPU.
+  /// Whether gradients can be computed separately from updates. They can on the CPU.
   static constexpr bool joins_gradients = training_run<P, Opt, Machine, true>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
-  /// `train` does, and with `resume` the trainer goes on from the newest one.
+  /// `train` does, and with `resume` the trainer continues from the newest one.
   trainer(model<P>& m, Opt& opt, const train_options& options = {})
       : options_(options), used_(opt), run_(opt, options_, nullptr, opt, m, threads(), seed()) {}
   trainer(model<P>& m, const Opt& opt, const train_options& options = {})
@@ -60,8 +60,9 @@ class trainer {
         options_(options),
         used_(*own_),
         run_(used_, options_, nullptr, used_, m, threads(), seed()) {}
-  /// On a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with <lamina/lamina.cuh>.
-  /// The model on the host changes at the end of each pass, and by bring_back().
+  /// A trainer on a device: `trainer t{model, adam, {}, lamina::cuda::place{0}}`, with
+  /// <lamina/lamina.cuh>. The model on the host changes at the end of each pass, and by
+  /// bring_back().
   template <typed_place Place>
   trainer(model<P>& m, Opt& opt, const train_options& options, const Place& at)
       : options_(options), used_(opt), run_(opt, options_, nullptr, at, opt, m, seed()) {
@@ -101,9 +102,10 @@ class trainer {
       throw error("lamina: trainer: expected a mini-batch with samples, found none");
     return noted(run_.step(batch));
   }
-  /// Computes the gradients of a mini-batch for the next update(), which is yours to call. Several
-  /// calls before one update() join their gradients as if their samples were one mini-batch: a mean
-  /// weighs each by its rows, a sum adds them up. Returns the cost of this mini-batch.
+  /// Computes the gradients of a mini-batch for the next update(), which the caller must call.
+  /// Several calls before one update() join their gradients as if their samples were one
+  /// mini-batch: a mean weights each gradient by its rows, a sum adds them up. Returns the cost of
+  /// this mini-batch.
   template <class Batch>
   real backward(const Batch& samples) {
     if constexpr (detail::are_samples<P, const Batch>()) feeder_.fill(samples);
@@ -131,19 +133,19 @@ class trainer {
     if constexpr (joins_gradients) run_.machine().update();
   }
   /// Updates the parameters with the gradients that gradient machines of this model have computed,
-  /// each in its last backward() and in a thread of its own if you like:
-  /// `t.update({&machine_a, &machine_b})`. They are joined as those of backward() are.
+  /// each in its last backward(): `t.update({&machine_a, &machine_b})`. Each may have run in its
+  /// own thread. The gradients are joined as in backward().
   void update(std::initializer_list<gradient_machine<P>*> machines) {
     optimizer::require_options(used_);
     run_.machine().update_with(
         [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
   }
-  /// The mini-batches whose gradients wait for update().
+  /// The number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
 
   /// Trains on a pass of a reader of mini-batches and reports events, as `train` does. The reader
   /// begins with the number of the pass. After load() of a state in the middle of a pass, this
-  /// reads the mini-batches before it again and leaves them out.
+  /// function reads the earlier mini-batches of the pass again without training on them.
   template <class Reader>
   train_result pass(Reader&& batches) {
     if constexpr (detail::are_minibatches<P, Reader>()) {
@@ -167,9 +169,10 @@ class trainer {
         .metric(name);
   }
   /// The value of a layer or variable in the last mini-batch, computed before its update, as a view
-  /// in its own shape: errors of samples to draw hard ones again, states to carry to the next
-  /// mini-batch. It is valid until the next mini-batch; dropout is on. Name the layer, or return
-  /// the variable from the program. With several threads the rows of all are copied.
+  /// in its own shape. Uses are the errors of samples, to draw hard samples again, and states to
+  /// carry to the next mini-batch. It is valid until the next mini-batch; dropout is on. Name the
+  /// layer, or return the variable from the program. With several threads, the rows of all threads
+  /// are copied.
   template <fixed_string Name>
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
@@ -190,16 +193,16 @@ class trainer {
       return missing_view{};
     }
   }
-  /// The updates so far, which schedules and dropout count.
+  /// The number of updates so far, on which schedules and dropout depend.
   std::int64_t steps() { return run_.machine().steps(); }
-  /// The passes so far; this is the number of the next one.
+  /// The number of passes so far, which is also the number of the next one.
   int passes() const { return run_.passes(); }
   /// Whether an event handler stopped the last pass.
   bool stopped() const { return run_.stopped(); }
 
   /// The optimizer that the trainer reads in each step.
   Opt& optimizer() { return used_; }
-  /// The options; threads and seed stay as they were.
+  /// The options; changes to threads and seed have no effect.
   train_options& options() { return options_; }
   model<P>& trained() { return run_.machine().trained(); }
   /// The machine itself, for callers that read metrics.
@@ -208,9 +211,9 @@ class trainer {
   /// with `accumulate` 1, as others may be read ahead.
   batch_view<P> minibatch() const { return run_.minibatch(); }
 
-  /// Writes parameters, accumulators, step, position, seed, the factor of the learning rate and the
-  /// numbers of kept objects to a file. The file appears whole or
-  /// not at all. An event handler may call it in the middle of a pass.
+  /// Writes the state of the training to a file: parameters, accumulators, step, position, seed,
+  /// the factor of the learning rate and the numbers of kept objects. The file is complete or does
+  /// not exist. An event handler may call it in the middle of a pass.
   LAMINA_COLD void save(const file_path& path) {
     run_.require_none_pending("save()");
     bring_back();
@@ -227,9 +230,9 @@ class trainer {
                                                     numbers.size() * sizeof(double)))});
     write_tensor_file(path, entries);
   }
-  /// Goes on from a file of save(), or from a checkpoint: the next steps are those that the saved
+  /// Continues from a file of save(), or from a checkpoint: the next steps are those that the saved
   /// trainer would have made, bit for bit. Throws format_error for a damaged file, and
-  /// lamina::error for one of another program, optimizer or seed; nothing is changed then.
+  /// lamina::error for a file of another program, optimizer or seed; nothing is changed then.
   LAMINA_COLD void load(const file_path& path) {
     Machine& machine = run_.machine();
     detail::checkpoint_facts found = facts({});
@@ -244,8 +247,8 @@ class trainer {
     for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
     run_.set_position(found.at, path.string());
   }
-  /// Saves and loads the numbers of an object together with the trainer's state: of a
-  /// reduce_on_plateau, or of an early_stopping. It must outlive the trainer. Call this before
+  /// Saves and loads the state of an object together with the trainer's, such as a
+  /// reduce_on_plateau or an early_stopping. The object must outlive the trainer. Call this before
   /// load(), for the same objects in the same order as in the program that saved.
   template <class State>
   void keep(State& state) {
@@ -265,7 +268,8 @@ class trainer {
   void bring_back() {
     if constexpr (requires(Machine & m) { m.bring_back(); }) run_.machine().bring_back();
   }
-  /// Copies them from the host to a device, after they were changed there.
+  /// Copies parameters and accumulators from the host to a device, after they were changed on the
+  /// host.
   void send() {
     if constexpr (requires(Machine & m) { m.send(); }) run_.machine().send();
   }
@@ -276,7 +280,7 @@ class trainer {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
-  /// The numbers of kept objects in a file, as many as there are here.
+  /// The numbers of kept objects in a file. Their count must equal that of the objects here.
   std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,
                                    const std::string& path) const {
     std::vector<double> here, found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/train/trainer_errors.hpp - errors of a trainer whose backward() and update() are called
-// apart.
+// separately.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Throws lamina::error: the parts of this cost cannot be joined one by one.
+/// Throws lamina::error: the mini-batches of this cost cannot be joined one by one.
 [[noreturn]] LAMINA_COLD inline void fail_second_backward() {
   throw error(
       "lamina: trainer: a cost that adds means over rows of several kinds needs all "

@@ -26,28 +26,29 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The result of a training run, or of one pass.
 struct train_result {
-  std::int64_t steps = 0;    // all updates so far, those of earlier calls included
-  std::int64_t samples = 0;  // in this call
-  double cost = 0;           // mean over the last pass
-  bool stopped = false;      // by an event handler
+  std::int64_t steps = 0;    // all updates so far, including earlier calls
+  std::int64_t samples = 0;  // samples in this call
+  double cost = 0;           // mean cost of the last pass
+  bool stopped = false;      // an event handler stopped the run
 };
 
-/// The training of a model by an optimizer, from pass to pass; `train` and `trainer` are made of
-/// it. `Machine` computes the steps. Reads the options and the optimizer in each step, because a
+/// The training of a model by an optimizer, from pass to pass. Both `train` and `trainer` use it.
+/// `Machine` computes the steps. Reads the options and the optimizer in each step, because a
 /// handler may change them; both must outlive the run.
 template <program_type P, class Opt, class Machine, bool Accumulates>
 class training_run {
  public:
   /// Whether the machine joins the gradients of several mini-batches for one update. `train` never
-  /// does: a program that does not accumulate is spared the code.
+  /// joins them, so that programs without accumulation do not contain the code.
   static constexpr bool accumulates =
       Accumulates && requires(Machine & m, const batch_view<P>& batch) {
     m.backward(batch);
   };
 
-  /// `kept` is null, or the training that a model remembers: the run goes on from there, and leaves
-  /// its own state there at the end. The other arguments make the machine. A directory for
-  /// checkpoints is read here, if the options say so.
+  /// `kept` is null, or the training state that a model keeps: the run continues from it, and
+  /// stores its own state there at the end. The other arguments are passed to the constructor of
+  /// the machine. If the options ask for it, the run continues from a checkpoint of their
+  /// directory.
   template <class... Given>
   LAMINA_COLD training_run(const Opt& opt, const train_options& options, training_memory* kept,
                            Given&&... given)
@@ -88,22 +89,28 @@ class training_run {
 
   Machine& machine() { return machine_; }
   const train_options& options() const { return options_; }
-  /// The passes so far, which is the number of the next one.
+  /// The number of passes so far, which is also the number of the next one.
   int passes() const { return at_.pass; }
   /// Whether a handler stopped the last pass.
   bool stopped() const { return stopping_; }
   /// Whether any mini-batch has run.
   bool has_run() const { return has_run_; }
+<<<<<<< HEAD
   /// The mini-batch that a pass has read last; not for updates of several mini-batches, which may
   /// be read ahead.
   batch_view<P> minibatch() const { return feeder_.view(); }
   /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
+=======
+  /// The samples of the last pass, their mean cost and their metrics; also the metrics of the last
+  /// step.
+>>>>>>> c_rest
   std::int64_t samples() const { return means_.samples(); }
   double cost() const { return means_.cost(); }
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
   std::span<const optimizer::metric_value> metrics_of_step() const { return means_.now(); }
 
-  /// The position that a checkpoint has now; `source` says where another one came from.
+  /// position() is the position for a checkpoint written now. set_position() sets it; `source` says
+  /// in error messages where it came from.
   training_position position() const { return in_pass_ ? seen_.position(at_.pass) : at_; }
   void set_position(const training_position& at, const std::string& source) {
     at_ = at;
@@ -125,7 +132,7 @@ class training_run {
   real_of<P> backward(const batch_view<P>& batch) {
     return noted(machine_.backward(batch), batch.size());
   }
-  /// The mini-batches whose gradients wait for an update.
+  /// The number of mini-batches whose gradients wait for an update.
   int pending() const {
     if constexpr (accumulates)
       return machine_.pending();
@@ -165,7 +172,7 @@ class training_run {
       seen_.require(at_, source_);
     }
     minibatch_group group;
-    bool is_due = false;  // a checkpoint, at the next update
+    bool is_due = false;  // a checkpoint must be written at the next update
     while (next(walk, group)) {
       const feeder<P>& now = group.now(feeder_);
       note(now, saves);
@@ -215,7 +222,7 @@ class training_run {
   }
 
  private:
-  /// Throws lamina::error: this pass has no samples; `was_read`: an earlier one had some.
+  /// Throws lamina::error because this pass has no samples. `was_read`: an earlier pass had some.
   [[noreturn]] LAMINA_COLD static void fail_empty(int pass, bool was_read) {
     throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
                        << ", found none"
@@ -230,8 +237,8 @@ class training_run {
     else
       return false;
   }();
-  /// The mini-batches of an update, which are read before the first one runs if the cost needs the
-  /// rows of all.
+  /// The mini-batches of an update. If the cost needs the rows of all of them, they are read before
+  /// the first one runs.
   struct minibatch_group {
     std::vector<feeder<P>> ahead;
     std::size_t at = 0, count = 0;
@@ -257,7 +264,8 @@ class training_run {
       }
     return walk.next();
   }
-  /// Runs a mini-batch of a pass: a whole step, or the gradients alone if an update takes several.
+  /// Runs a mini-batch of a pass: a whole step or, if an update takes several mini-batches, only
+  /// the gradients.
   real_of<P> run(const batch_view<P>& batch, [[maybe_unused]] const minibatch_group& group) {
     if constexpr (accumulates)
       if (options_.accumulate > 1)
@@ -272,7 +280,7 @@ class training_run {
     means_.add(machine_, static_cast<double>(cost), samples);
     return cost;
   }
-  /// The next pass begins anew, also after one that an exception ended.
+  /// Ends a pass, also when an exception leaves it, so that the next pass begins anew.
   struct pass_guard {
     training_run& of;
     ~pass_guard() {
@@ -294,7 +302,7 @@ class training_run {
                          << threads_ << " and " << seed_ << " until training is over, found "
                          << options_.threads << " and " << options_.seed);
   }
-  /// Counts a mini-batch, for the comparison in a resumed run.
+  /// Counts a mini-batch, so that a resumed run can compare it.
   void note(const feeder<P>& batch, bool summed) {
     if (!summed) return seen_.add(batch.rows());
     checksum sum;
@@ -310,14 +318,14 @@ class training_run {
   const Opt& opt_;
   const train_options& options_;
   training_memory* kept_;
-  training_position at_;  // where the next pass begins
+  training_position at_;  // position where the next pass begins
   Machine machine_;
   const int threads_;
   const std::uint64_t seed_;
   feeder<P> feeder_;
   detail::pass_means<P> means_;
-  samples_of_pass seen_;  // of the pass that runs
-  std::string source_;    // the directory or the file that the position came from
+  samples_of_pass seen_;  // samples read in the current pass
+  std::string source_;    // directory or file from which the position came
   std::optional<std::int64_t> known_batches_;
   bool stopping_ = false, in_pass_ = false, has_run_ = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/train/update_constants.hpp - the positions at which a machine of a training program reads
-// the numbers of each update.
+// the scalar arguments of each update.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The positions of each update's numbers among a machine's constants.
+/// By parameter: the position of its update's scalar arguments among a machine's constants.
 template <class P>
 struct update_constants {
   int first[at_least_one(P::desc.count.parameters)];  // -1: the parameter is not updated
@@ -35,7 +35,8 @@ constexpr update_constants<P> find_update_constants() {
 template <class P>
 inline constexpr update_constants<P> update_constants_of = find_update_constants<P>();
 
-/// Throws if an optimizer limits norms and the trainer was made without this.
+/// Throws lamina::error if the optimizer clips by norm now (`clip`), but did not when the trainer
+/// was made (`known` is false).
 inline void require_known_norms(const gradient_clip& clip, bool known) {
   if (!known && optimizer::needs_norm(clip))
     throw error(

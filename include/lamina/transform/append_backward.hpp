@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/append_backward.hpp - program -> program with gradients. Fluid: append_backward.
+// lamina/transform/append_backward.hpp - adds the gradients to a program. Fluid: append_backward.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,8 +12,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Appends the gradient operators of the cost, last operator first. The cost's block is the root:
-/// variables of the blocks around it, except parameters, count as constants.
+/// Appends the gradient operators of the cost; the last operator comes first. The block of the cost
+/// is the root: variables of the blocks around it, except parameters, count as constants.
 template <bool Data>
 constexpr void add_gradients(program_builder& b) {
   if (b.cost < 0) return;

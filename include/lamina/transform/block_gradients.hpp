@@ -2,16 +2,18 @@
 // lamina/transform/block_gradients.hpp - walks the operators of a block backwards, and into the
 // blocks that they run.
 //
-// The gradient of a while is a while_grad, which runs a block of gradient operators once per
-// iteration, the last iteration first. The rules of that block:
-//  - A carried variable c has one gradient outside of the block. When the block starts, it holds
-//    the gradient of c at the end of the iteration; when the block ends, that at its start.
-//  - Gradients of variables of outer blocks are added to sums outside of it, zero before the loop:
-//    parameters, feeds, what an outer loop carries. Inner loops add to the same sums.
-//  - Gradients of arrays of outer blocks are the arrays outside, written slot by slot.
-//  - It reads carried variables as they were when the iteration began. Since the loop overwrites
-//    them, the forward block first copies those that are read: c@STEP. Fluid would read the value
-//    after the loop.
+// The gradient operator of a `while` is a while_grad, which runs a block of gradient operators once
+// per iteration, the last iteration first. The gradient block follows these rules:
+//  - A carried variable c has one gradient variable outside of the block. When the block starts,
+//    it holds the gradient of c at the end of the iteration; when the block ends, the gradient of c
+//    at the start of the iteration.
+//  - Gradients of variables of outer blocks (parameters, feeds, variables that an outer loop
+//    carries) are added to sums outside of the block, which are zero before the loop. Inner loops
+//    add to the same sums.
+//  - Gradients of arrays of outer blocks are arrays outside of the block, written slot by slot.
+//  - The block reads carried variables as they were when the iteration began. Since the loop
+//    overwrites them, the forward block first copies the ones that gradients read: c@STEP. Fluid
+//    would read the value after the loop.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,13 +28,13 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Marks every floating result that depends on a marked variable; returns whether it marked a new
-/// one.
+/// Marks every floating result that depends on a marked variable. Returns whether a new one was
+/// marked.
 constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_state::capacity]) {
   bool found = false;
   for (int k = 0; k < b.operators.count; ++k) {
     const operator_desc op = b.operators.items[k];
-    // The single result that most operators have is already marked.
+    // Most operators have a single result, so this shortcut skips them if it is marked already.
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
@@ -57,9 +59,9 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
   return found;
 }
 
-/// Marks the variables that need a gradient: trainable parameters, with `data` the floating feeds
-/// too, and every floating result that depends on one of them. The value that a loop carries
-/// depends on later operators, so a program with blocks needs several passes.
+/// Marks the variables that need a gradient. These are the trainable parameters, with `data` the
+/// floating feeds, and every floating result that depends on one of them. A value that a loop
+/// carries depends on later operators, so a program with blocks needs several passes.
 constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_state::capacity],
                            bool data) {
   const int variables = b.variables.count;
@@ -73,7 +75,7 @@ constexpr void mark_wanted(const program_builder& b, bool (&wanted)[gradient_sta
   }
 }
 
-/// The state of one walk; all walks of a program share `wanted` and `next`.
+/// The initial state of one backward walk. All walks of a program share `wanted` and `next`.
 constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradient_state::capacity],
                                             int (&next)[gradient_state::capacity], int body) {
   gradient_state s{&schema_of<sum>(),
@@ -92,7 +94,7 @@ constexpr gradient_state new_gradient_state(int variables, bool (&wanted)[gradie
   return s;
 }
 
-/// Appends the gradient operators of blocks.
+/// Appends the gradient operators for the operators of blocks.
 class block_gradients {
  public:
   /// The first `operators` operators of the program are the forward ones.
@@ -110,8 +112,8 @@ class block_gradients {
   block_gradients(const block_gradients&) = delete;
   block_gradients& operator=(const block_gradients&) = delete;
 
-  /// Appends the gradients of the operators of `block` in front of operator `end` to the current
-  /// block.
+  /// Appends the gradients of the operators of `block` that come before operator number `end`. They
+  /// are appended to the current block.
   constexpr void sweep(int block, int end) {
     const int begin = block > 0 ? begin_[block] : 0;
     for (int k = end; k-- > begin;) {
@@ -138,8 +140,8 @@ class block_gradients {
     bool begins[program_limits.operators];
     for (int k = 0; k < old; ++k) begins[k] = false;
     for (int i = 0; i < copies_.count; ++i) begins[begin_[carrier_[copies_[i]]]] = true;
-    // Walks backwards from the last operator: each moves towards the end, to make room for the
-    // copies before it.
+    // Goes backwards from the last operator. Each operator moves towards the end, to make room for
+    // the copies before it.
     for (int k = old, to = b_.operators.count; to > k;) {
       operators[--to] = operators[--k];
       for (int i = copies_.count; begins[k] && i-- > 0;) {
@@ -154,8 +156,8 @@ class block_gradients {
   }
 
  private:
-  // Whether an operator at the end of a block gives a variable of an outer block its value; all
-  // other results of a block are its own.
+  // Whether an operator at the end of a block gives a variable of an outer block its next value.
+  // All other results of a block belong to the block itself.
   constexpr bool hands_over(const operator_desc& op) const {
     return same_address(op.schema, &schema_of<assign>()) &&
            b_.variables.items[output_of(b_, op, 0)].block != op.block;
@@ -170,7 +172,8 @@ class block_gradients {
     }
   }
 
-  // The variable to read for v in the gradients of forward block `block`.
+  // The variable that the gradients of forward block `block` read for v: the copy of a carried
+  // variable from the start of the iteration, else v itself.
   constexpr int at_start(int v, int block) {
     if (v >= b_.gradients->forward_variables || carrier_[v] < 0) return v;
     const int carrier = carrier_[v];
@@ -183,7 +186,8 @@ class block_gradients {
     }
     return copy_[v];
   }
-  // Lets the operators from `first` on, which were appended to the current block, read copies.
+  // Makes the operators of the current block, from number `first` on, read the copies of carried
+  // variables.
   constexpr void read_copies(int first, int block) {
     for (int k = first; k < b_.operators.count; ++k) {
       const operator_desc& op = b_.operators.items[k];
@@ -201,7 +205,7 @@ class block_gradients {
     gradient_state& outer = *b_.gradients;
     const bool loop = op.schema->facts.block == block_rule::loop;
     const bool repeats = loop || b_.attributes.items[op.attributes + 1].number != 0;
-    constexpr_vector<int> from, to;  // what the body hands over, and to which carried variable
+    constexpr_vector<int> from, to;  // what the body hands over; the carried variables that take it
     bool flows = false;
     for (int i = begin_[body]; i < k; ++i) {
       const operator_desc& inner = b_.operators.items[i];
@@ -260,8 +264,8 @@ class block_gradients {
     append(op, made, loop, read, sums, to);
   }
 
-  // Floating variables and arrays outside of `body` that its operators read or write, except those
-  // in `to`.
+  // Finds the floating variables and arrays outside of `body` that its operators read or write,
+  // except those in `to`.
   constexpr void outer_variables(int body, int end, const constexpr_vector<int>& to,
                                  constexpr_vector<int>& read, constexpr_vector<int>& arrays) {
     bool seen[gradient_state::capacity];
@@ -303,7 +307,7 @@ class block_gradients {
     delete[] parts;
   }
 
-  // The operator that runs gradient block `made`.
+  // Appends the operator that runs gradient block `made`.
   constexpr void append(const operator_desc& op, int made, bool loop,
                         const constexpr_vector<int>& read, const constexpr_vector<int>& sums,
                         const constexpr_vector<int>& to) {
@@ -331,11 +335,12 @@ class block_gradients {
   }
 
   program_builder& b_;
-  bool has_blocks_ = false;                // otherwise the next three are not used
-  int carrier_[gradient_state::capacity];  // by variable: the block that hands a value over, or -1
+  bool has_blocks_ = false;                // if false, the next three are not used
+  int carrier_[gradient_state::capacity];  // by variable: the block that gives it its next value,
+                                           // or -1
   int copy_[gradient_state::capacity];  // by variable: its copy at the start of that block, or -1
-  int begin_[program_limits.blocks];    // by block: its first operator, those of blocks inside too
-  constexpr_vector<int> copies_{};      // the variables that have one
+  int begin_[program_limits.blocks];    // by block: its first operator, inner blocks included
+  constexpr_vector<int> copies_{};      // the carried variables that have a copy
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/clone_for_test.hpp - a training program as a program for evaluation.
+// lamina/transform/clone_for_test.hpp - makes a program for evaluation from a training program.
 #pragma once
 
 #include <lamina/core/config.hpp>

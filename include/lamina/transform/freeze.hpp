@@ -12,13 +12,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// Whether one of the names is that of this parameter or of its layer.
+/// Whether one of the names belongs to this parameter or to its layer.
 template <fixed_string... Names, class Program>
 constexpr bool is_of_names(const Program& p, int parameter) {
   const int v = p.parameters[parameter].variable;
   return (parameter_belongs_to(p, v, Names.view()) || ...);
 }
-/// Whether any parameter is one of this name.
+/// Whether any parameter belongs to this name.
 template <class P, fixed_string Name>
 constexpr bool has_parameters_of() {
   for (int i = 0; i < P::desc.count.parameters; ++i)
@@ -26,8 +26,9 @@ constexpr bool has_parameters_of() {
   return false;
 }
 
-/// Freezes the parameters of the names, or (`Except`) all others. Operators with the attribute
-/// use_global_stats whose statistics are frozen use and keep them.
+/// Freezes the parameters that belong to the names or, with `Except`, all other parameters. An
+/// operator with the attribute use_global_stats whose statistics are frozen uses them without
+/// change.
 template <bool Except, fixed_string... Names>
 constexpr void freeze_parameters(program_builder& b) {
   const struct {
@@ -68,7 +69,7 @@ constexpr void freeze_parameters(program_builder& b) {
 
 }  // namespace detail
 
-/// A program of which some parameters are frozen.
+/// A program with some frozen parameters.
 template <program_type P, bool Except, fixed_string... Names>
 struct with_frozen : program_base<with_frozen<P, Except, Names...>> {
   using result = typename P::result;
@@ -78,11 +79,11 @@ struct with_frozen : program_base<with_frozen<P, Except, Names...>> {
 
 namespace transform {
 
-/// The program with the parameters of these layers frozen: they get no gradients and no updates,
-/// and a batch_norm among them uses its moving statistics without changing them. A name is that of
-/// a layer, a parameter or a whole-word prefix: "block_1" freezes "block_1.w_0" and not
-/// "block_10.w_0", "block" freezes both. A name without parameters is a compile-time error. Record
-/// it before the optimizer sees the program: `model tuned{transform::freeze<"features">(net),
+/// The program with the parameters of these layers frozen: they get no gradients and no updates. A
+/// batch_norm among the layers uses its moving statistics without changing them. A name is that of
+/// a layer, of a parameter, or a whole-word prefix: "block_1" freezes "block_1.w_0" and not
+/// "block_10.w_0", "block" freezes both. A name without parameters is a compile-time error. Call it
+/// before the optimizer sees the program: `model tuned{transform::freeze<"features">(net),
 /// share_parameters_of(trained)}`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, false, Names...> freeze(P) {
@@ -91,7 +92,8 @@ constexpr with_frozen<P, false, Names...> freeze(P) {
                 "lamina: freeze: expected names of layers or parameters of the program");
   return {};
 }
-/// The same for all parameters but those of these layers: `freeze_except<"output">(net)`.
+/// Like freeze, but freezes all parameters except those of these layers:
+/// `freeze_except<"output">(net)`.
 template <fixed_string... Names, program_type P>
 constexpr with_frozen<P, true, Names...> freeze_except(P) {
   constexpr bool known = is_faulty<P> || (detail::has_parameters_of<P, Names>() && ...);

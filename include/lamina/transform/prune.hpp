@@ -20,7 +20,7 @@ constexpr bool runs_forward(const operator_desc& op) {
   return rule == block_rule::loop || rule == block_rule::branch;
 }
 
-/// The variable a name means: a layer's last output, or a variable's own name; -1 if unknown.
+/// The variable for a name, which is a layer's last output or a variable's own name; -1 if unknown.
 template <class Program>
 constexpr int find_variable(const Program& p, const name_desc* names, int name_count,
                             int variable_count, std::string_view name) {
@@ -31,9 +31,9 @@ constexpr int find_variable(const Program& p, const name_desc* names, int name_c
   return -1;
 }
 
-/// Finds the operators that some variables need. An operator that runs a block is needed if
-/// anything in the block is. In the body of a loop, a needed operator may come after the one that
-/// needs it.
+/// Finds the operators on which some variables depend. An operator that runs a block is needed if
+/// any operator in the block is. In the body of a loop, a needed operator may come after the
+/// operator that needs it.
 class needed_operators {
  public:
   constexpr explicit needed_operators(program_builder& b)
@@ -92,14 +92,16 @@ class needed_operators {
     if (op.schema->kind == operator_kind::source) return true;
     if (const int block = sub_block_of(b_, op); block >= 0)
       return blocks_[block] || (runs_forward(op) && variables_[scopes_of(b_, op)]);
-    // It empties a slot of an array, whichever operators read the old value.
+    // This operator empties a slot of an array, so it is needed whichever operators read the old
+    // value.
     if (is<write_to_array_gradient>(op) && variables_[input_of(b_, op, 2)]) return true;
     bool needed = false;
     for_each_output(op, [&](int v) { needed = needed || variables_[v]; });
     return needed;
   }
-  // Marks the variables that a block reads together with its operators. Blocks of gradients are
-  // kept whole: each sum that they add to belongs to one variable that they read.
+  // Marks the variables that an operator reads. An operator that runs a forward block needs its
+  // condition; the operators inside name the rest. Blocks of gradients are kept whole, because each
+  // of their sums belongs to one variable that they read.
   constexpr void need_arguments(const operator_desc& op) {
     const bool runs = sub_block_of(b_, op) >= 0;
     if (runs && runs_forward(op)) return need(condition_of(b_, op));
@@ -113,11 +115,11 @@ class needed_operators {
   program_builder& b_;
   bool* variables_;
   bool* operators_;
-  bool* blocks_;  // with a needed operator
+  bool* blocks_;  // blocks that contain a needed operator
 };
 
-/// Keeps the operators that `targets` need, in their order, and drops unused outputs. Operators
-/// that run a block then read and write only what the rest of the block does.
+/// Keeps the operators that `targets` need, in their order, and drops unused outputs. The arguments
+/// of operators that run a block are reduced to the variables that the rest of the block uses.
 constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   needed_operators needed(b);
   for (int i = 0; i < n; ++i) needed.need(targets[i]);
@@ -143,7 +145,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
   if (!has_cost) b.cost = -1;
 }
 
-/// Whether all targets are known, or (`outside`) the known ones belong to no body.
+/// Whether all targets are known. With `outside`: whether no known target belongs to a body.
 template <class P, int N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
   for (const int t : targets)

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// table[k][b]: the contribution of byte b to the remainder if k further bytes follow it.
+/// table[k][b] is the contribution of byte b to the remainder if k further bytes follow.
 inline const auto& crc32_tables() {
   static const auto tables = [] {
     std::array<std::array<std::uint32_t, 256>, 8> t{};

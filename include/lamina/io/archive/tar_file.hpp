@@ -18,8 +18,8 @@ namespace lamina::inline LAMINA_ABI {
 /// One file in a tar archive.
 struct tar_member {
   std::string name{};
-  std::uint64_t header = 0;  // where its header is
-  std::uint64_t begin = 0;   // where its bytes are
+  std::uint64_t header = 0;  // offset of its header
+  std::uint64_t begin = 0;   // offset of its bytes
   std::uint64_t size = 0;
 };
 
@@ -105,7 +105,7 @@ class tar_reader {
                                    << sum << " of a member's header, found "
                                    << number(block + 148, 8));
   }
-  /// Octal digits with spaces around and a zero after them, or the big-endian bytes of the number,
+  /// Reads a number: octal digits with spaces around and a zero after them, or big-endian bytes,
   /// which GNU tar uses for sizes above 8 GiB.
   std::uint64_t number(const char* field, std::size_t size) const {
     const auto fail = [&] {
@@ -136,12 +136,12 @@ class tar_reader {
   }
   std::string name_in(const char* block) const {
     const std::string name = text_in(block, 100);
-    // Headers of GNU tar, "ustar ", have other fields in place of the prefix.
+    // Headers of GNU tar begin with "ustar ". They have other fields in place of the prefix.
     if (std::memcmp(block + 257, "ustar\0", 6) != 0) return name;
     const std::string prefix = text_in(block + 345, 155);
     return prefix.empty() ? name : prefix + "/" + name;
   }
-  /// Records of the form "LENGTH KEY=VALUE\n"; only the path is used.
+  /// Reads records of the form "LENGTH KEY=VALUE\n". Only the path is used.
   void read_pax(std::uint64_t begin, const std::string& all, std::string& name) const {
     for (std::size_t at = 0; at < all.size();) {
       std::size_t length = 0, i = at;

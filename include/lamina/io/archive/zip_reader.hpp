@@ -23,12 +23,12 @@ struct zip_member {
   std::string name{};
   bool deflated = false;
   std::uint32_t crc = 0;
-  std::uint64_t stored_size = 0;  // in the archive
+  std::uint64_t stored_size = 0;  // size in the archive
   std::uint64_t size = 0;
-  std::uint64_t header = 0;  // where its local header is
-  std::uint64_t begin = 0;   // where its bytes are
-  std::uint64_t entry = 0;   // where its directory entry is
-  std::string refused{};     // not empty: why its bytes cannot be read
+  std::uint64_t header = 0;  // offset of its local header
+  std::uint64_t begin = 0;   // offset of its bytes
+  std::uint64_t entry = 0;   // offset of its directory entry
+  std::string refused{};     // if not empty: the reason why its bytes cannot be read
 };
 
 /// Finds the members of an archive, Zip64 included. The reader is strict: it throws format_error
@@ -160,7 +160,7 @@ class zip_reader {
       from_.fail_at(end, text("expected at most ") << size_ / 46 << " members in a directory of "
                                                    << size_ << " bytes, found " << count_);
   }
-  /// Zip64: a locator before the end record names a larger one.
+  /// Reads the Zip64 locator before the end record, which gives the offset of a larger end record.
   bool read_locator(std::uint64_t at) {
     go(at, 20, "a Zip64 locator");
     if (from_.number<std::uint32_t>("a Zip64 locator") != 0x07064b50) return false;
@@ -215,7 +215,8 @@ class zip_reader {
     }
     if (from_.left() != 0) from_.fail("expected the end of a zip archive's directory, found more");
   }
-  /// Reads extra field 1, Zip64: the numbers that are too large for the entry.
+  /// Reads the Zip64 extra field (number 1): it holds the sizes and offsets that are too large for
+  /// the entry.
   void read_extra(std::uint64_t size, zip_member& m) {
     const std::uint64_t begin = from_.offset();
     const std::string all = from_.bytes(size, "a member's extra fields");

@@ -30,10 +30,11 @@ class model;
 /// Values by name, in alphabetic order.
 using named_tensors = std::map<std::string, tensor, std::less<>>;
 
-/// The values that a writer of parameter files stores: from values by name,
+/// The values that a writer of parameter files stores. Here they are given by name.
 inline const named_tensors& tensors_of(const named_tensors& all) { return all; }
 
-/// from variables of a scope, which must have values without sequences (lamina::error otherwise),
+/// Here they are variables of a scope. Throws lamina::error for a variable without a value or with
+/// sequences.
 inline named_tensors tensors_of(const scope& from, const std::vector<std::string>& names) {
   named_tensors all;
   for (const std::string& name : names) {
@@ -47,7 +48,7 @@ inline named_tensors tensors_of(const scope& from, const std::vector<std::string
 }
 inline named_tensors tensors_of(const scope& from) { return tensors_of(from, from.names()); }
 
-/// or from the parameters of a model, row-major.
+/// Here they are the parameters of a model, row-major.
 template <program_type P>
 named_tensors tensors_of(const model<P>& from) {
   named_tensors all;
@@ -117,8 +118,8 @@ inline void put_tensors(tensors_of_file&& from, scope& to) {
   for (auto& [name, value] : from.values) to.var(name) = std::move(value);
 }
 
-/// Whether a value has the shape of a parameter. In formats that store vectors as rows, one row
-/// fits a vector too.
+/// Whether a value has the shape of a parameter. With `vectors_are_rows`, as in formats that store
+/// vectors as matrices of one row, such a matrix fits a vector too.
 inline bool fits_parameter(tensor_shape found, const tensor_shape& wanted, bool vectors_are_rows) {
   if (vectors_are_rows && wanted.size() == 1 && found.size() == 2 && found[0] == 1)
     found.erase(found.begin());

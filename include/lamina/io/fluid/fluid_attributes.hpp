@@ -63,7 +63,7 @@ inline constexpr fixed_attribute fixed_attributes[] = {
     {"slice", "decrease_axis", attribute_type::integers, 0, ""},
     {"softmax_with_cross_entropy", "use_softmax", attribute_type::boolean, 1, ""}};
 
-/// The type of the operator whose gradient an operator is, or its own.
+/// The operator type without the suffix "_grad".
 inline std::string_view forward_type(std::string_view type) {
   constexpr std::string_view suffix = "_grad";
   const bool gradient =
@@ -106,16 +106,16 @@ inline const char* unknown_meaning(const operator_message& op) {
       same = a->integer == static_cast<std::int64_t>(f.number);
     else if (std::string_view(f.name) == "aligned" || std::string_view(f.name) == "flatten")
       same = a->integer == 0;
-    // Other booleans and flags of inference change how an operator is computed, not its result;
-    // types may be names.
+    // A difference in other booleans and inference flags changes how an operator is computed, not
+    // its result. Attributes with element types may be names.
     if (std::string_view(f.name).find("dtype") != std::string_view::npos) same = true;
     if (!same) return f.name;
   }
   return nullptr;
 }
 
-/// Attributes of operators of PaddlePaddle 2 that equal operators of Fluid except for their names:
-/// the names in lamina and in PaddlePaddle 2.
+/// Names of operators of PaddlePaddle 2 that differ from Fluid's only in the names of the type and
+/// of two attributes: the later names, and the names in lamina.
 struct later_name {
   std::string_view later, type;
   const char *first, *first_here, *second, *second_here;
@@ -124,8 +124,8 @@ inline constexpr later_name later_names[] = {
     {"matmul_v2", "matmul", "trans_x", "transpose_X", "trans_y", "transpose_Y"},
     {"matmul_v2_grad", "matmul_grad", "trans_x", "transpose_X", "trans_y", "transpose_Y"}};
 
-/// Whether an attribute is a list with one value for each parameter since PaddlePaddle 2.2, which
-/// updates several at once.
+/// Whether the attribute is a list with one value per parameter since PaddlePaddle 2.2, whose
+/// operator updates several parameters at once.
 inline bool is_listed_in_paddle2(std::string_view type, std::string_view name) {
   return type == "lars_momentum" && name == "lars_weight_decay";
 }
@@ -143,8 +143,8 @@ inline void rename_slot(std::vector<slot_message>& slot_list, std::string_view f
     if (s.slot == from) s.slot = to;
 }
 
-/// The operator in the form that lamina knows, if it has other names or a list of one number; empty
-/// if it is in that form already.
+/// Translates an operator with other names, or with a list of one number, into the form that lamina
+/// knows. Empty if it is in that form already.
 inline std::optional<operator_message> translated(const operator_message& op) {
   if (op.type == "reorder_lod_tensor_by_rank_grad" && !op.output("Out").empty()) {
     operator_message made = op;

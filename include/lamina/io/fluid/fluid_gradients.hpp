@@ -21,10 +21,11 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Converts gradients of array operators to Fluid's form. lamina's add to a slot and clear it at
-/// the write. Both forms are equal if every slot is a constant, is read once, or all are read by
-/// one tensor_array_to_tensor, is written at most once, and no other operator uses the array's
-/// gradient. Other arrays keep lamina's form.
+/// Converts gradients of array operators to Fluid's form. lamina's form adds to an array slot and
+/// clears the slot at the gradient of the write. Both forms are equal under these conditions: every
+/// slot index is a constant; each slot is read once, or all are read by one tensor_array_to_tensor;
+/// each slot is written at most once; no other operator uses the array's gradient. Other arrays
+/// keep lamina's form.
 class fluid_array_gradient_writer {
  public:
   explicit fluid_array_gradient_writer(program_message& program) {
@@ -43,7 +44,8 @@ class fluid_array_gradient_writer {
 
  private:
   struct gradient_array {
-    std::vector<operator_message*> reads{}, writes{};  // the forward operators of the gradients
+    std::vector<operator_message*> reads{}, writes{};  // forward operators that read and write the
+                                                       // array
     operator_message* cut = nullptr;  // the operator that splits the gradient of the joined array
     bool other = false;
   };
@@ -70,7 +72,7 @@ class fluid_array_gradient_writer {
     for (const slot_message& s : op.outputs)
       for (const std::string& name : s.arguments) writers_[name].push_back(&op);
   }
-  // The array slot that an operator names, if a single fill_constant writes it.
+  // The array slot that an operator accesses, if its index is written by a single fill_constant.
   std::optional<float> slot_of(const operator_message& op) const {
     const auto found = writers_.find(op.input("I").at(0));
     if (found == writers_.end() || found->second.size() != 1) return {};
@@ -112,7 +114,7 @@ class fluid_array_gradient_writer {
     op.outputs = {{"Out", op.output("X@GRAD")}};
   }
 
-  std::map<std::string, gradient_array> arrays_{};  // by name; of all variables
+  std::map<std::string, gradient_array> arrays_{};  // all array variables, by name
   std::map<std::string, std::vector<const operator_message*>> writers_{};
 };
 
@@ -131,7 +133,7 @@ class fluid_gradient_writer {
   }
 
  private:
-  // "w" of "w@GRAD@RENAME@1".
+  // The variable of a gradient: "w" for "w@GRAD@RENAME@1".
   static std::string_view base(std::string_view name) { return name.substr(0, name.find("@GRAD")); }
   static bool is_gradient(std::string_view slot) {
     return slot.size() > 5 && slot.substr(slot.size() - 5) == "@GRAD";
@@ -156,7 +158,8 @@ class fluid_gradient_writer {
     op.inputs = std::move(inputs);
   }
 
-  // Fluid has no such gradient operators: it uses scale, with 0 for the gradient of sign.
+  // Converts a gradient operator that Fluid does not have: Fluid uses scale, with factor 0 for
+  // sign.
   static void as_scale(operator_message& op) {
     const bool sign = op.type == "sign_grad";
     op.type = "scale";
@@ -173,7 +176,7 @@ class fluid_gradient_writer {
     factor.type = attribute_type::real;
   }
 
-  // The last operator of the type with the variables whose gradients this operator names.
+  // The forward operator of gradient operator `op`: the last one of `type` with its variables.
   const operator_message* find(const operator_message& op, const std::string& type,
                                int block) const {
     for (; block >= 0; block = program_.blocks[static_cast<std::size_t>(block)].forward_block) {

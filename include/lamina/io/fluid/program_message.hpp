@@ -52,8 +52,8 @@ enum class variable_class : std::int32_t {
   tuple = 18
 };
 
-/// A real attribute of a recorded program in full precision, because files store floats. `needed`:
-/// a rounded float would be wrong, as for an operator on integers.
+/// A real attribute of a recorded program in full precision, because files store floats. If
+/// `needed`, a rounded float would be wrong, as for an operator on integers.
 struct recorded_real {
   double value = 0;
   bool known = false, needed = false;

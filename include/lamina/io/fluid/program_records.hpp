@@ -31,10 +31,10 @@ struct program_records {
   std::vector<parameter_desc> parameters;
   std::vector<int> data, outputs;
   std::vector<domain_desc> domains;
-  std::deque<std::string> suffixes;  // that variables point to
+  std::deque<std::string> suffixes;  // the text of suffixes to which variables point
   std::uint64_t reading = next_reading();
 
-  /// A number for each program that is read: 1, 2, ... over all threads.
+  /// The next unique number for a program that is read: 1, 2, ... over all threads.
   static std::uint64_t next_reading() {
     static std::atomic<std::uint64_t> last{0};
     return ++last;

@@ -118,7 +118,7 @@ class field_reader {
   const message_source& source_;
   protozero::pbf_reader reader_;
   const char* begin_;
-  const char* start_ = nullptr;  // of the current field
+  const char* start_ = nullptr;  // start of the current field
   const char* message_;
 };
 

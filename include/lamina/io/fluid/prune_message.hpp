@@ -26,7 +26,7 @@ inline int sub_block_of(const program_message& p, const operator_message& op) {
              : static_cast<int>(a->integer);
 }
 
-/// Adds the names that an operator reads, and those that the block reads that it runs.
+/// Adds the names of variables that an operator reads, and those read by the block that it runs.
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
   for (const slot_message& s : op.inputs) names.insert(s.arguments.begin(), s.arguments.end());

@@ -4,9 +4,9 @@
 //
 // Fluid does not record which variables share their rows: at run time, results share the LoD of an
 // input. So an output gets the row domain of the first input with the same number of sequence
-// levels, or of the second input alone where the operator's definition says that its results have
-// the rows of that one (row_origin::second_operand). An output without such an input, and every fed
-// variable, gets a new domain.
+// levels. If the operator's definition says that its results have the rows of the second input
+// (row_origin::second_operand), only that input counts. An output without such an input, and every
+// fed variable, gets a new domain.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -82,7 +82,8 @@ class row_domains {
   }
 
   program_view p_;
-  std::vector<int> like_;  // by variable: another one with the same rows; the last one: itself
+  std::vector<int> like_;  // by variable: another variable with the same rows; the last of a chain:
+                           // itself
 };
 
 }  // namespace lamina::inline LAMINA_ABI

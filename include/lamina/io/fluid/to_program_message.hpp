@@ -235,9 +235,9 @@ class message_maker {
   }
 
   // Gives names to unused outputs, because PaddlePaddle writes these outputs and terminates if they
-  // have no name: the other half of a split, the number of rows that each slot gave to a joined
-  // array, and the memory of a batch_norm in training on a GPU, which Fluid 1 and lamina do not
-  // have.
+  // have no name. They are the other half of a split, the number of rows that each slot gave to a
+  // joined array, and the memory of a batch_norm in training on a GPU, which Fluid 1 and lamina do
+  // not have.
   static void name_unread_outputs(block_message& b) {
     for (operator_message& op : b.operators) {
       const auto holds = [&op](std::string_view name) {
@@ -265,7 +265,7 @@ class message_maker {
   }
 
   const program_view& p_;
-  std::vector<std::string> names_;  // by variable
+  std::vector<std::string> names_;  // by variable: its name
   std::vector<bool> declared_;      // by variable: whether it is the first with its name
 };
 

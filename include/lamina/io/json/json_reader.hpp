@@ -105,7 +105,7 @@ class json_reader {
     expected("the name of an enumerator");
   }
   [[noreturn]] void expected(const std::string& what) const {
-    // A value that is nested a million levels deep cannot be printed.
+    // Nested values are not printed: printing a value that is a million levels deep would fail.
     const bool nested = value_->is_structured() && !value_->empty();
     std::string found = nested ? (value_->is_array() ? "a list" : "an object")
                                : value_->dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -14,8 +14,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The value in a slot in the shape in which ONNX broadcasts it against X: Fluid puts the
-/// dimensions of Y, trailing ones left out, at `axis` of X; ONNX puts them at the end.
+/// The value in a slot, reshaped so that ONNX broadcasts it against X. Fluid aligns the dimensions
+/// of Y, without trailing ones, with those of X from `axis` on; ONNX aligns the last dimensions.
 inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
   const std::string y = op.in(slot);
   const int rank = op.rank(slot), axis = static_cast<int>(op.integer("axis", -1));

@@ -71,7 +71,7 @@ class onnx_builder {
 
   /// Begins a graph inside of the one that is open.
   void open() { graphs_.emplace_back(); }
-  /// Ends the innermost graph. Every output must be a separate value of the graph: a value from
+  /// Ends the innermost graph. Every output must be a separate value of this graph, so a value from
   /// outside, or one that is an output already, is copied.
   onnx_graph close(const std::string& name, std::vector<onnx_value> inputs,
                    std::vector<onnx_value> outputs) {
@@ -105,9 +105,9 @@ class onnx_builder {
     std::set<std::string> produced{};
   };
 
-  std::vector<graph> graphs_;  // from the outermost to the innermost
+  std::vector<graph> graphs_;  // the open graphs, the outermost first
   std::set<std::string> taken_, reserved_, domains_;
-  std::map<std::string, std::string> constants_;  // by bytes
+  std::map<std::string, std::string> constants_;  // names of constants by type, shape and bytes
   std::deque<tensor> owned_;
 };
 

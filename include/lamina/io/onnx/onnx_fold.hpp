@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/onnx/onnx_fold.hpp - whole numbers that are known while the graph is made.
+// lamina/io/onnx/onnx_fold.hpp - integers and booleans that are known while the graph is made.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +15,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The whole number or truth value of a variable if it is known, else null.
+/// The value of an integer or boolean variable if it is known, else null.
 inline const std::int64_t* known(onnx_program& p, const std::string& name) {
   const auto found = p.known.find(p.value(name));
   return found == p.known.end() ? nullptr : &found->second;
 }
 
-/// Lets an operator work out its result, too, where its inputs are known.
+/// Extends the conversion of an operator: if its inputs are known, it also computes its result.
 inline void fold(onnx_operators& to, const char* type,
                  std::function<std::int64_t(const onnx_operator&, std::int64_t, std::int64_t)> f) {
   to.add(type, [plain = *to.find(type), f = std::move(f)](onnx_operator& op) {

@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// y, and NaN where X is NaN: for nodes that do not return NaN for NaN.
+/// y, but NaN where X is NaN. For nodes that do not return NaN for NaN.
 inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
   const std::string x = op.in("X");
   return op.node("Where", {op.node("Equal", {x, x}), y, x});
@@ -78,13 +78,14 @@ inline std::string softplus(onnx_operator& op, const std::string& x) {
   return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
 }
 
-/// A vector's length and the vector divided by it.
+/// The norm of a vector, and the vector divided by its norm.
 struct length_and_direction {
   std::string length, direction;
 };
-/// The square root of epsilon plus the sum of squares along axes, or of all elements without axes;
-/// and x divided by it, or 0 where it is 0. Numbers are first divided by the largest one, because
-/// squares of large numbers, and the root itself, may overflow.
+/// The norm of x, and x divided by it. The norm is the square root of epsilon plus the sum of
+/// squares along `axes`, or of all elements without axes. Where the norm is 0, the quotient is 0.
+/// Elements are first divided by the largest one, because squares of large numbers, and the root
+/// itself, may overflow.
 inline length_and_direction direction_of(onnx_operator& op, const std::string& x,
                                          const std::vector<std::int64_t>& axes, double epsilon) {
   const std::int64_t keeps = axes.empty() ? 0 : 1;
@@ -116,30 +117,31 @@ inline length_and_direction direction_of(onnx_operator& op, const std::string& x
           op.node("Where", {is_infinite, op.node("Div", {x, or_one(whole)}),
                             op.node("Div", {part, or_one(root)})})};
 }
-/// The length alone.
+/// The norm alone.
 inline std::string length_of(onnx_operator& op, const std::string& x,
                              const std::vector<std::int64_t>& axes, double epsilon) {
   return direction_of(op, x, axes, epsilon).length;
 }
 
-/// X -> Out by one node.
+/// A conversion to one node that computes Out from X.
 inline onnx_lowering same_as(const char* type) {
   return [type](onnx_operator& op) { op.out("Out", type, {op.in("X")}); };
 }
 
-/// ONNX Runtime has some functions for floats only: for doubles they are composed of others.
+/// Whether the operator computes doubles. ONNX Runtime has some functions for floats only; for
+/// doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
-/// e^x - 1 without loss near 0, of x up to 0.
+/// e^x - 1 for x <= 0, without loss of precision near 0.
 inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
   const std::string t = op.node("Tanh", {affine(op, x, 0.5, 0)});
   return op.node("Div", {affine(op, t, 2, 0), affine(op, t, -1, 1)});
 }
-/// positive(x) where x > limit, else other(x).
+/// `inside` where x > limit, else `otherwise`.
 inline std::string above(onnx_operator& op, const std::string& x, double limit,
                          const std::string& inside, const std::string& otherwise) {
   return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
 }
-/// One node if the operator computes floats, else the nodes that `made` adds.
+/// A conversion that uses the single node for floats, and the nodes that `made` adds for doubles.
 template <class Made>
 onnx_lowering for_doubles(onnx_lowering node, Made made) {
   return [node = std::move(node), made](onnx_operator& op) {
@@ -155,7 +157,7 @@ void replace_for_doubles(onnx_operators& to, const char* type, Made made) {
 
 inline bool is_whole(dtype type) { return !is_floating(type) && type != dtype::boolean; }
 
-/// The product of dimensions [first, end), which have to be known.
+/// The product of dimensions [first, end), which must be known.
 inline std::int64_t extents(const onnx_operator& op, const char* slot, int first, int end) {
   std::int64_t n = 1;
   for (int d = first; d < end; ++d) n *= op.extent(slot, d);

@@ -137,7 +137,7 @@ class onnx_attribute {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  struct kind {  // AttributeType
+  struct kind {  // the number of AttributeProto.AttributeType
     int number;
   };
   onnx_attribute(const char* name, kind type) {

@@ -167,7 +167,7 @@ class onnx_program {
   std::map<std::string, const variable_message*> variables_;
   std::set<std::string> read_;
   std::map<std::string, int> writes_;
-  std::map<std::string, std::string> lengths_;  // by variable
+  std::map<std::string, std::string> lengths_;  // by variable: the value with its lengths
   std::set<std::string> lengths_of_feeds_;      // lengths that are not inputs yet
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/append.hpp - appends instructions, and the variables that the plan itself
-// makes.
+// lamina/plan/lowering/append.hpp - appends instructions, and variables that only the plan has.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// A variable that the plan makes, of real numbers; `variable` is the variable of the program that
-/// has its shape, or -1.
+/// Adds a plan variable of real numbers. `variable` is the program variable that has its shape, or
+/// -1.
 constexpr int temporary(lowering_state& s, int rows, int columns, bool panel, int variable) {
   const int v = s.variables.count;
   return s.variables.push({rows, columns, s.real, panel, variable, v, s.block, 1, 0ull});
@@ -19,7 +18,7 @@ constexpr int constant(lowering_state& s, double value) {
   return constant_operand(s.constants.push(value));
 }
 
-/// An instruction of operator `op` whose operands and results follow.
+/// Begins an instruction of operator `op`. Its operands and results are appended next.
 constexpr instruction begin(const lowering_state& s, group_head head, const operator_schema& schema,
                             int output, int op) {
   return {head,  &schema, output, op,  s.operands.count, 0, s.results.count, 0, 1, 1, 0,
@@ -31,7 +30,8 @@ constexpr void use(lowering_state& s, int v, access how) {
 }
 constexpr void result(lowering_state& s, int v) { s.results.items[s.results.count++] = v; }
 
-/// The feeds that a value depends on matter where a program may run with some of its feeds.
+/// Collects the feeds that a value depends on. They matter where a program may run with some of its
+/// feeds.
 constexpr void spread_feeds(lowering_state& s, instruction& i) {
   for (int a = i.inputs; a < s.operands.count; ++a)
     if (s.operands.items[a].id >= 0) i.feeds |= s.variables.items[s.operands.items[a].id].feeds;
@@ -45,7 +45,7 @@ constexpr void end(lowering_state& s, instruction& i) {
   s.instructions.items[s.instructions.count++] = i;
 }
 
-/// A call of an operator that only plans contain, with the attributes of operator k.
+/// Appends the call of an operator that only plans contain. It has the attributes of operator k.
 template <int In, int Out>
 constexpr void emit_call(lowering_state& s, const operator_schema& schema, const int (&in)[In],
                          const int (&out)[Out], int k) {

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// A kernel of its own: the operands keep the order of the operator's arguments, with counts and
-/// empty slots.
+/// Lowers an operator to a call of its kernel. The operands keep the order of the operator's
+/// arguments, with counts and empty slots.
 constexpr void lower_call(lowering_state& s, const operator_desc& op, int k) {
   const bool raw = op.schema->knows_panels;
   int* taken = new int[static_cast<unsigned>(op.end - op.inputs)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/collected_products.hpp - the gradient of a weight that iterations of a loop
-// add up: one product over the rows of many iterations.
+// lamina/plan/lowering/collected_products.hpp - the gradient of a weight that is a sum over the
+// iterations of a loop. One product over the rows of many iterations computes it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,13 +10,14 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// An array of the plan's own: a variable without rows.
+/// Adds an array of tensors that only the plan has: a variable without rows.
 constexpr int array_of_rows(lowering_state& s, int columns) {
   return temporary(s, 0, columns, false, -1);
 }
 
-/// If dW of a product is only used in a sum over the iterations of loops, one product over the rows
-/// of many iterations replaces it: stores the rows of this iteration and returns true.
+/// Tries to replace the gradient dW of a product in a loop. If dW is only used in a sum over
+/// iterations, the instruction stores the rows of this iteration, and one product over the rows of
+/// many iterations gives the sum. Returns true if so.
 constexpr bool collect(lowering_state& s, int x, int d, int dw, int k) {
   if (!s.has_blocks || s.uses.summed[dw] < 0) return false;
   const int sum = s.uses.summed[dw];
@@ -37,7 +38,8 @@ constexpr bool is_collected(const lowering_state& s, int v) {
   return s.uses.summed[v] == variable_uses::collected;
 }
 
-/// After a block operator: finishes the products in it whose sums belong to this block.
+/// Called after a block operator. Computes the remaining part of each collected product in the
+/// block whose sum belongs to the current block.
 constexpr void finish_products(lowering_state& s, int k) {
   int left = 0;
   for (int n = 0; n < s.collected_sums.count; ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/images.hpp - statements over images, and operands with one number per
+// lamina/plan/lowering/images.hpp - statements over images, and operands with one element per
 // channel.
 #pragma once
 
@@ -16,8 +16,8 @@ constexpr bool is_images(const lowering_state& s, int v) {
          s.program.variables[v].rank > 1;
 }
 
-/// Whether v has one number per channel of the images of `space` if an elementwise operator has
-/// the axis `axis`.
+/// Whether v has one element per channel of the images of `space`, for an elementwise operator with
+/// the given axis.
 constexpr bool is_of_channels(const lowering_state& s, int v, const plan_variable& space,
                               int axis) {
   const program_desc& p = s.program;
@@ -25,12 +25,12 @@ constexpr bool is_of_channels(const lowering_state& s, int v, const plan_variabl
          p.variables[v].rank == 1 && p.variables[space.variable].rank > 2 &&
          p.dims[p.variables[space.variable].dims + 1] == s.variables.items[v].columns;
 }
-/// How a row of `columns` elements reads `channels` numbers, one per channel.
+/// How an operand with one element per channel is read in rows of `columns` elements.
 constexpr access of_channels(int channels, int columns) {
   return channels == columns ? access::row : access::channel;
 }
 
-/// Statements over images of one shape, that of variable `like`.
+/// Begins an instruction over images that have the shape of variable `like`.
 constexpr instruction begin_images(const lowering_state& s, group_head head,
                                    const operator_schema& schema, int like, int k) {
   instruction i = begin(s, head, schema, 0, k);
@@ -39,11 +39,11 @@ constexpr instruction begin_images(const lowering_state& s, group_head head,
   i.depth = s.program.variables[like].dims;
   return i;
 }
-/// A variable of the plan in the shape of variable v.
+/// Adds a plan variable with the shape of variable v.
 constexpr int image_like(lowering_state& s, int v) {
   return temporary(s, s.variables.items[v].rows, s.variables.items[v].columns, false, -1);
 }
-/// x + y, which is `out` or a part of it.
+/// Appends x + y. The result is `out` if this is the last addend, else a new variable.
 constexpr int add_images(lowering_state& s, int x, int y, access how, int out, bool is_last,
                          int k) {
   const int made = is_last ? out : image_like(s, out);

@@ -10,8 +10,9 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// One copy of a variable in another layout, made when first needed; in the variable's own block
-/// unless it changes there, so that a loop does not make it in each iteration.
+/// A copy of a variable in another layout, made when it is first needed and then reused. It is made
+/// in the variable's own block unless the variable changes there, so that a loop does not repeat
+/// the copy in each iteration.
 constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool panel, int op) {
   if (v < s.program.count.variables && s.copy_of[v] >= 0 && is_known(s, s.copy_of[v], v))
     return s.copy_of[v];
@@ -29,12 +30,13 @@ constexpr int copied(lowering_state& s, const operator_schema& how, int v, bool 
   return made;
 }
 
-/// The variable row by row. A feed's rows may be unpadded.
+/// The variable in row-major order. The rows of a feed may be unpadded.
 constexpr int in_rows(lowering_state& s, int v, int op) {
   if (s.variables.items[v].panel) return copied(s, schema_of<unpack_panels>(), v, false, op);
   return v;
 }
-/// The variable with padded rows: kernels that read whole vectors cannot use a feed in place.
+/// The variable with padded rows. Feeds are copied, because kernels that read whole vectors need
+/// padding.
 constexpr int padded_rows(lowering_state& s, int v, int op) {
   return is_feed(s, root(s, v)) ? copied(s, schema_of<stage_feed>(), v, false, op)
                                 : in_rows(s, v, op);
@@ -46,12 +48,13 @@ constexpr int in_layout(lowering_state& s, int v, bool panel, int op) {
   return panel ? in_panels(s, v, op) : in_rows(s, v, op);
 }
 
-/// Whether variable v is a weight of an outer block, which is the same in all iterations.
+/// Whether variable v is a weight of an outer block, so that all iterations of this block see the
+/// same value.
 constexpr bool is_of_outer_block(const lowering_state& s, int v) {
   return v < s.program.count.variables && is_weight(s.program.variables[v]) && !changes(s, v) &&
          s.variables.items[v].block != s.block;
 }
-/// The transpose of such a weight in panels, made once.
+/// The transpose of a weight of an outer block in panels, made once.
 constexpr int transposed_panels_of(lowering_state& s, int v, int op) {
   if (s.transposed[v] >= 0) return s.transposed[v];
   const int here = s.block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/lowering_state.hpp - all that lowering knows while it goes through a
+// lamina/plan/lowering/lowering_state.hpp - the data that lowering keeps while it goes through a
 // program. The functions of namespace lowering read it and add to it.
 #pragma once
 
@@ -13,21 +13,21 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The windows that one sequence_conv multiplies; another one can read them too
-/// (operators/sequence/conv/lowering.hpp).
+/// The input windows that a sequence_conv multiplies by its filter. Another sequence_conv of the
+/// same input can reuse them (operators/sequence/conv/lowering.hpp).
 struct sequence_window {
   int x, padding, length, start;
-  int made;  // the variable of the windows
+  int made;  // the variable that holds the windows
 };
 
-/// The factors of a batch_norm that are computed before the operator's turn
+/// The factors of a batch_norm that are computed before the operator itself is lowered
 /// (operators/norm/batch_norm/lowering.hpp).
 struct early_factor {
   int op, factor;
 };
 
-/// A convolution whose result is pooled before the bias and the activation
-/// (operators/pool/pool2d/lowering.hpp): its operators, -1 for missing ones, and its variables.
+/// A convolution whose result is pooled before the bias and the activation are applied
+/// (operators/pool/pool2d/lowering.hpp). Has its operators, -1 for missing ones, and its variables.
 struct pooled_chain {
   int add, act, pool, pool_grad, act_grad;
   int image, bias;    // the result of the convolution; the bias
@@ -35,13 +35,13 @@ struct pooled_chain {
   int slope, spread;  // the gradients of `largest` and of `image`
 };
 
-/// The gradient of a weight that is a sum over the iterations of a loop: the sum, and the arrays
-/// that store rows of both operands (plan/lowering/collected_products.hpp).
+/// The gradient of a weight that is a sum over the iterations of a loop: the variable `sum`, and
+/// the arrays that store the rows of both operands (plan/lowering/collected_products.hpp).
 struct collected_sum {
   int sum, xs, ds;
 };
 
-/// The numbers of an update that operators compute (operators/update/lowering.hpp).
+/// The scalar arguments of an update that operators compute (operators/update/lowering.hpp).
 struct made_numbers {
   int update, made;
 };
@@ -54,12 +54,12 @@ struct lowering_state {
   fixed_buffer<operand, lowered_limits.operands> operands;
   fixed_buffer<int, lowered_limits.results> results;
   fixed_buffer<double, lowered_limits.constants> constants;
-  int (&gradient)[lowered_limits.parameters];  // by parameter: its whole gradient
+  int (&gradient)[lowered_limits.parameters];  // by parameter: its complete gradient
   const bool has_blocks;
   const dtype real;        // the type that the program computes in
-  int block = 0;           // of the operator that is lowered
-  bool has_parts = false;  // whether a product cuts its rows into parts
-  int held_cost = -1;      // the operator that is lowered last, or -1
+  int block = 0;           // block of the operator that is being lowered
+  bool has_parts = false;  // whether a product splits its rows into parts
+  int held_cost = -1;      // an operator that is lowered after all others, or -1
 
   variable_uses uses;
   int copy_of[program_limits.variables];     // by variable: its copy in another layout, or -1
@@ -70,11 +70,12 @@ struct lowering_state {
   constexpr_vector<pooled_chain> chains;
   constexpr_vector<collected_sum> collected_sums;
   constexpr_vector<made_numbers> numbers;
-  const operator_schema* with_defaults = nullptr;  // the last update with its schema's defaults ...
-  int defaults = 0;                                // ... and their index among the constants
+  const operator_schema* with_defaults = nullptr;  // the latest update with its schema's default
+                                                   // attributes ...
+  int defaults = 0;                                // ... and the index of its first constant
 
-  /// Appends to `to`, which is the result of shapes_of() for the program: a separate evaluation,
-  /// because clang counts the steps of each one.
+  /// Appends to `to`, the result of shapes_of() for the program. shapes_of() is a separate
+  /// evaluation, because clang limits the steps of each evaluation.
   constexpr lowering_state(const program_desc& p, lowered_program& to)
       : program(p),
         variables(to.variables, to.count.variables),
@@ -102,17 +103,17 @@ constexpr double attribute(const lowering_state& s, const operator_desc& op, int
   return op.attributes >= 0 ? s.program.attributes[op.attributes + i].number
                             : op.schema->attributes[i].number;
 }
-/// The variable whose memory variable v is.
+/// The variable whose memory variable v shares; v itself if it is not an alias.
 constexpr int root(const lowering_state& s, int v) { return s.variables.items[v].root; }
 constexpr bool is_feed(const lowering_state& s, int v) {
   return v < s.program.count.variables && s.program.variables[v].kind == variable_kind::data;
 }
-/// Whether variable v has more than one value in a run.
+/// Whether variable v takes more than one value in a run.
 constexpr bool changes(const lowering_state& s, int v) {
   return s.has_blocks && v < s.program.count.variables && s.uses.changed[v];
 }
-/// Whether a value made in block `from` may be read here; `v` is the variable of the program from
-/// which it was made.
+/// Whether the value `made` may be read in the current block. `v` is the program variable that it
+/// is a copy of.
 constexpr bool is_known(const lowering_state& s, int made, int v) {
   const int from = s.variables.items[made].block;
   return from == s.block || (is_inside(s.program, s.block, from) && !changes(s, v));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/pointwise.hpp - lowers a pointwise operator: the access of each operand, and
-// a sum over rows for the gradient of an operand that was repeated.
+// lamina/plan/lowering/pointwise.hpp - lowers a pointwise operator: finds the access of each
+// operand. The gradient of an operand that was broadcast becomes a sum over rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,47 +15,49 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// How one output of a pointwise operator is computed: its space, and the access of each input.
+/// How one output of a pointwise operator is computed. `space` is the variable whose shape the
+/// loops have; each input has an access relative to it.
 struct pointwise_form {
   int space;
-  int rows, columns;  // of the space
-  bool reduced;       // the output is the sum over the rows of the space
+  int rows, columns;  // loop sizes: those of `space`
+  bool reduced;       // the output is a sum over the rows of `space`
   bool panel;
-  int parts;  // number of rows that each row of the space is computed in
+  int parts;  // how many rows each row of `space` is split into
   access how[8];
 };
 
-/// How operand v is read in a space of rows by columns; false when it needs a kernel of its own.
+/// Finds how operand v is read in a loop nest of the shape of `space`. Returns false if no access
+/// fits, so that the operator needs its own kernel.
 constexpr bool find_access(const lowering_state& s, int v, const plan_variable& space, int parts,
                            int axis, access& how) {
   const plan_variable d = s.variables.items[v];
   const int rows = space.rows, columns = space.columns / parts;
   if (d.rows == 1 && d.columns == 1) return how = access::scalar, true;
   if (d.rows == rows && d.columns == 1 && parts == 1) {
-    // Y has one number per row, unless the axis asks for another repetition.
+    // Y has one element per row, unless the axis asks for another broadcast.
     return how = access::column, axis <= 0;
   }
   if (axis == 1 && is_of_channels(s, v, space, axis))
     return how = of_channels(d.columns, columns), true;
   if (d.rows == 1 && d.columns == columns && space.variable >= 0) {
-    // Y ends where X ends.
+    // The last dimensions of Y are those of X.
     const int rank = s.program.variables[v].rank;
     return how = access::row, axis < 0 || axis + rank == s.program.variables[space.variable].rank;
   }
   return false;
 }
 
-/// The `n` inputs are the arguments from index `in` on. False when the output needs a kernel of its
-/// own.
+/// Finds the form of output `out`, whose `n` inputs are the arguments from index `in` on. Returns
+/// false if the output needs a kernel of its own.
 constexpr bool find_form(const lowering_state& s, int in, int n, int out, int axis,
                          pointwise_form& f) {
   const program_desc& p = s.program;
   const plan_variable made = s.variables.items[out];
   if (made.type != s.real) return false;
-  // The space is that of the largest operand, which is the forward operator's X or Out.
+  // The loops have the shape of the largest operand, which is the forward operator's X or Out.
   int best = out;
   plan_variable space = made;
-  bool equal = true;  // all of them have one shape
+  bool equal = true;  // all operands have one shape
   bool panel = false;
   for (int a = 0; a < n; ++a) {
     const int taken = p.arguments[in + a];
@@ -85,12 +87,13 @@ constexpr bool find_form(const lowering_state& s, int in, int n, int out, int ax
   }
   f.reduced = made.rows != space.rows || made.columns != space.columns;
   if (changes(s, out)) f.panel = made.panel;
-  // A gradient that is summed over the rows it was repeated for.
+  // The gradient of a broadcast operand is summed over the rows that it was repeated for.
   return !f.reduced || (made.rows == 1 && made.columns * f.parts == space.columns &&
                         p.variables[out].kind == variable_kind::gradient);
 }
 
-/// Lets `to` share the memory of `from` when the program cannot distinguish them.
+/// Makes `to` share the memory of `from` if the program cannot tell them apart. Returns whether it
+/// does.
 constexpr bool alias(lowering_state& s, int from, int to) {
   const program_desc& p = s.program;
   const int r = root(s, from);
@@ -107,7 +110,7 @@ constexpr bool alias(lowering_state& s, int from, int to) {
   return true;
 }
 
-/// Output `o` of operator k, which is variable `out`.
+/// Appends the instruction for output `o` of operator k, which is variable `out`.
 constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k, int in, int n,
                               int out, int o, const pointwise_form& f) {
   const program_desc& p = s.program;
@@ -152,7 +155,7 @@ constexpr void emit_pointwise(lowering_state& s, const operator_desc& op, int k,
   end(s, i);
 }
 
-/// False if the operator needs a kernel of its own.
+/// Lowers a pointwise operator. Returns false if the operator needs a kernel of its own.
 constexpr bool lower_pointwise(lowering_state& s, const operator_desc& op, int k) {
   const operator_schema schema = *op.schema;
   if (schema.has_lists && schema.inputs[0].duplicable) return lower_sum(s, op, k);

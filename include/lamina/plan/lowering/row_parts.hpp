@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/plan/lowering/row_parts.hpp - rows that hold several rows of a product: a product over the
-// last of several dimensions cuts them into parts, and so do the operators on its result.
+// lamina/plan/lowering/row_parts.hpp - splits rows that hold several rows of a matrix product. A
+// product over the last of several dimensions splits its rows into parts, and so do the operators
+// on its result.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +15,7 @@ constexpr void cut(lowering_state& s, int v, int parts) {
   s.has_parts = true;
 }
 
-/// The number of parts that variable v is computed in. A gradient is cut in the same way as its
+/// The number of parts into which each row of variable v is split. A gradient is split like its
 /// variable.
 constexpr int parts_of(const lowering_state& s, int v) {
   const program_desc& p = s.program;
@@ -23,8 +24,8 @@ constexpr int parts_of(const lowering_state& s, int v) {
     return s.variables.items[v].parts;
   return s.variables.items[p.variables[v].of].parts;
 }
-/// The number of parts into which each row of `space`, and of operands that fill it, is cut. The
-/// operands are `n` arguments from index `in` on.
+/// The number of parts into which each row of `space`, and of operands of its full shape, is split.
+/// The operands are the `n` arguments from index `in` on.
 constexpr int parts_of(const lowering_state& s, int in, int n, int space) {
   if (!s.has_parts) return 1;
   int parts = parts_of(s, space);

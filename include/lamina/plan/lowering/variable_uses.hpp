@@ -11,22 +11,23 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// By variable of a program with blocks. The arrays have no values where a program has one block.
+/// How each variable of a program with blocks is used. The arrays are not set for a program of one
+/// block.
 struct variable_uses {
   static constexpr int capacity = program_limits.variables;
   bool changed[capacity];  // several operators write it
-  bool escapes[capacity];  // operators outside of its block name it
-  int summed[capacity];    // the variable that an operator adds it to, as its only use; below zero:
+  bool escapes[capacity];  // operators outside its block use it
+  int summed[capacity];    // the sum to which an operator adds it as its only use; below zero:
                            // -1 no use yet, -2 another use, or `collected`
 
-  /// In `summed`: products over many iterations replace the addends of the sum.
+  /// A value of `summed`: the sum is computed by products over many iterations, without addends.
   static constexpr int collected = -3;
 };
 
 namespace lowering {
 
-/// Sum = Sum + the gradients of one iteration. A variable that any other operator reads is not an
-/// addend.
+/// Handles an operator Sum = Sum + the gradients of one iteration. A variable that any other
+/// operator reads is not an addend.
 constexpr void find_summed(const program_desc& p, const operator_desc& op, variable_uses& uses) {
   const int sum = p.arguments[op.outputs], count = p.count.variables;
   const bool adds = p.arguments[op.inputs + 1] == sum;
@@ -35,9 +36,10 @@ constexpr void find_summed(const program_desc& p, const operator_desc& op, varia
       uses.summed[v] = adds && uses.summed[v] == -1 ? sum : -2;
 }
 
-/// Marks the variables that a loop carries and the sums over its iterations; one operator writes
-/// every other variable of a program. A count among the arguments may look like a variable, which
-/// is then marked as escaping although it does not escape: this only loses an optimisation.
+/// Marks variables that a loop carries and sums over its iterations; every other variable is
+/// written by one operator. A count among the arguments can look like a variable number. That
+/// variable is then marked as escaping although it does not escape, which only loses an
+/// optimisation.
 constexpr void find_uses(const program_desc& p, variable_uses& uses) {
   bool written[variable_uses::capacity];
   const int count = p.count.variables, operators = p.count.operators;
@@ -57,7 +59,7 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
         uses.escapes[v] = true;
     }
     if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
-    // A parameter that a loop trains has another value in each iteration.
+    // A parameter that is trained inside a loop changes in each iteration.
     const bool trains = inner && op.role == op_role::optimize;
     if (op.end == op.outputs + 1) {
       if (const int v = p.arguments[op.outputs]; v >= 0)
