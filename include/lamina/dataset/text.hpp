@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
 // lamina/dataset/text.hpp - the characters or words of a text, for models that write on.
-=======
-// lamina/dataset/text.hpp - the characters of a text file, for models that predict the next
-// character.
->>>>>>> c_rest
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,11 +22,7 @@
 
 namespace lamina::inline LAMINA_ABI::dataset::text {
 
-<<<<<<< HEAD
 /// A piece of the text: each element and the one that follows it.
-=======
-/// A piece of the text: for each character, also the character that follows it.
->>>>>>> c_rest
 struct sample {
   std::vector<std::int64_t> ids;   ///< of the alphabet
   std::vector<std::int64_t> next;  ///< as many: next[i] follows ids[i]
@@ -45,20 +36,13 @@ enum class unit : std::uint8_t { character, word };
 
 /// How a text is read.
 struct options {
-<<<<<<< HEAD
   std::int64_t alphabet_size = 256;  ///< ids are below it; 0 is every unknown element
   double held_out = 0.1;             ///< the part at the end that is for testing, 0 to 1
   unit elements = unit::character;
-=======
-  std::int64_t alphabet_size = 256;  ///< ids are below this number; 0 is every unknown character
-  double held_out = 0.1;             ///< the part at the end of the text that is for testing, 0 to
-                                     ///< below 1
->>>>>>> c_rest
 };
 
 namespace detail {
 
-<<<<<<< HEAD
 /// What a character of UTF-8 is to a word.
 enum class sign : std::uint8_t { letter, apostrophe, blank, other };
 constexpr sign sign_of(std::string_view character) {
@@ -80,13 +64,6 @@ LAMINA_COLD inline std::vector<std::string_view> words_of(
     const std::vector<std::string_view>& characters) {
   const auto is_letter = [&](std::size_t i) {
     return i < characters.size() && sign_of(characters[i]) == sign::letter;
-=======
-/// The number of bytes of the UTF-8 character at bytes[at], or 0 if it is not valid by RFC 3629: no
-/// overlong forms, no surrogates, nothing above U+10FFFF.
-constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0;
->>>>>>> c_rest
   };
   const auto is_inside = [&](std::size_t i) {
     return is_letter(i) || (is_letter(i + 1) && sign_of(characters[i]) == sign::apostrophe);
@@ -105,11 +82,7 @@ constexpr std::size_t utf8_length(std::string_view bytes, std::size_t at) {
 
 }  // namespace detail
 
-<<<<<<< HEAD
 /// Ids [first, last) of a text, in pieces of `length` elements.
-=======
-/// Ids [first, last) of a text, divided into pieces of `length` characters.
->>>>>>> c_rest
 class pieces {
  public:
   pieces(std::shared_ptr<const std::vector<std::int32_t>> ids, std::size_t first, std::size_t last,
@@ -140,19 +113,11 @@ class source {
         train_size_(train_size),
         alphabet_(std::make_shared<const dictionary>(std::move(known))) {}
 
-<<<<<<< HEAD
   /// The elements of the part to train with, each as UTF-8.
-=======
-  /// The characters of the training part, each as UTF-8.
->>>>>>> c_rest
   const dictionary& alphabet() const { return *alphabet_; }
   /// The id of each element of the whole text.
   const std::vector<std::int32_t>& ids() const { return *ids_; }
-<<<<<<< HEAD
   /// How many elements the part to train with has.
-=======
-  /// The number of characters of the training part.
->>>>>>> c_rest
   std::size_t train_size() const { return train_size_; }
 
   /// The training part, and the held-out end of the text, in consecutive pieces of `length`
@@ -173,17 +138,10 @@ class source {
   std::shared_ptr<const dictionary> alphabet_;
 };
 
-<<<<<<< HEAD
 namespace detail {
 
 LAMINA_COLD inline source source_of(std::string_view bytes, const std::string& name,
                                     const options& how) {
-=======
-/// Reads a file of UTF-8 text. The alphabet has the most frequent characters of the training part.
-/// Errors: a missing file; an alphabet_size below 2; a held_out below 0 or not below 1;
-/// format_error for bytes that are not UTF-8 and for a file of fewer than 2 characters.
-LAMINA_COLD inline source read(const std::string& path, const options& how = {}) {
->>>>>>> c_rest
   if (!(how.held_out >= 0 && how.held_out < 1))
     throw error((lamina::text() << "lamina: dataset::text: expected a held-out part from 0 to "
                                    "below 1, found ")

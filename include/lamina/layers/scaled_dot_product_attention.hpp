@@ -17,12 +17,8 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of scaled_dot_product_attention.
 struct scaled_dot_product_attention_attr {
-<<<<<<< HEAD
   float dropout_rate = 0;  // of the weights
   bool causal = false;     // a query sees the keys up to its own position; as many keys as queries
-=======
-  float dropout_rate = 0;  // dropout of the attention weights
->>>>>>> c_rest
   std::string_view name{};
 };
 
@@ -33,7 +29,6 @@ template <int Heads, class T, class R, int L, int W>
 constexpr auto heads_of(variable<T, R, L, W> x) {
   return transpose<0, 2, 1, 3>(reshape<L, Heads, W / Heads>(x));
 }
-<<<<<<< HEAD
 /// [L, L]: 0 up to the diagonal and -1e9 behind it, which leaves no weight after a softmax.
 template <int L, class T>
 constexpr auto causal_mask(const block& here) {
@@ -42,9 +37,6 @@ constexpr auto causal_mask(const block& here) {
   return (sequence_mask<L, T>(assign_value<L>(here, visible)) - 1) * 1e9;
 }
 /// x^-1/2 by Newton's steps.
-=======
-/// x^-1/2 by Newton's method.
->>>>>>> c_rest
 constexpr double inverse_root(double x) {
   double root = 1;
   while (root * root * x > 2) root /= 2;
@@ -55,19 +47,12 @@ constexpr double inverse_root(double x) {
 }  // namespace detail
 
 /// softmax(q k^T / sqrt(width of a head)) v: for each query [L, W] the average of the values [M,
-<<<<<<< HEAD
 /// V], weighted by the products of the query with the keys [M, W]. With several heads, queries,
 /// keys and values go through an fc of their own width and are cut into Heads parts. Each part
 /// attends separately, and the results are concatenated. With `causal`, the average is over the
 /// values up to the position of the query. Result: [L, V]. Parameters of several heads: three
 /// weights and biases, of queries, keys and values; with a name w_0, w_1 and w_2 of that name, else
 /// those of three fc. Source: Vaswani et al. 2017. Fluid: nets.scaled_dot_product_attention.
-=======
-/// V], weighted by the softmax of the query's products with the keys [M, W]. With several heads,
-/// queries, keys and values each pass an fc of their own width and are split into Heads parts. Each
-/// part attends separately, and the results are concatenated. Result: [L, V]. Source: Vaswani et
-/// al. 2017. Fluid: nets.scaled_dot_product_attention.
->>>>>>> c_rest
 template <int Heads = 1, class T, class R, int L, int W, class U, class S, int M, int K, class X,
           class Q, int N, int V>
 constexpr auto scaled_dot_product_attention(

@@ -32,16 +32,11 @@ struct any_base {
   template <class B>
   requires(std::is_base_of_v<B, S> && !__is_same(B, S)) operator B() const;
 };
-<<<<<<< HEAD
 /// The most fields of a struct that is a sample.
 inline constexpr int most_fields = 10;
 
 /// The number of brace pairs that an aggregate accepts, at most 11. It equals the number of fields
 /// where S{} exists, because S{} initialises each field with empty braces.
-=======
-/// The number of brace pairs that initialise an aggregate, at most 6. It equals the number of
-/// fields if S{} is valid, because S{} initialises each field with empty braces.
->>>>>>> c_rest
 template <class S>
 constexpr int braces_taken() {
   if constexpr (requires { S{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) return 11;

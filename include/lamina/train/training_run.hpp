@@ -95,15 +95,10 @@ class training_run {
   bool stopped() const { return stopping_; }
   /// Whether any mini-batch has run.
   bool has_run() const { return has_run_; }
-<<<<<<< HEAD
   /// The mini-batch that a pass has read last; not for updates of several mini-batches, which may
   /// be read ahead.
   batch_view<P> minibatch() const { return feeder_.view(); }
   /// The samples of the last pass, their mean cost, and its metrics; the metrics of the last step.
-=======
-  /// The samples of the last pass, their mean cost and their metrics; also the metrics of the last
-  /// step.
->>>>>>> c_rest
   std::int64_t samples() const { return means_.samples(); }
   double cost() const { return means_.cost(); }
   std::span<const optimizer::metric_value> metrics_of_pass() { return means_.whole(); }
