@@ -48,8 +48,7 @@ LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane,
-      width;  // of the array with one thread per element: columns, channel size, width
+  divider columns, plane, width;  // of the array with one thread per element
   interpolated_side rows, lines;
   int count;
 };

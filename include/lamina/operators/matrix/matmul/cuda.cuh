@@ -114,8 +114,7 @@ class product_sum {
   }
 
  private:
-  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1}
-                                                << 24;  // limit for stored products
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of stored products
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
