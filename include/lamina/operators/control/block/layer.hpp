@@ -9,7 +9,6 @@
 // refers to it from then on. So inside a block exactly one operator writes each variable, and a
 // carried variable is constant while the block runs. The variable must be new: `auto h = x;` makes
 // h and x refer to the same variable, and only h may change.
-// variable, and only h changes.
 #pragma once
 
 #include <lamina/core/config.hpp>

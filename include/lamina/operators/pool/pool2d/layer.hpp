@@ -46,7 +46,6 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 /// padding - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the
 /// number of image elements in the window. With exclusive = false it divides by the size of a whole
 /// window, even if ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
-/// where ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
