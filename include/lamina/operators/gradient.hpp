@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/gradient.hpp - the tools of gradient rules: partial gradients and their sum.
+// lamina/operators/gradient.hpp - tools for gradient rules: partial gradients and their sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,24 +8,24 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The state of append_backward while it walks the operators of a block backwards. The gradient
-/// block of a loop has its own state: gradients of variables of outer blocks start from zero in it,
-/// and are added to the outer gradients at its end.
-/// The arrays have the size of the largest program; only the used part costs time.
+/// The state of append_backward while it walks backwards over the operators of a block. The
+/// gradient block of a loop has a state of its own: in it, gradients of variables of outer blocks
+/// start from zero, and they are added to the outer gradients at its end. The arrays have the size
+/// of the largest program, but only their used part takes time.
 struct gradient_state {
   static constexpr int capacity = program_limits.variables;
-  const operator_schema* sum;    // the operators that join partial gradients and make zeros: given,
-  const operator_schema* zeros;  // because operators are defined with the help of this header
-  const operator_schema* rows_sum;   // the sum of gradients that are selected_rows
-  const operator_schema* mixed_sum;  // the sum if only some of them are
+  const operator_schema* sum;    // the operators that add partial gradients and make zeros; passed
+  const operator_schema* zeros;  // in because operators are defined with the help of this header
+  const operator_schema* rows_sum;   // the sum of selected_rows gradients
+  const operator_schema* mixed_sum;  // the sum if only some gradients are selected_rows
   int forward_variables;             // variables before the first gradient
-  int body;                          // the block whose gradients these are
-  bool (&wanted)[capacity];          // the variable leads to something that is trained
-  int (&next)[capacity];             // by gradient variable: the partial gradient before it
-  int first[capacity];               // newest partial gradient of a variable, or -1
-  int partials[capacity];            // how many there are
-  int gradient[capacity];            // the finished gradient, or -1
-  int sums[capacity];                // the sum of a gradient over the runs of a block, or -1
+  int body;                          // the block to which these gradients belong
+  bool (&wanted)[capacity];          // whether a trained parameter depends on the gradient
+  int (&next)[capacity];             // per gradient variable: the previous partial gradient
+  int first[capacity];               // per variable: its newest partial gradient, or -1
+  int partials[capacity];            // per variable: the number of its partial gradients
+  int gradient[capacity];            // per variable: its finished gradient, or -1
+  int sums[capacity];  // per variable: its gradient summed over the runs of a block, or -1
 };
 
 /// Whether the gradient of `variable` is wanted.
@@ -49,7 +49,7 @@ constexpr int partial_gradient(program_builder& b, int variable) {
   return made;
 }
 
-/// Puts the partial gradients of `variable` into `parts`, oldest first, and numbers their names.
+/// Writes the partial gradients of `variable` to `parts`, oldest first, and numbers their names.
 constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   const gradient_state& g = *b.gradients;
   const bool own = is_inside(b, b.variables.items[variable].block, g.body);
@@ -60,7 +60,7 @@ constexpr void rename_partials(program_builder& b, int variable, int* parts) {
   }
 }
 
-/// How many of the partial gradients are selected_rows.
+/// The number of partial gradients that are selected_rows.
 constexpr int count_selected_rows(const program_builder& b, const int* parts, int n) {
   int selected = 0;
   for (int i = 0; i < n; ++i)
@@ -68,8 +68,9 @@ constexpr int count_selected_rows(const program_builder& b, const int* parts, in
   return selected;
 }
 
-/// The whole gradient of `variable`: Fluid renames several partial gradients and adds a `sum`; it
-/// is selected_rows if all parts are. -1 when no gradient reaches the variable.
+/// The complete gradient of `variable`. If there are several partial gradients, Fluid renames them
+/// and adds a `sum`. The sum is selected_rows if all its inputs are. Returns -1 if no gradient
+/// reaches the variable.
 constexpr int gradient_variable(program_builder& b, int variable) {
   gradient_state& g = *b.gradients;
   if (variable < 0 || g.gradient[variable] >= 0 || g.partials[variable] == 0)
@@ -92,7 +93,7 @@ constexpr int gradient_variable(program_builder& b, int variable) {
   return g.gradient[variable] = made;
 }
 
-/// The gradient of an array of tensors: an array itself, empty at first.
+/// The gradient of an array of tensors, which is an array too and is empty at first.
 constexpr int array_gradient(program_builder& b, int array) {
   gradient_state& g = *b.gradients;
   if (g.gradient[array] >= 0) return g.gradient[array];
@@ -107,7 +108,7 @@ constexpr int array_gradient(program_builder& b, int array) {
 
 namespace detail {
 
-/// A gradient of zeros for an output that nothing later depends on.
+/// A gradient of zeros, for an output on which nothing later depends.
 constexpr int zero_gradient(program_builder& b, int variable) {
   variable_desc v = b.variables.items[variable];
   v.base = -1;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/gradient_rule.hpp - Fluid's default gradient maker.
-// This is not part of gradient.hpp, because clang evaluates a constexpr template only if its
-// definition precedes the expression that takes its address, which is in every operator's schema.
+// lamina/operators/gradient_rule.hpp - Fluid's default rule for recording gradient operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +15,7 @@ constexpr const operator_schema& schema_of();
 
 namespace detail {
 
-/// Which slots a gradient operator reads, a bit each, and its schema.
+/// The slots that a gradient operator reads, as bit masks, and its schema.
 struct gradient_slots_read {
   std::uint32_t inputs;
   std::uint32_t outputs;
@@ -25,8 +23,8 @@ struct gradient_slots_read {
   const operator_schema& schema;
 };
 
-/// What record_gradient does, for an operator with one output and no lists. Most operators are
-/// of this kind, and the code for lists would double the compile time of each of them.
+/// Records the gradient like record_gradient, for an operator with one output and no lists. Most
+/// operators are of this kind; code for lists would double the compile time of each.
 constexpr void record_plain_gradient(program_builder& b, const operator_desc& op,
                                      const gradient_slots_read& reads, std::uint32_t differentiable,
                                      int inputs) {
@@ -50,9 +48,9 @@ constexpr void record_plain_gradient(program_builder& b, const operator_desc& op
       {&reads.schema, at, outputs, b.arguments.count, op.attributes, b.current_block, b.role});
 }
 
-/// Records `<type>_grad`: reads the inputs, outputs and output gradients that `reads` names, writes
-/// a partial gradient for each differentiable input. No template: programs refer to the gradients
-/// of many operators, and each would have to instantiate it.
+/// Records the `<type>_grad` operator. It reads the inputs, outputs and output gradients in
+/// `reads`, and writes a partial gradient for each differentiable input. It is not a template,
+/// because each program would have to instantiate it for many operators.
 constexpr void record_gradient(program_builder& b, const operator_desc& op,
                                const gradient_slots_read& reads) {
   const operator_schema forward = *op.schema;
@@ -61,7 +59,7 @@ constexpr void record_gradient(program_builder& b, const operator_desc& op,
   const int outputs = forward.output_count;
   if (!lists && outputs == 1 && reads.gradients == 1)
     return record_plain_gradient(b, op, reads, forward.differentiable, inputs);
-  // The finished gradients come first, because a `sum` operator must precede its reader.
+  // The finished gradients are recorded first, because a `sum` operator must precede its reader.
   int gradients[64];
   int slot_start[64];
   int total = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/operator_definition.hpp - from an operator's definition to its schema.
+// lamina/operators/operator_definition.hpp - derives an operator's schema from its definition.
 //
 // A definition is a struct with static constexpr members:
 //   type                     Fluid's name of the operator
@@ -44,7 +44,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The slots most operators have.
+/// The input slots that most operators have.
 inline constexpr std::array<slot_desc, 1> slots_x{{{"X"}}};
 inline constexpr std::array<slot_desc, 2> slots_xy{{{"X"}, {"Y"}}};
 inline constexpr std::array<slot_desc, 1> slots_out{{{"Out"}}};
@@ -91,14 +91,15 @@ struct operator_definition {
 template <class Op>
 struct registered;
 
-/// The schema of an operator; naming it makes the way back from pointer to type.
+/// The schema of an operator. Naming it also registers the way back from a schema pointer to the
+/// type.
 template <class Op>
 constexpr const operator_schema& schema_of() {
   (void)sizeof(finds<&registered<Op>::value, Op>);
   return registered<Op>::value;
 }
 
-/// Whether an operator is an Op.
+/// Whether an operator has the type Op.
 template <class Op>
 constexpr bool is(const operator_desc& op) {
   return same_address(op.schema, &registered<Op>::value);
@@ -112,8 +113,8 @@ constexpr int bits(std::uint32_t set) {
   return n;
 }
 
-/// Renumbers the bits of `of` by their rank within `set`: bit i of the result says whether `of` has
-/// the i-th bit of `set`.
+/// Renumbers the bits of `of` by their rank among the bits of `set`: bit i of the result tells
+/// whether `of` has the i-th set bit of `set`.
 constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   std::uint32_t found = 0;
   for (int n = 0; set != 0; set &= set - 1, ++n)
@@ -121,7 +122,7 @@ constexpr std::uint32_t bits_among(std::uint32_t set, std::uint32_t of) {
   return found;
 }
 
-/// Text put together at compile time, with static storage.
+/// Text concatenated at compile time, with static storage.
 template <std::size_t N>
 struct text_buffer {
   char text[N];
@@ -141,9 +142,8 @@ constexpr text_buffer<N + 6> with_suffix(const char* s, const char* suffix) {
 template <class Op>
 inline constexpr auto gradient_type = with_suffix<length(Op::type)>(Op::type, "_grad");
 
-/// "X@GRAD" for a slot "X".
-/// The parameters are pointers, not references: g++ rejects the code that nvcc generates for `const
-/// auto&`.
+/// The slot name "X@GRAD" for a slot "X". The parameters are pointers instead of references,
+/// because g++ rejects the code that nvcc generates for `const auto&`.
 template <const auto* Slots, std::size_t Index>
 inline constexpr auto gradient_slot =
     with_suffix<length((*Slots)[Index].name)>((*Slots)[Index].name, "@GRAD");
@@ -157,7 +157,7 @@ template <const auto* Slots>
 inline constexpr auto gradient_slots_of =
     gradient_slots<Slots>(std::make_index_sequence<Slots->size()>{});
 
-// Templates on slots and not on operators: most operators share theirs.
+// These templates depend on slots instead of operators, because most operators have the same slots.
 template <const auto* Inputs, const auto* Outputs, std::uint32_t ReadInputs,
           std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
 inline constexpr auto gradient_operator_inputs = [] {
@@ -182,8 +182,9 @@ inline constexpr auto gradient_operator_outputs = [] {
 
 }  // namespace detail
 
-/// The definition of Fluid's `<type>_grad` operator: reads the inputs, outputs and output gradients
-/// that Op names, writes the gradients of its differentiable inputs, has Op's attributes.
+/// The definition of Fluid's `<type>_grad` operator. It reads the inputs, outputs and output
+/// gradients that Op lists, writes the gradients of Op's differentiable inputs, and has Op's
+/// attributes.
 template <class Op>
 struct gradient_of : operator_definition {
   using forward = Op;
@@ -219,8 +220,8 @@ template <class Op>
 inline constexpr int scalar_count = Op::scalars < 0 ? static_cast<int>(Op::attributes.size())
                                                     : Op::scalars;
 
-/// Evaluates a pointwise definition on arrays. Defined in pointwise_evaluation.hpp, which most
-/// programs do not include: a schema that stays in an unoptimised binary then refers to nothing.
+/// Evaluates a pointwise definition on arrays. It is defined in pointwise_evaluation.hpp, which
+/// most programs do not include; a schema in an unoptimised binary then refers to a null function.
 template <class Op, class T>
 LAMINA_OPTIONAL void evaluate_pointwise(int output, std::int64_t count, const T* const* argument,
                                         const int* stride, T* out);
@@ -231,7 +232,7 @@ constexpr bool has_list(const slot_desc* slot_list, std::size_t n) {
   return false;
 }
 
-/// The schema with its functions.
+/// A copy of the schema with its functions set.
 template <class Op>
 constexpr operator_schema with_functions(const operator_schema& bare) {
   operator_schema s = bare;
@@ -255,7 +256,7 @@ constexpr operator_schema with_functions(const operator_schema& bare) {
 
 }  // namespace detail
 
-/// Holds the schema of an operator.
+/// Static storage for the schema of an operator.
 template <class Op>
 struct registered {
   static constexpr operator_schema bare = {

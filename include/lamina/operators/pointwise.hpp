@@ -27,7 +27,7 @@ struct pointwise : operator_definition {
   static constexpr auto kind = operator_kind::pointwise;
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
-  static constexpr int scalars = -1;  // all attributes are arguments of f
+  static constexpr int scalars = -1;  // -1: all attributes are arguments of f
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t gradient_inputs = 1;
 };
@@ -40,7 +40,7 @@ struct pointwise_by_output : pointwise {
 
 namespace detail {
 
-/// The input slot of the K-th differentiable input.
+/// The index of the K-th set bit: the input slot of the K-th differentiable input.
 constexpr int nth_bit(std::uint32_t set, int k) {
   for (int i = 0; i < 32; ++i)
     if ((set >> i & 1u) != 0 && k-- == 0) return i;
@@ -49,11 +49,11 @@ constexpr int nth_bit(std::uint32_t set, int k) {
 
 }  // namespace detail
 
-/// How many of the first attributes of a pointwise operator are arguments of its function.
+/// The number of leading attributes that are arguments of a pointwise operator's function.
 template <class Op>
 inline constexpr int scalars_of = detail::scalar_count<Op>;
 
-/// The value of output K of a pointwise operator, forward or gradient, for one element.
+/// Computes output K of a pointwise operator, forward or gradient, for one element.
 template <class Op, int K, class... T>
 LAMINA_INLINE LAMINA_NUMBER_FN auto pointwise_value(T... argument) {
   if constexpr (detail::is_gradient<Op>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pointwise_evaluation.hpp - pointwise definitions as functions on arrays.
 //
-// This is not part of pointwise.hpp, because every schema refers to these functions, but only the
-// reference executor calls them. Without this header they are declared and never compiled.
+// These functions are separate from pointwise.hpp, because every schema refers to them, but only
+// the reference executor calls them. Without this header they are declared, but never compiled.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/onnx.hpp - values of variables and of branches, for loops and branches
+// lamina/operators/control/onnx.hpp - values of variables and branches, for loops and conditionals
 // as ONNX nodes.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Most steps of a loop that is repeated in the graph.
+/// The maximal number of loop steps that are unrolled in the graph.
 inline constexpr int most_repeated_steps = 10000;
 /// A value of one element without dimensions, as conditions are.
 inline std::string scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }
-/// The value of a variable or, while it has none, zeros in its place, with so many rows.
+/// The value of a variable or, if it has none yet, zeros with the given number of rows.
 inline std::string value_or_zeros(onnx_program& p, const std::string& name, std::size_t rows = 0) {
   const std::string found = p.value(name);
   if (!found.empty()) return found;
@@ -36,7 +36,7 @@ inline onnx_value typed(onnx_program& p, const std::string& variable, const std:
   return {value, p.variable(variable).type, false, {}};
 }
 
-/// A graph that returns one or more values of the surrounding graph.
+/// A graph that only returns values of the surrounding graph.
 inline onnx_graph values_only(onnx_program& p, const std::string& name,
                               std::vector<onnx_value> values) {
   p.graph.open();

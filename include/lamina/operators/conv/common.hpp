@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/common.hpp - how two images meet in a filter.
+// lamina/operators/conv/common.hpp - the shape of a convolution: two images and the filter between
+// them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,31 +9,31 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The attributes of an operator that hold its strides, paddings, dilations and groups.
+/// The indices of the attributes that hold strides, paddings, dilations and groups.
 inline constexpr int conv_attributes[4] = {0, 1, 2, 3};
 inline constexpr int conv_transpose_attributes[4] = {3, 4, 2, 1};
 
-/// One side of a convolution. The larger image is the one that is padded: the input of a
-/// convolution, the output of a transposed one.
+/// One side of a convolution. The larger image is the padded one: the input of a convolution, or
+/// the output of a transposed convolution.
 struct conv_side {
   int large = 1, smaller = 1, filter = 1;
   int stride = 1, padding = 0, dilation = 1;
 };
 
-/// A convolution of volumes; images are volumes one deep.
+/// The shape of a convolution of volumes. Images are volumes of depth 1.
 struct conv_shape {
-  int groups = 1, large_channels = 1, small_channels = 1;  // channels: of one group
+  int groups = 1, large_channels = 1, small_channels = 1;  // channels per group
   conv_side side[3];                                       // depth, height, width
 
   conv_shape() = default;
-  /// The filter alone: channels and taps.
+  /// Sets only what the filter determines: channels and taps.
   constexpr conv_shape(const int* filter_dims, int rank, int group_count)
       : groups(group_count),
         large_channels(filter_dims[1]),
         small_channels(filter_dims[0] / group_count) {
     for (int d = 2; d < rank; ++d) side[3 - (rank - 2) + d - 2].filter = filter_dims[d];
   }
-  /// Reads strides, paddings, dilations and groups from the attributes with these numbers.
+  /// Reads strides, paddings, dilations and groups from the attributes with these indices.
   conv_shape(const operator_call& c, const operand& large, const operand& smaller,
              const operand& filter, const int (&attribute)[4])
       : groups(c.integer(attribute[3])) {
@@ -56,7 +57,7 @@ struct conv_shape {
   }
 
   constexpr int taps() const { return side[0].filter * side[1].filter * side[2].filter; }
-  /// Elements of a channel of each image.
+  /// The number of elements of a channel of each image.
   constexpr int large_size() const { return side[0].large * side[1].large * side[2].large; }
   constexpr int small_size() const { return side[0].smaller * side[1].smaller * side[2].smaller; }
 };

@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A vector with one number per channel, without the gaps that its rows may have.
+/// The numbers of a vector with one number per channel, stored without gaps between its rows.
 template <class Real = float>
 const Real* channel_numbers(const operand& o) {
   return static_cast<const Real*>(o.data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/cuda.cuh - convolutions and their gradients: groups whose head is
-// one, the gradient of the filters, conv2d_transpose.
+// lamina/operators/conv/cuda.cuh - convolutions and their gradients: fused groups that begin with a
+// convolution, the gradient of the filters, conv2d_transpose.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -26,14 +26,14 @@ template <class Backend, conv_folds Fold>
 using conv_tile =
     typename Backend::product_tile::template folded<Fold == many_taps ? 1 : static_cast<int>(Fold)>;
 
-/// The fold of the images that a convolution makes.
+/// How image dimensions are folded in the kernel that computes a convolution of this kind.
 template <conv_kind Kind>
 constexpr conv_folds fold_of(const conv_shape& s) {
   return fold_of_image(s, Kind == conv_kind::forward ? s.small_channels : s.large_channels);
 }
 
-/// Cuts the terms of a convolution with few tiles into as many parts as keep a device busy. The
-/// parts depend only on sizes, so that equal inputs give equal bits.
+/// Splits the sum over the terms of a convolution that has few tiles into as many parts as keep a
+/// device busy. The number of parts depends only on sizes, so that equal inputs give equal bits.
 template <conv_kind Kind, class Shape>
 class conv_parts {
  public:
@@ -49,7 +49,8 @@ class conv_parts {
     return std::clamp(wanted_blocks / at_least_one(tiles), 1, most());
   }
   int terms_of_one(int parts) const { return (terms_ + parts - 1) / parts; }
-  /// Floats for the sums of the parts of as many images, or of fewer, which may have more parts.
+  /// Scratch floats for the sums of all parts. It suffices for fewer images as well, which may be
+  /// split into more parts.
   std::ptrdiff_t scratch() const {
     if (most() == 1) return 0;
     return (std::min)(std::ptrdiff_t{images_} * columns() * most(),
@@ -57,17 +58,17 @@ class conv_parts {
   }
 
  private:
-  /// The blocks that keep a device busy, and the terms worth a block.
+  /// The number of blocks that keeps a device busy, and the number of terms that justifies a block.
   static constexpr int wanted_blocks = 384, least_terms = 8 * Shape::depth;
 
   int columns() const { return groups_ * made_ * size_; }
-  /// conv_sum_body reads whole packs.
+  /// The maximal number of parts. It is 1 unless conv_sum_body can read whole packs.
   int most() const { return columns() % pack_width == 0 ? (std::max)(1, terms_ / least_terms) : 1; }
 
   int groups_, images_, made_, size_, terms_;
 };
 
-/// Launches a convolution and the statements on its sums.
+/// Launches a convolution, then the statements of its group that use the sums.
 template <conv_kind Kind, class S, conv_folds Folds, class Backend, class Arguments>
 void run_convolution(Backend& b, Arguments g, const conv_shape& s, float* scratch) {
   g.conv = conv_geometry(s);
@@ -93,7 +94,7 @@ std::ptrdiff_t convolution_scratch(const conv_shape& s, int images) {
   return floats;
 }
 
-/// A group whose head is a convolution.
+/// A fused group that begins with a convolution (its head).
 template <conv_kind Kind, class S>
 struct conv_launch {
   static constexpr bool exists = true;
@@ -115,8 +116,8 @@ struct conv_launch {
  private:
   static conv_shape shape_of(const call_context& c) {
     const operand from = c.at_position(0), w = c.at_position(1);
-    // A group has no argument for a result that is not stored, so its dimensions come from the
-    // positions.
+    // A group has no argument for a result that it does not store. So the dimensions of the result
+    // come from the group.
     operand to = from;
     to.columns = c.group.columns;
     to.dims = c.program().dims + c.group.depth;
@@ -125,10 +126,10 @@ struct conv_launch {
   }
 };
 
-/// The head alone, stored in argument 2.
+/// Statements that only store the convolution's result, in argument 2.
 using keep_head = expression::statements<expression::let<keep, 0, 2, expression::head_value>>;
 
-/// A convolution that is not the head of a group: computes images `to` from images `from`.
+/// A convolution outside of fused groups: computes images `to` from images `from`.
 template <conv_kind Kind, conv_folds Folds, class Backend>
 void convolve(Backend& b, const conv_shape& s, const operand& from, const operand& filter,
               const operand& to, float* scratch) {
@@ -146,7 +147,7 @@ void convolve(Backend& b, const conv_shape& s, const operand& from, const operan
   run_convolution<Kind, keep_head, Folds>(b, g, s, scratch);
 }
 
-/// Stores the sums of the parts of a gradient in its rows, each of `seen` floats.
+/// Stores sums in the rows of the gradient of the filters; each row has `seen` floats.
 struct store_filters {
   float* to;
   std::ptrdiff_t stride;
@@ -158,9 +159,9 @@ struct store_filters {
   }
 };
 
-/// The gradient of the filters. Its matrix, filters x elements of a window, has few tiles, and the
-/// positions of all images are many terms. So each block adds up a part of the terms, and another
-/// kernel adds up the sums of the blocks.
+/// The gradient of the filters. Its matrix (filters x elements of a window) has few tiles, but each
+/// element is a sum over the positions of all images. So each block adds up a part of the terms,
+/// and a second kernel adds up the sums of the blocks.
 class filter_gradient {
  public:
   filter_gradient(const conv_shape& s, int images)
@@ -169,7 +170,7 @@ class filter_gradient {
         filters_(s.groups * s.small_channels),
         seen_(s.large_channels * s.taps()) {}
 
-  /// Floats for the sums of the parts.
+  /// Scratch floats for the sums of the parts.
   template <conv_folds Folds, class Backend>
   std::ptrdiff_t scratch() const {
     std::ptrdiff_t floats = 0;
@@ -180,7 +181,7 @@ class filter_gradient {
     });
     return floats;
   }
-  /// `to` from large and small images.
+  /// Computes `to`, the gradient of the filters, from the larger and the smaller images.
   template <conv_folds Folds, class Backend>
   void run(Backend& b, const operand& large, const operand& smaller, const operand& to,
            float* scratch) const {
@@ -207,13 +208,13 @@ class filter_gradient {
   }
 
  private:
-  /// The blocks that keep a device busy, and the terms worth a block.
+  /// The number of blocks that keeps a device busy, and the number of terms that justifies a block.
   static constexpr int wanted_blocks = 512, least_terms = 512;
 
   int terms() const { return images_ * shape_.small_size(); }
-  /// Sums of doubles begin at an even float.
+  /// Rounds up to an even number of floats, where an array of doubles may begin.
   static std::ptrdiff_t sums_at(std::ptrdiff_t floats) { return (floats + 1) / 2 * 2; }
-  /// The parts depend only on sizes, so that equal inputs give equal bits.
+  /// The number of parts. It depends only on sizes, so that equal inputs give equal bits.
   template <class Shape>
   int parts() const {
     const int tiles = shape_.groups * tiles_for(shape_.small_channels, Shape::rows) *
@@ -226,7 +227,7 @@ class filter_gradient {
   int images_, filters_, seen_;
 };
 
-/// One number for each channel of an image is added to all of its elements.
+/// Adds one number per channel to all elements of the channel.
 struct channel_add_body {
   struct arguments {
     float* to;
@@ -338,7 +339,7 @@ struct call_kernel<gradient_of<conv2d_transpose>> {
     const operand x = c.input(0);
     const operand d = c.input(3);
     const conv_shape s(c, d, x, c.input(1), conv_transpose_attributes);
-    // One after the other.
+    // The two kernels run one after the other, so they share scratch memory.
     return (std::max)({detail::convolution_scratch<conv_kind::forward, Folds, Backend>(s, x.rows),
                        detail::filter_gradient(s, x.rows).scratch<Folds, Backend>(),
                        channel_scratch(channel_terms::sums, {d, s.groups * s.large_channels})});

@@ -8,11 +8,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + sum over c, i, j of Input[n, c, y *
-/// stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j];
-/// elements outside of the image are 0. Input [N, C, H, W], Filter [O, C / groups, kh, kw], Output
-/// [N, O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]: with groups, the output
-/// channels of a group read the input channels of the same group. Fluid: conv2d.
+/// Output[n, o, y, x] = Bias[o] + ResidualData[n, o, y, x] + the sum over c, i, j of Input[n, c, y
+/// * stride - padding + i * dilation, x * stride - padding + j * dilation] * Filter[o, c, i, j].
+/// Elements outside of the image are 0. Shapes: Input [N, C, H, W], Filter [O, C / groups, kh, kw],
+/// Output [N, O, (H + 2 padding - (dilation (kh - 1) + 1)) / stride + 1, ...]. With groups, the
+/// output channels of a group read only the input channels of the same group. Fluid: conv2d.
 struct conv2d : operator_definition {
   static constexpr const char* type = "conv2d";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -30,12 +30,12 @@ struct conv2d : operator_definition {
   static constexpr auto products = product_rule::convolution;
 };
 
-/// conv2d with a group for each channel of the input. Fluid: depthwise_conv2d.
+/// conv2d with one group per input channel. Fluid: depthwise_conv2d.
 struct depthwise_conv2d : conv2d {
   static constexpr const char* type = "depthwise_conv2d";
 };
 
-/// conv2d of volumes: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw]. Fluid: conv3d.
+/// conv2d for volumes: Input [N, C, D, H, W], Filter [O, C / groups, kd, kh, kw]. Fluid: conv3d.
 struct conv3d : conv2d {
   static constexpr const char* type = "conv3d";
   static constexpr std::array<attribute_desc, 6> attributes{
@@ -47,9 +47,10 @@ struct conv3d : conv2d {
        {"padding_algorithm", attribute_type::string, 0, "EXPLICIT"}}};
 };
 
-/// The gradient of conv2d's input as a forward operator: Input [N, C, H, W] is spread by Filter [C,
-/// O / groups, kh, kw] to Output [N, O, (H - 1) stride - 2 padding + dilation (kh - 1) + 1, ...],
-/// or to output_size, below `stride` more. Bias [O] is added. Fluid: conv2d_transpose.
+/// Transposed convolution: the gradient of conv2d's input as a forward operator. Input is [N, C, H,
+/// W], Filter [C, O / groups, kh, kw], Output [N, O, (H - 1) stride - 2 padding + dilation (kh - 1)
+/// + 1, ...]. If output_size is given, it replaces the last extents; it may exceed them by less
+/// than `stride`. Bias [O] is added. Fluid: conv2d_transpose.
 struct conv2d_transpose : operator_definition {
   static constexpr const char* type = "conv2d_transpose";
   static constexpr std::array<slot_desc, 3> inputs{{{"Input"}, {"Filter"}, {"Bias", false, true}}};

@@ -17,10 +17,9 @@
 namespace lamina::inline LAMINA_ABI::kernel {
 
 /// Relates the positions of two images by a filter. The larger image is the padded one: the input
-/// of a convolution, the output of a transposed convolution. Images are volumes; their depth may be
-/// 1.
+/// of a convolution, or the output of a transposed convolution. Images are volumes of depth 1.
 struct convolution {
-  std::size_t samples, groups, large_channels, small_channels;  // channels: of one group
+  std::size_t samples, groups, large_channels, small_channels;  // channels per group
   int large[3] = {1, 1, 1}, smaller[3] = {1, 1, 1}, filter[3] = {1, 1, 1};
   int stride[3] = {1, 1, 1}, padding[3] = {0, 0, 0}, dilation[3] = {1, 1, 1};
 
@@ -51,7 +50,8 @@ struct convolution {
     }
   }
 
-  /// Calls f(position in the larger image, in the filters, in the smaller image) for each product.
+  /// Calls f(position in the larger image, position in the filters, position in the smaller image)
+  /// for each product.
   template <class F>
   void for_each_product(F f) const {
     const int taps = filter[0] * filter[1] * filter[2];
@@ -85,8 +85,9 @@ struct convolution {
         }
   }
 
-  /// The windows of one group of channels of the larger image: one row per channel and tap of the
-  /// filter, one column per position of the smaller image, 0 beyond the border.
+  /// Writes the windows of one channel group of the larger image as a matrix: one row per channel
+  /// and filter tap, one column per position of the smaller image. Elements beyond the border are
+  /// 0.
   template <class Real>
   void unfold(const Real* from, Real* to) const {
     for (std::size_t c = 0; c < large_channels; ++c, from += volume(large))
@@ -125,7 +126,7 @@ struct convolution {
   }
 };
 
-/// x + bias of each channel.
+/// Adds the bias of each channel to x.
 template <class Real>
 void add_channel_bias(const call_context<Real>& ctx, xt::xarray<Real>& x) {
   if (!ctx.has("Bias")) return;
@@ -136,7 +137,7 @@ void add_channel_bias(const call_context<Real>& ctx, xt::xarray<Real>& x) {
     for (std::size_t k = 0; k < l.n; ++k)
       for (const Real* const end = at + l.inner; at != end; ++at) *at += bias.flat(k);
 }
-/// Its gradient: the sum of each channel.
+/// The gradient of the bias: the sum over each channel.
 template <class Real>
 void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   const lines l(shape_of(d), 1);
@@ -146,8 +147,9 @@ void give_channel_sums(call_context<Real>& ctx, const xt::xarray<Real>& d) {
   ctx.give("Bias@GRAD", xt::xarray<Real>(xt::cast<Real>(sums)));
 }
 
-/// One matrix product per sample and group: the filters, one per row, times the windows of all
-/// positions. The gradients add single products instead, as an independent definition.
+/// Computes one matrix product per sample and group: the filters, one per row, times the windows of
+/// all positions. The gradients add single products instead, so that they are an independent
+/// definition.
 template <class Real>
 void conv_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("Input");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/layer_conv2d.hpp - the convolution of images.
+// lamina/operators/conv/layer_conv2d.hpp - the convolution of images: conv2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,15 +15,15 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of conv2d and conv2d_transpose.
 struct conv2d_attr {
   activation act = activation::identity;
-  param_attr param{};       // of the filters
+  param_attr param{};       // attributes of the filters
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
 };
 
 namespace detail {
 
-/// act(x + b) with a bias for each channel (dimension 1).
+/// act(x + b), where b has one number per channel (dimension 1).
 template <class T>
 constexpr int finish_channels(layer_helper& layer, int x, int channels, const conv2d_attr& attr,
                               int line) {
@@ -40,13 +40,13 @@ constexpr int finish_channels(layer_helper& layer, int x, int channels, const co
 
 }  // namespace detail
 
-/// act(x * F + b): each of `Filters` filters of `Size` slides over an image [C, H, W]:
-/// `conv2d<20, 5>(image, {.act = lamina::activation::relu})`,
-/// `conv2d<64, 3, lamina::window{.stride = 2, .padding = 1}>(x)`. The result is [Filters, OH, OW]
-/// with OH = (H + 2 padding - (dilation (size - 1) + 1)) / stride + 1. With window::groups, part g
-/// of the filters reads only part g of the channels. Parameters: filters [Filters, C / groups,
-/// height, width], from N(0, 2 / (height * width * C)), a bias [Filters] of zeros.
-/// Fluid: layers.conv2d, which records depthwise_conv2d where every channel is a group.
+/// act(x * F + b): `Filters` filters of `Size` slide over an image [C, H, W]. Examples: `conv2d<20,
+/// 5>(image, {.act = lamina::activation::relu})`, `conv2d<64, 3, lamina::window{.stride = 2,
+/// .padding = 1}>(x)`. The result is [Filters, OH, OW] with OH = (H + 2 padding - (dilation (size -
+/// 1) + 1)) / stride + 1. With window::groups, group g of the filters reads only group g of the
+/// channels. Parameters: filters [Filters, C / groups, height, width], from N(0, 2 / (height *
+/// width * C)), and a bias [Filters] of zeros. Fluid: layers.conv2d, which records depthwise_conv2d
+/// if every channel is a group.
 template <int Filters, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
 constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},
@@ -67,12 +67,13 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
   constexpr bool fits = !sound || out.least(1);
   static_assert(check<fits, expects<Size.height, Size.width>, gets<H, W>>,
                 "lamina: conv2d: a filter fits into the padded image");
-  // After a mistake the type is that of the input: one mistake, one error.
+  // After an invalid argument the result has the type of the input, so that one mistake gives one
+  // error.
   constexpr bool good = real && sound && divides && fits;
   using result =
       variable<T, R, (good ? Filters : C), (good ? out.height : H), (good ? out.width : W)>;
   program_builder& b = *x.builder;
-  // A convolution of images with one channel is not called depthwise.
+  // A convolution of images with a single channel is not called depthwise.
   constexpr bool depthwise = parts == C && parts > 1;
   layer_helper layer(b, depthwise ? "depthwise_conv2d" : "conv2d", attr.name);
   const int filter =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/layer_conv2d_transpose.hpp - the convolution that makes images larger.
+// lamina/operators/conv/layer_conv2d_transpose.hpp - the transposed convolution, which enlarges
+// images.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,12 +15,13 @@ constexpr int transposed_along(int image, int size, int stride, int padding, int
 }
 }  // namespace detail
 
-/// act(b + sum of the filters, each times an element of an image [C, H, W] and placed at that
-/// element): `conv2d_transpose<8, 2, lamina::window{.stride = 2}>(x)` doubles height and width.
-/// This is the gradient of a conv2d with respect to its image, as a layer. The result is [Filters,
-/// OH, OW] with OH = (H - 1) stride - 2 padding + dilation (size - 1) + 1; `Output`, if it is not
-/// 0, chooses a size from OH to OH + stride - 1. Parameters: filters [C, Filters / groups, height,
-/// width], initialised by Xavier, a bias [Filters] of zeros. Fluid: layers.conv2d_transpose.
+/// act(b + the sum of all filters, each multiplied by an element of an image [C, H, W] and placed
+/// at its position). Example: `conv2d_transpose<8, 2, lamina::window{.stride = 2}>(x)` doubles
+/// height and width. This is the gradient of a conv2d with respect to its image, as a layer. The
+/// result is [Filters, OH, OW] with OH = (H - 1) stride - 2 padding + dilation (size - 1) + 1. If
+/// `Output` is not 0, it selects a size from OH to OH + stride - 1. Parameters: filters [C, Filters
+/// / groups, height, width], initialised by Xavier, and a bias [Filters] of zeros. Fluid:
+/// layers.conv2d_transpose.
 template <int Filters, extent2 Size, window Window = window{}, extent2 Output = 0, class T, class R,
           int C, int H, int W>
 constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& attr = {},

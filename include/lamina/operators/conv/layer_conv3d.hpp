@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/layer_conv3d.hpp - the convolution of volumes.
+// lamina/operators/conv/layer_conv3d.hpp - the convolution of volumes: conv3d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,25 +8,25 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Depth, height and width: `3` is {3, 3, 3}.
+/// Depth, height and width. `3` converts to {3, 3, 3}.
 struct extent3 {
   int depth, height, width;
 
   constexpr extent3(int all) : depth(all), height(all), width(all) {}
   constexpr extent3(int d, int h, int w) : depth(d), height(h), width(w) {}
   constexpr bool operator==(const extent3&) const = default;
-  /// Whether all are at least n.
+  /// Whether all three are at least n.
   constexpr bool least(int n) const { return depth >= n && height >= n && width >= n; }
 };
 
-/// The stride, padding and dilation of a convolution or a pooling over volumes: `window` with a
+/// The stride, padding and dilation of a convolution or pooling over volumes: like `window`, with a
 /// depth.
 struct window3 {
   extent3 stride = 1;
   extent3 padding = 0;
   extent3 dilation = 1;
   int groups = 1;
-  bool ceil_mode = false;  // pooling: a last window may reach beyond the padding
+  bool ceil_mode = false;  // for pooling: a last window may extend beyond the padding
 
   constexpr bool operator==(const window3&) const = default;
 };
@@ -39,7 +39,7 @@ constexpr attribute_value triple_attribute(program_builder& b, extent3 e) {
   return b.integer_list(all, 3);
 }
 
-/// How many windows fit along each side of a volume.
+/// The number of windows that fit along each side of a volume.
 template <int D, int H, int W>
 constexpr extent3 windows_in(extent3 size, const window3& w) {
   const extent2 plane = windows_in<H, W>({size.height, size.width},
@@ -53,9 +53,9 @@ constexpr extent3 windows_in(extent3 size, const window3& w) {
 }
 }  // namespace detail
 
-/// conv2d of volumes [C, D, H, W]: `conv3d<8, 3, lamina::window3{.padding = 1}>(x)`. Parameters:
+/// conv2d for volumes [C, D, H, W]: `conv3d<8, 3, lamina::window3{.padding = 1}>(x)`. Parameters:
 /// filters [Filters, C / groups, depth, height, width], from N(0, 2 / (depth * height * width *
-/// C)), a bias [Filters] of zeros. Fluid: layers.conv3d.
+/// C)), and a bias [Filters] of zeros. Fluid: layers.conv3d.
 template <int Filters, extent3 Size, window3 Window = window3{}, class T, class R, int C, int D,
           int H, int W>
 constexpr auto conv3d(variable<T, R, C, D, H, W> x, const options<conv2d_attr, T>& attr = {},

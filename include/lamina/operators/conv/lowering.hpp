@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/conv/lowering.hpp - convolutions become heads of groups.
+// lamina/operators/conv/lowering.hpp - makes convolutions the heads (main operators) of fused
+// groups.
 //
-// The bias of a convolution, its residual and any other pointwise function after it are statements
-// of the convolution's group.
+// The group of a convolution computes the pointwise operators after it, such as bias and residual,
+// as statements on its result.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// False if the operands are not images in float32.
+/// Lowers a convolution; returns false if the operands are not float32 images.
 constexpr bool lower_conv(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), filter = argument(s, op.inputs + 1);
   const int bias = argument(s, op.inputs + 2), residual = argument(s, op.inputs + 3);
@@ -60,8 +61,8 @@ constexpr bool lower_conv_grad(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-/// Lowers operator k if it is a convolution or the gradient of one, and a head accepts its
-/// arguments.
+/// Lowers operator k if it is a convolution or the gradient of one whose arguments a fused group
+/// can handle.
 constexpr bool lower_convolution(lowering_state& s, const operator_desc& op, int k) {
   if (is<conv2d>(op) || is<depthwise_conv2d>(op) || is<conv3d>(op)) return lower_conv(s, op, k);
   return (is<gradient_of<conv2d>>(op) || is<gradient_of<depthwise_conv2d>>(op) ||

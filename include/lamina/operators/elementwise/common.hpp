@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/common.hpp - the properties of pointwise operators, for kernels that
+// lamina/operators/elementwise/common.hpp - properties of pointwise operators, for kernels that
 // accept any element type.
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Operators whose function makes sense in whole numbers; all others compute integers in double.
+/// Whether an operator computes integers exactly, in integer arithmetic; all others compute
+/// integers in double.
 template <class Op>
 inline constexpr bool is_exact =
     std::is_base_of_v<comparison, Op> || std::is_base_of_v<logical, Op> ||

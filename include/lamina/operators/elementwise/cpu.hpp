@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cpu.hpp - pointwise operators that cannot join a group: other
-// element types, or a broadcast along an inner axis.
+// lamina/operators/elementwise/cpu.hpp - pointwise operators that cannot be part of a fused group
+// because of other element types or a broadcast along an inner axis.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,7 +30,8 @@ struct pointwise_output {
   using input_index = std::make_index_sequence<static_cast<std::size_t>(inputs)>;
   using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalars)>;
 
-  /// Single whole numbers and truth values: the counters and conditions of loops.
+  /// Fast path for single integers and truth values, such as counters and conditions of loops.
+  /// Returns false if the general kernel is needed.
   static LAMINA_INLINE bool run_one(const call_context& c) {
     std::int64_t x[inputs], scalar[at_least_one(scalars)];
     for (int i = 0; i < inputs; ++i)
@@ -134,12 +135,11 @@ requires(Op::kind == operator_kind::pointwise) struct call_kernel<Op> {
   }
 };
 
-/// Whether `count` may replace an operator's kernel if each argument is one whole number or truth
-/// value.
+/// Whether `count` can compute an operator whose arguments are all single integers or truth values.
 template <class Op>
 concept counting_operator = Op::kind == operator_kind::pointwise&& is_exact<Op> && !is_division<Op>;
 
-/// The counters and conditions of loops, without the code for arrays of any type.
+/// Computes counters and conditions of loops; needs no code for arrays of other types.
 template <counting_operator Op>
 void count(const call_context& c) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {

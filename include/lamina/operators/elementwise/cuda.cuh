@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/cuda.cuh - pointwise operators that cannot join a group: other
-// element types, or a broadcast along an inner axis.
+// lamina/operators/elementwise/cuda.cuh - pointwise operators that cannot be part of a fused group
+// because of other element types or a broadcast along an inner axis.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Inputs, and the positions of the output and, inside, of the elements that are added up for it.
+/// The inputs. Loops: `kept` runs over output elements, `over` over the elements that are added up
+/// for one output element.
 template <int Inputs, int Scalars, class T>
 struct pointwise_call_arguments {
   const void* in[Inputs];
@@ -32,7 +33,7 @@ struct pointwise_call_arguments {
   int lines, width, count;
 };
 
-/// Output K of a pointwise operator, computed as T.
+/// Computes output K of a pointwise operator in type T.
 template <class Op, int K, class T>
 struct pointwise_call_lines {
   static constexpr int inputs = static_cast<int>(Op::inputs.size()), scalars = scalars_of<Op>;
@@ -44,7 +45,7 @@ struct pointwise_call_lines {
     T sum = 0;
     if (is_division<Op> && __is_same(T, std::int64_t) &&
         element(a.in[inputs - 1], a.in_type[inputs - 1], at.of[inputs - 1]) == 0) {
-      // Dividing a whole number by 0 is an error, which the host reports.
+      // Dividing an integer by 0 is an error, which the host reports later.
       report_fault(a.fault, a.group, i);
     } else if (a.over.count == 1) {
       sum = value(a, at.of, input_index{}, scalar_index{});
@@ -111,7 +112,8 @@ struct pointwise_call {
     if (l.is_summed) fail(c, {"expected slopes of float32 to be added up"});
     if constexpr (is_exact<Op>)
       if (is_integer) {
-        // The host's own numbers are checked at once: it cannot report on the device.
+        // On the serial backend the host checks the divisor at once, because the kernel cannot
+        // report a fault.
         if constexpr (is_division<Op> && __is_same(Backend, serial_backend))
           if (load_integer(all[inputs - 1].data, all[inputs - 1].type, 0) == 0) fail_division(c, 0);
         return run<std::int64_t>(b, c, l, all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/executor.hpp - runs any pointwise operator, a user's own too, from
-// its definition.
+// lamina/operators/elementwise/executor.hpp - runs any pointwise operator, including user-defined
+// ones, from its definition.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI::kernel {
 
 namespace detail {
 
-/// The function of a schema for one type.
+/// The function of a schema for element type T.
 template <class T>
 pointwise_function<T> function_of(const operator_schema& schema) {
   if constexpr (std::is_same_v<T, float>)
@@ -26,8 +26,9 @@ pointwise_function<T> function_of(const operator_schema& schema) {
     return schema.evaluate_double;
 }
 
-/// The input in a slot, broadcast to `shape`. One that is there already is not copied: the pointer
-/// is to its own elements then, else to `storage`. Null when the shapes do not fit.
+/// The input in a slot, broadcast to `shape`. An input that already has this shape is not copied:
+/// the result points to its own elements, otherwise to `storage`. The result is null if the shapes
+/// do not fit.
 template <class T, class Real>
 const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor_shape& shape,
                    int axis, xt::xarray<T>& storage) {
@@ -46,15 +47,15 @@ const T* broadcast(const call_context<Real>& ctx, const char* slot, const tensor
   return to;
 }
 
-/// Computes in T: Real, or double if integers take part, which float cannot hold exactly.
+/// Computes in T: Real, or double if there are integers, which float cannot represent exactly.
 template <class T, class Real>
 void evaluate(call_context<Real>& ctx) {
   const operator_schema& schema = ctx.schema();
   const std::size_t inputs = static_cast<std::size_t>(schema.input_count);
   const T zero = 0;
 
-  // The result has the shape of the largest input, or of an input without elements, which has no
-  // rows; the others are broadcast to it.
+  // The result has the shape of the largest input. If an input has no elements, and so no rows, the
+  // result has its shape. The other inputs are broadcast to it.
   tensor_shape shape{1};
   std::size_t largest = 0;
   bool first = true;
@@ -102,7 +103,7 @@ void evaluate(call_context<Real>& ctx) {
     xt::xarray<T> result = xt::xarray<T>::from_shape(shape);
     function_of<T>(schema)(k, static_cast<std::int64_t>(whole), argument.data(), stride.data(),
                            result.data());
-    // The gradient of an input that was broadcast is the sum over its copies.
+    // The gradient of a broadcast input is the sum over its copies.
     const bool gradient = ctx.output_desc(slot).kind == variable_kind::gradient;
     const tensor_shape wanted = gradient ? ctx.output_shape(slot) : shape;
     if (size_of(wanted) == whole) {
@@ -136,8 +137,8 @@ std::int64_t whole(std::int64_t x, std::int64_t y) {
   return Op::f(x, y);
 }
 
-/// The function of an elementwise operator or a comparison in whole numbers, which double holds up
-/// to 2^53 only; null for others.
+/// The integer function of an elementwise operator or a comparison; null for other operators. It is
+/// needed because double is exact only up to 2^53.
 inline whole_function whole_function_of(const operator_schema& schema) {
   if (&schema == &schema_of<elementwise_add>()) return &whole<elementwise_add>;
   if (&schema == &schema_of<elementwise_sub>()) return &whole<elementwise_sub>;
@@ -156,7 +157,7 @@ inline whole_function whole_function_of(const operator_schema& schema) {
   return nullptr;
 }
 
-/// Out = f(X, Y) where both are whole numbers and Y is broadcast to X.
+/// Out = f(X, Y) if both are integers and Y is broadcast to X; otherwise returns false.
 template <class Real>
 bool evaluate_whole(call_context<Real>& ctx) {
   const whole_function f = whole_function_of(ctx.schema());
@@ -168,7 +169,7 @@ bool evaluate_whole(call_context<Real>& ctx) {
   const std::int64_t *const x = broadcast<std::int64_t>(ctx, "X", shape, axis, of_x),
                             *const y = broadcast<std::int64_t>(ctx, "Y", shape, axis, of_y);
   const std::size_t n = size_of(shape);
-  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast, or nothing fits
+  if (n != 0 && (x == nullptr || y == nullptr)) return false;  // X is broadcast or misfits
   const bool divides = &ctx.schema() == &schema_of<elementwise_div>() ||
                        &ctx.schema() == &schema_of<elementwise_mod>() ||
                        &ctx.schema() == &schema_of<elementwise_floordiv>();
@@ -184,7 +185,7 @@ bool evaluate_whole(call_context<Real>& ctx) {
 
 }  // namespace detail
 
-/// Every output of a pointwise operator, element by element, with Fluid's axis broadcast.
+/// Computes every output of a pointwise operator elementwise, with Fluid's broadcast by axis.
 template <class Real>
 void pointwise(call_context<Real>& ctx) {
   bool exact = false;

@@ -17,8 +17,8 @@ namespace detail {
 inline void fill(const operand& to, double value) {
   if (to.rows == 0 || to.columns == 0) return;
   store_as(to.data, to.type, 0, value);
-  // Copies bytes, which works for every type: the filled part doubles with each copy until the
-  // first row is full; then every other row is a copy of it.
+  // Copies bytes, which works for every type. The filled part of the first row doubles with each
+  // copy until the row is full; then the row is copied to all other rows.
   const std::size_t width = static_cast<std::size_t>(size_of(to.type));
   const std::size_t row = width * static_cast<std::size_t>(to.columns);
   const std::size_t step = width * static_cast<std::size_t>(to.stride);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/fill/cuda.cuh - numbers that a program states: assign_value.
+// lamina/operators/fill/cuda.cuh - values that are written in a program: assign_value.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Writes numbers that the host has, as many per launch as its arguments hold.
+/// Writes numbers from the host to the device, as many per launch as fit into the arguments of a
+/// kernel.
 template <class T>
 struct given_numbers_body {
   static constexpr int most = 128;
@@ -37,7 +38,7 @@ struct given_numbers_body {
   }
 };
 
-/// Elements of an array, in order, become number(0), number(1) ...
+/// Sets the elements of an array, in order, to number(0), number(1), ...
 template <class T, class Backend, class Numbers>
 void give_numbers(Backend& b, const operand& to, int size, const Numbers& number) {
   using body = given_numbers_body<T>;

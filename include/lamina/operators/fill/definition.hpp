@@ -10,7 +10,7 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 0> no_slots{};
 
-/// A variable the user feeds; computes nothing. Stands for Fluid's feed of a data layer.
+/// A variable that the user feeds; computes nothing. Represents the feed of a data layer in Fluid.
 struct data : operator_definition {
   static constexpr const char* type = "data";
   static constexpr auto kind = operator_kind::source;
@@ -31,7 +31,7 @@ struct fill_constant : operator_definition {
   static constexpr auto host = host_rule::inputs;
 };
 
-/// Out = the given values, row by row. Fluid: assign_value.
+/// Out = the attribute's values in row-major order. Fluid: assign_value.
 struct assign_value : operator_definition {
   static constexpr const char* type = "assign_value";
   static constexpr auto inputs = no_slots;

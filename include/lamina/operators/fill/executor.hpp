@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The shape attribute, or the recorded shape where an operator has none. A dimension of -1 is that
-/// of the rows of Input.
+/// The shape attribute, or the recorded shape if the operator has no such attribute. A dimension of
+/// -1 stands for the number of rows of Input.
 template <class Real>
 tensor_shape filled_shape(const call_context<Real>& ctx) {
   const std::vector<int> wanted = ctx.integer_list("shape");

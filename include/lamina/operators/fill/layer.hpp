@@ -19,7 +19,7 @@ struct fill_constant_attr {
   std::string_view name{};
 };
 
-/// A variable of shape [Dims...], or [1] without dimensions, whose elements are `value`:
+/// A variable of shape [Dims...], or [1] without dimensions, whose elements all are `value`:
 /// `fill_constant<std::int64_t>(main, 10)`. Fluid: fill_constant.
 template <element T, int... Dims>
 constexpr auto fill_constant(const block& main, double value, const fill_constant_attr& attr = {}) {
@@ -52,10 +52,10 @@ struct assign_value_attr {
   std::string_view name{};
 };
 
-/// A constant with the given elements, row by row, of shape [Dims...], or [N] without dimensions:
-/// `assign_value<2, 3>(main, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})`. Elements are float, or whole numbers
-/// of 32 bits. No gradient flows into it, and it is not saved with the model. Fluid: layers.assign
-/// of an array of numpy.
+/// A constant with the given elements in row-major order and shape [Dims...], or [N] without
+/// dimensions: `assign_value<2, 3>(main, {1.f, 2.f, 3.f, 4.f, 5.f, 6.f})`. Elements are float or
+/// 32-bit integers. The constant gets no gradient and is not saved with the model. Fluid:
+/// layers.assign of a numpy array.
 template <int... Dims, element T, std::size_t N>
 constexpr auto assign_value(const block& main, const T (&values)[N],
                             const assign_value_attr& attr = {}, int line = __builtin_LINE()) {
@@ -98,8 +98,7 @@ constexpr auto assign_value(const block& main, const T (&values)[N],
   else
     return made(layer.template output<variable<T, once, Dims...>>());
 }
-/// The same with the elements of a std::array, mostly a constant: `assign_value<10, 1>(main,
-/// table)`.
+/// assign_value with the elements of a std::array: `assign_value<10, 1>(main, table)`.
 template <int... Dims, element T, std::size_t N>
 constexpr auto assign_value(const block& main, const std::array<T, N>& values,
                             const assign_value_attr& attr = {}, int line = __builtin_LINE()) {

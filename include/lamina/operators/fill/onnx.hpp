@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The number of a constant: its text has digits that the float does not have.
+/// The value of a constant: its text attribute has digits that the float attribute lacks.
 inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
   const std::string digits = op.string("str_value");
   std::int64_t whole = 0;
@@ -26,7 +26,7 @@ inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
   return tensor::filled<double>(shape, value);
 }
 
-/// Elements that are all the same are one element that is repeated.
+/// A constant with equal elements is stored as one element and repeated.
 inline void lower_fill_constant(onnx_operator& op) {
   const std::vector<std::int64_t> shape = op.integers("shape");
   for (const std::int64_t extent : shape)

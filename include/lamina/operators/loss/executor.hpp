@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/executor.hpp - labels and the shapes of costs, for all costs of rows.
+// lamina/operators/loss/executor.hpp - labels and cost shapes, for all costs with one value per
+// row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The label of a row, checked against the number of classes; -1 for a row that is ignored.
+/// The label of a row; fails if it is not a class number. Returns -1 for an ignored row.
 template <class Real>
 std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64_t>& labels,
                       std::size_t row, std::size_t classes) {
@@ -21,7 +22,7 @@ std::int64_t label_of(const call_context<Real>& ctx, const xt::xarray<std::int64
   return label;
 }
 
-/// The labels, of which there must be one per row.
+/// The labels; fails unless there is one per row.
 template <class Real>
 xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t rows) {
   xt::xarray<std::int64_t> labels = ctx.integers("Label");
@@ -31,13 +32,13 @@ xt::xarray<std::int64_t> labels_of(const call_context<Real>& ctx, std::size_t ro
   return labels;
 }
 
-/// The shape of the rows: one number in place of the last dimension.
+/// The shape of costs: as the input, with 1 in place of the last dimension.
 inline tensor_shape cost_shape(tensor_shape shape) {
   shape.back() = 1;
   return shape;
 }
 
-/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0.
 template <class Real>
 Real finite_ratio(Real d, Real p) {
   constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/onnx.hpp - choices and squares, for the costs as ONNX nodes.
+// lamina/operators/loss/onnx.hpp - case distinctions and squares, for the costs as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// A cost whose pieces meet at a limit: `inside` where `condition`, else `outside`.
+/// A cost of two pieces: `inside` where `condition` is true, else `outside`.
 inline std::string choose(onnx_operator& op, const std::string& condition,
                           const std::string& inside, const std::string& outside) {
   return op.node("Where", {condition, inside, outside});

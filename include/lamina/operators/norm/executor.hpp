@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/executor.hpp - moments of parts of an array, for all normalisations.
+// lamina/operators/norm/executor.hpp - mean and variance of slices of an array, for all
+// normalisations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +14,12 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Which part each element of an array is normalised with: a channel of all images, or a group of
-/// channels of one.
+/// Assigns each element of an array to the slice with which it is normalised: a channel of all
+/// images, or a group of channels of one image.
 struct norm_parts {
   lines l;
-  std::size_t parts, size;  // elements of a part
-  std::size_t groups;       // of an image; 0: a part is a channel of all images
+  std::size_t parts, size;  // number of slices; elements per slice
+  std::size_t groups;       // per image; 0: a slice is a channel of all images
 
   norm_parts(const tensor_shape& shape, std::size_t groups_of_image)
       : l(shape, 1), groups(groups_of_image) {
@@ -32,11 +33,11 @@ struct norm_parts {
   }
 };
 
-/// Mean and biased variance of each part.
+/// Mean and biased variance of each slice.
 template <class Real>
 struct part_moments {
   xt::xarray<Real> mean, variance;
-  std::vector<Real> deviations;  // their squares may be more than a number holds
+  std::vector<Real> deviations;  // kept because their squares may overflow
 
   part_moments(const xt::xarray<Real>& x, const norm_parts& p)
       : mean(zeros<Real>({p.parts})), variance(zeros<Real>({p.parts})), deviations(p.parts) {
@@ -71,8 +72,8 @@ xt::xarray<Real> normalised(const call_context<Real>& ctx, const xt::xarray<Real
   return y;
 }
 
-/// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) * inverse
-/// over each part, or g * inverse where mean and variance do not depend on x.
+/// The gradient of each slice. With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g)
+/// - h * mean(g * h)) * inverse, or g * inverse if mean and variance do not depend on x.
 template <class Real>
 void give_norm_gradients(call_context<Real>& ctx, const norm_parts& p, const xt::xarray<Real>& mean,
                          const xt::xarray<Real>& inverse, bool moments_depend) {
@@ -112,8 +113,8 @@ xt::xarray<Real> inverse_deviation(xt::xarray<Real> variance, Real epsilon) {
     variance.flat(i) = Real(1) / std::sqrt(variance.flat(i) + epsilon);
   return variance;
 }
-/// 1 / deviation per part: 0 for equal numbers without an epsilon; if the variance overflows, it is
-/// computed from the deviation.
+/// 1 / deviation per slice; 0 if all elements are equal and epsilon is 0. If the variance
+/// overflows, the result is computed from the deviation.
 template <class Real>
 xt::xarray<Real> inverse_deviation(const part_moments<Real>& moments, Real epsilon) {
   auto inverse = inverse_deviation<Real>(moments.variance, epsilon);

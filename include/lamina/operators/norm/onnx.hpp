@@ -15,14 +15,15 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Scale or Bias of a norm: a parameter in a shape, or what changes nothing.
+/// Scale or Bias of a norm: the parameter in a given shape or, if it is absent, a neutral constant.
 inline std::string norm_parameter(onnx_operator& op, const char* slot, float otherwise,
                                   const std::vector<std::int64_t>& shape) {
   if (op.has(slot)) return shape.size() == 1 ? op.in(slot) : op.reshape(op.in(slot), shape);
   const tensor_shape full(shape.begin(), shape.end());
   return op.program().graph.constant(tensor::filled<float>(full, otherwise).cast(op.type_of("X")));
 }
-/// An inference program does not compute the values that a norm keeps for its gradient.
+/// Fails if a value that a norm stores for its gradient is read: an inference program does not
+/// compute it.
 inline void refuse_outputs(onnx_operator& op, std::initializer_list<const char*> slot_list) {
   for (const char* slot : slot_list)
     if (op.wants(slot))

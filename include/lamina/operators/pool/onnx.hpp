@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/onnx.hpp - windows of images reduced to one element, as ONNX nodes.
+// lamina/operators/pool/onnx.hpp - pooling over windows of images, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,12 +19,12 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The elements [first, end) of a side.
+/// The elements [first, end) along an axis.
 inline std::string part_of(onnx_operator& op, const std::string& x, std::int64_t first,
                            std::int64_t end, std::int64_t axis) {
   return op.node("Slice", {x, op.list({first}), op.list({end}), op.list({axis})});
 }
-/// The largest or mean elements of windows of a side, each [first, end).
+/// The maxima or means of windows [first, end) along an axis.
 inline std::string reduced_windows(onnx_operator& op, const std::string& x, bool is_average,
                                    std::int64_t axis,
                                    const std::vector<std::pair<std::int64_t, std::int64_t>>& all) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/common.hpp - the functions of gates, cells and candidates.
+// lamina/operators/recurrent/common.hpp - the activation functions of gates, cells and candidates.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/cpu.hpp - steps through sequences of different lengths together.
+// lamina/operators/recurrent/cpu.hpp - time steps of sequences of different lengths, computed for
+// many sequences together.
 //
-// Sequences are ordered by descending length. The sequences that are long enough for a step are
-// then the first ones, and the rows of a step, one per sequence, form one matrix: one product per
+// Sequences are sorted by descending length. The sequences that are long enough for a step are then
+// the first ones. The rows of a step, one per sequence, form one matrix. So one matrix product per
 // step serves all sequences, and the states of the previous step are already in place.
 #pragma once
 
@@ -21,12 +22,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Allocates pieces of scratch memory. Without memory it only counts how much the pieces need.
+/// Divides scratch memory into pieces. Without memory it only counts how much the pieces need.
 class scratch_pieces {
  public:
   explicit scratch_pieces(float* memory) : memory_(memory) {}
 
-  /// The next piece of that many numbers, aligned to 64 bytes; null while counting.
+  /// Returns the next piece of `numbers` elements, aligned to 64 bytes; null while counting.
   template <class Real = float>
   Real* take(std::ptrdiff_t numbers) {
     float* const piece = memory_ == nullptr ? nullptr : memory_ + used_;
@@ -34,7 +35,7 @@ class scratch_pieces {
         (in_floats<Real>(numbers) + alignment_floats - 1) / alignment_floats * alignment_floats;
     return numbers_at<Real>(piece);
   }
-  /// A matrix whose rows are padded.
+  /// Returns a piece for a matrix with padded rows.
   template <class Real = float>
   Real* take(int rows, int columns) {
     return take<Real>(static_cast<std::ptrdiff_t>(rows) * padded(columns));
@@ -50,7 +51,8 @@ class scratch_pieces {
   std::ptrdiff_t used_ = 0;
 };
 
-/// The floats of scratch memory that the pieces of a kernel take: `Pieces(c, scratch_pieces&)`.
+/// The floats of scratch memory that the pieces of a kernel need. `Pieces(c, scratch_pieces&)`
+/// takes them.
 template <class Pieces>
 std::ptrdiff_t scratch_floats(const call_context& c) {
   scratch_pieces pieces(nullptr);
@@ -58,10 +60,11 @@ std::ptrdiff_t scratch_floats(const call_context& c) {
   return pieces.used();
 }
 
-/// The rank of each sequence, and the first row of each step in arrays ordered by steps.
+/// Sorts sequences by length (rank 0 is the longest). Also finds the first row of each step in
+/// arrays that are ordered by steps.
 class step_schedule {
  public:
-  /// Takes its memory from `pieces`; if these have no memory, it only counts.
+  /// Takes memory from `pieces`; if they only count, the constructor only counts as well.
   step_schedule(const call_context& c, const operand& rows, bool reverse, scratch_pieces& pieces)
       : all_(c.sequences(rows)), reverse_(reverse) {
     order_ = pieces.take_integers(all_.count);
@@ -83,12 +86,13 @@ class step_schedule {
   int sequences() const { return all_.count; }
   /// The length of the longest sequence.
   int steps() const { return steps_; }
-  /// The number of sequences that have a step k, and the first of their rows.
+  /// active: the number of sequences that are long enough for step k; start: the first of their
+  /// rows.
   int active(int k) const { return start_[k + 1] - start_[k]; }
   int start(int k) const { return start_[k]; }
-  /// The sequence of a rank.
+  /// The index of the sequence with a given rank.
   int sequence(int rank) const { return order_[rank]; }
-  /// The row that the sequence of a rank visits at step k.
+  /// The row that the sequence with a given rank reads at step k.
   int row(int rank, int k) const {
     const int s = order_[rank];
     return reverse_ ? all_.end(s) - 1 - k : all_.begin(s) + k;
@@ -118,13 +122,13 @@ LAMINA_NOINLINE inline void apply(recurrent_activation f, Real* x, std::ptrdiff_
   if (f == recurrent_activation::relu) detail::apply_in_place<relu>(x, n);
 }
 
-/// A weight in panels, packed once for all steps, and the memory of its products.
+/// A weight matrix, packed into panels once for all steps, and memory for its products.
 template <class Real>
 struct basic_step_product {
   int depth, width;
   Real *panels, *scratch;
 
-  /// Reserves scratch for steps of `fewest` to `rows` rows.
+  /// Reserves scratch memory for steps of `fewest` to `rows` rows.
   basic_step_product(int rows, int depth_of, int width_of, scratch_pieces& pieces, int fewest = 1)
       : depth(depth_of), width(width_of), panels(pieces.take<Real>(panels_floats(depth, width))) {
     std::ptrdiff_t most = 0;
@@ -146,7 +150,7 @@ struct basic_step_product {
 };
 using step_product = basic_step_product<float>;
 
-/// Copies a state for each sequence to the rows of their ranks; zeros where none is given.
+/// Copies the initial state of each sequence to the row of its rank; zeros if no state is given.
 template <class Real>
 inline void take_states(const step_schedule& steps, const operand& given, Real* to, int width) {
   const int stride = padded(width);
@@ -158,8 +162,9 @@ inline void take_states(const step_schedule& steps, const operand& given, Real* 
       std::fill_n(to + static_cast<std::ptrdiff_t>(r) * stride, width, Real(0));
 }
 
-/// The state in which the sequence of a rank begins step k: its row of `all` from the previous
-/// step; in the first step its row of `given`, or `nothing` if no state is given.
+/// The state before step k of the sequence with a given rank. After the first step it is the
+/// previous step's row of `all`. In the first step it is the sequence's row of `given`, or
+/// `nothing` if no initial state is given.
 template <class Real>
 inline const Real* state_before(const step_schedule& steps, int rank, int k, const operand& all,
                                 const operand& given, const Real* nothing) {
@@ -168,7 +173,7 @@ inline const Real* state_before(const step_schedule& steps, int rank, int k, con
                  : nothing;
 }
 
-/// Copies the states back to `to` if that output is wanted.
+/// Copies the states, ordered by rank, to the sequences' rows of `to` if this output is wanted.
 template <class Real>
 inline void give_states(const step_schedule& steps, const Real* from, int width,
                         const operand& to) {
@@ -178,7 +183,7 @@ inline void give_states(const step_schedule& steps, const Real* from, int width,
                 to.row<Real>(steps.sequence(r)));
 }
 
-/// to = x + bias, without a bias x.
+/// to = x + bias; if there is no bias, to = x.
 template <class Real>
 inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
   if (bias == nullptr) {
@@ -190,7 +195,7 @@ inline void add_bias(const Real* x, const Real* bias, Real* to, int width) {
   });
 }
 
-/// to[j] += the sum of x over its rows.
+/// to[j] += the sum of column j of x.
 template <class Real>
 inline void add_rows(const Real* x, std::ptrdiff_t stride, int rows, int width, Real* to) {
   for (int first = 0; first < width; first += detail::summed_columns) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/definition.hpp - the functions of gates, cells and candidates.
+// lamina/operators/recurrent/definition.hpp - the activation functions of gates, cells and
+// candidates.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,11 +10,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The functions that gates, cells and candidates of recurrent operators may have. The numbers are
-/// those of Fluid's gru_unit.
+/// The functions that gates, cells and candidates of recurrent operators may have. Their values are
+/// the numbers of Fluid's gru_unit.
 enum class recurrent_activation : std::uint8_t { identity = 0, sigmoid = 1, tanh = 2, relu = 3 };
 
-/// Their names in text attributes, by number.
+/// The names of the functions in text attributes, in the order of the enumeration.
 inline constexpr std::string_view recurrent_activation_names[] = {"identity", "sigmoid", "tanh",
                                                                   "relu"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/executor.hpp - what the kernels of recurrent operators share.
+// lamina/operators/recurrent/executor.hpp - code that the kernels of recurrent operators share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// A function of gates, cells and candidates, with its derivative in terms of its own result.
+/// An activation function of gates, cells and candidates, with its derivative in terms of its
+/// result.
 template <class Real>
 class recurrent_function {
  public:
@@ -30,7 +31,7 @@ class recurrent_function {
            : act_ == recurrent_activation::relu  ? (std::max)(x, Real(0))
                                                  : x;
   }
-  /// Applies the function to n elements in place; floats are computed in vectors. Doubles are not:
+  /// Applies the function to n elements in place. Floats are computed in vectors. Doubles are not:
   /// the exponential of xsimd 8 converts doubles to integers one by one, which is undefined for
   /// NaN.
   void apply(Real* x, std::size_t n) const {
@@ -68,7 +69,7 @@ class recurrent_function {
   recurrent_activation act_;
 };
 
-/// The rows of one sequence in the order in which a recurrent operator visits them.
+/// The rows of one sequence in the order in which a recurrent operator processes them.
 struct recurrent_steps {
   std::size_t first, count;
   bool reverse;
@@ -85,13 +86,13 @@ template <class Real>
 Real clipped(Real x, Real limit) {
   return limit > 0 ? (std::min)((std::max)(x, -limit), limit) : x;
 }
-/// Whether a clipped value passes a gradient.
+/// Whether clipping passes the gradient of x: not if x reaches the limit.
 template <class Real>
 bool passes_clip(Real x, Real limit) {
   return !(limit > 0) || !(std::abs(x) >= limit);
 }
 
-/// Throws unless the rows of an input are `width` wide.
+/// Fails unless the rows of an input have `width` elements.
 template <class Real>
 void require_extent(const call_context<Real>& ctx, const char* slot, std::size_t width) {
   const tensor_shape shape = ctx.input(slot).shape();
@@ -100,8 +101,8 @@ void require_extent(const call_context<Real>& ctx, const char* slot, std::size_t
              ctx.input_name(slot) + "', found " + to_string(shape));
 }
 
-/// The elements of an initial state [rows, width], null where none is given. Throws lamina::error
-/// for another shape.
+/// The elements of an initial state [rows, width]; null if it is absent. Throws lamina::error for
+/// another shape.
 template <class Real>
 const Real* initial_state(const call_context<Real>& ctx, const char* slot, std::size_t rows,
                           std::size_t width) {

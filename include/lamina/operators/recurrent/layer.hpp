@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/layer.hpp - what recurrent layers have in common.
+// lamina/operators/recurrent/layer.hpp - code that recurrent layers share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,17 +9,17 @@
 
 namespace lamina::inline LAMINA_ABI::layer::detail {
 
-/// An activation as an attribute of text.
+/// Converts an activation to its text attribute.
 constexpr attribute_value text_of(program_builder& b, recurrent_activation act) {
   return b.text(recurrent_activation_names[static_cast<int>(act)]);
 }
 
-/// The width of one of `Gates` equal parts; 1 if they do not fit, so that one mistake gives one
-/// error.
+/// The width of one of `Gates` equal slices of Size; 1 if Size is too small, so that one mistake
+/// gives one error.
 template <int Size, int Gates>
 inline constexpr int gate_width = Size >= Gates ? Size / Gates : 1;
 
-/// Whether a variable is one floating point row of `Width` numbers.
+/// Whether a variable has floating point rows of `Width` numbers.
 template <class V, int Width>
 inline constexpr bool is_real_row = false;
 template <class T, class R, int... D, int Width>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/onnx.hpp - functions, weights and steps, for recurrent operators as
-// ONNX nodes.
+// lamina/operators/recurrent/onnx.hpp - activation functions, weights and steps of recurrent
+// operators as ONNX nodes.
 //
-// Fluid's lstm and gru get the product of their input with a matrix, ONNX's make it themselves: the
-// matrix is then one that puts the parts into ONNX's order.
+// Fluid's lstm and gru take the product of their input and a matrix; ONNX's operators compute this
+// product themselves. So they get a matrix that only reorders the gates for ONNX.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// ONNX's word for the function of a gate.
+/// ONNX's name for the activation function of a gate.
 inline std::string function_named(onnx_operator& op, const char* attribute, const char* otherwise) {
   const std::string name = op.string(attribute, otherwise);
   for (const auto& [ours, theirs] :
@@ -29,8 +29,8 @@ inline std::string function_named(onnx_operator& op, const char* attribute, cons
   op.fail("expected sigmoid, tanh or relu as " + std::string(attribute) + ", found " + name);
 }
 
-/// A matrix [parts * size, parts * size] whose part k of the result is part from[k] of the input,
-/// times sign[k]; as a value [1, ...] of the input's type.
+/// A matrix [parts * size, parts * size] that reorders slices: slice k of the result is slice
+/// from[k] of the input, times sign[k]. It is a value [1, ...] of the input's type.
 inline std::string part_order(onnx_operator& op, std::int64_t size,
                               const std::vector<std::int64_t>& from,
                               const std::vector<float>& sign) {
@@ -41,8 +41,7 @@ inline std::string part_order(onnx_operator& op, std::int64_t size,
       w[(k * d + i) * n + static_cast<std::size_t>(from[k]) * d + i] = sign[k];
   return op.program().graph.constant(tensor({1, n, n}, w).cast(op.type_of("Input")));
 }
-/// Zeros [1, size] of the input's type: the bias of the recurrent product, which Fluid does not
-/// have.
+/// Zeros [1, size] of the input's type: the bias of the recurrent product, which Fluid lacks.
 inline std::string no_bias(onnx_operator& op, std::int64_t size) {
   return op.program().graph.constant(
       tensor::zeros(op.type_of("Input"), {1, static_cast<std::size_t>(size)}));
@@ -52,7 +51,7 @@ inline std::string columns(onnx_operator& op, const std::string& x, std::int64_t
                            std::int64_t end) {
   return op.node("Slice", {x, op.list({first}), op.list({end}), op.list({1})});
 }
-/// Blocks of `size` columns in another order.
+/// Reorders blocks of `size` columns.
 inline std::string blocks_of(onnx_operator& op, const std::string& x, std::int64_t size,
                              const std::vector<std::int64_t>& from,
                              const std::vector<float>& sign) {
@@ -63,7 +62,7 @@ inline std::string blocks_of(onnx_operator& op, const std::string& x, std::int64
   }
   return op.node("Concat", parts, {{"axis", 1}});
 }
-/// [D, parts * D] as ONNX has it: [1, parts * D, D].
+/// Transposes a weight [D, parts * D] to ONNX's layout [1, parts * D, D].
 inline std::string recurrent_weight(onnx_operator& op, const std::string& x) {
   return op.node(
       "Unsqueeze",
@@ -73,8 +72,8 @@ inline std::string with_direction(onnx_operator& op, const char* slot) {
   return op.has(slot) ? op.node("Unsqueeze", {op.in(slot), op.list({0})}) : std::string();
 }
 
-/// Runs an operator of ONNX over padded steps [steps, sequences, ...] and copies the rows of its
-/// result back to their positions.
+/// Runs an ONNX operator over padded steps [steps, sequences, ...], and copies the rows of its
+/// result back to the rows of sequences.
 class padded_steps {
  public:
   explicit padded_steps(onnx_operator& op)

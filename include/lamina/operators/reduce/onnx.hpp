@@ -16,7 +16,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// A reduction over the dimensions `dim`. Over all of them the result has one dimension in Fluid.
+/// A reduction over the dimensions `dim`. In Fluid, a reduction over all dimensions gives shape
+/// [1].
 inline void reduce(onnx_operator& op, const char* type, std::vector<std::int64_t> axes, bool keep,
                    bool is_truth = false) {
   for (std::int64_t& a : axes) a = a < 0 ? a + op.rank("X") : a;

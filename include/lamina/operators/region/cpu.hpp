@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/cpu.hpp - the position of a region of an image.
+// lamina/operators/region/cpu.hpp - the corners of a region of an image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Left, top, right and bottom of region r, in float for programs in double too: a border that is
-/// rounded otherwise is another region (operators/region/definition.hpp).
+/// Left, top, right and bottom of region r. They are float in double programs as well: a border
+/// that is rounded differently would select a different region (operators/region/definition.hpp).
 struct region_corners {
   float of[4];
 

@@ -12,8 +12,8 @@ struct image_range {
   int begin, end;
 };
 
-/// Converts a whole number to an int. A number far outside of every image becomes the nearer of
-/// +-2^28, so that a sum of a few such numbers still fits into an int; NaN becomes 0.
+/// Converts an integral float to an int. Numbers far outside of every image become the nearer of
+/// +-2^28, so that a sum of a few such numbers still fits into an int. NaN becomes 0.
 LAMINA_FN inline int bounded_int(float whole) {
   constexpr int most = 1 << 28;
   if (!(whole < static_cast<float>(most))) return whole == whole ? most : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/layer.hpp - regions of images as operands, for all layers on regions.
+// lamina/operators/region/layer.hpp - checks that all layers on regions of images share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
-/// Whether S are sequences of regions of four numbers, one sequence per image of rows R.
+/// Whether S are sequences of regions with four numbers each, one sequence per image with rows R.
 template <class T, class R, class S, class Regions>
 constexpr bool are_regions() {
   if constexpr (is_tokens<S>)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/common.hpp - which element of an image each of a pad2d is.
+// lamina/operators/resize/common.hpp - maps elements of a padded image (pad2d) to elements of the
+// image.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,16 +12,16 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// One side of the images, with what is put before its elements.
+/// One side of an image and its padding: `before` elements come before its first element.
 struct padded_side {
   int before, in, out;
   bool reflects, repeats;
 
-  /// The element of the image that element k of the padded image copies; -1 if there is none.
+  /// The image element that element k of the padded image copies; -1 if there is none.
   LAMINA_FN constexpr int at(int k) const {
     return position_in_padded(k, before, in, reflects, repeats);
   }
-  /// The next element after k that may copy element i of the image; `out` or more if there is none.
+  /// The next element after k that may copy image element i; at least `out` if there is none.
   LAMINA_FN constexpr int next(int k, int i) const {
     ++k;
     if (!reflects && !repeats) return k <= before + i ? before + i : out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cpu.hpp - images of another size: bilinear_interp, nearest_interp,
-// pad2d.
+// lamina/operators/resize/cpu.hpp - resizing and padding of images: bilinear_interp,
+// nearest_interp, pad2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,21 +13,21 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The number at `part` of the way from a to b. An infinity stays infinite if the other number has
-/// no part.
+/// Linear interpolation: (1 - part) * a + part * b. If `part` is 0 or a equals b, the result is a,
+/// so that an infinity does not become NaN.
 template <class Real>
 LAMINA_INLINE Real between(Real a, Real b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
-/// A resize in progress: the source of each column is the same for all rows.
+/// Resizes images. The source columns of each result column are computed once for all rows.
 template <bool Nearest, class Real>
 class resize_kernel {
  public:
-  /// One number per column for each of low, high and part.
+  /// Scratch floats: low, high and part, one number each per column.
   static std::ptrdiff_t floats(const operand& large) { return 3 * padded(large.dims[3]); }
 
-  /// `size` is the slot OutSize, which only the forward operator has.
+  /// `size` is the input OutSize, which only the forward operator has.
   resize_kernel(const call_context& c, const operand& x, const operand& y, const operand& size)
       : height_(x.dims[2]),
         width_(x.dims[3]),
@@ -76,7 +76,7 @@ class resize_kernel {
         if constexpr (Nearest) {
           u[low_[k]] += from[k];
         } else {
-          // A part of 0 adds nothing, also of an infinity.
+          // A weight of 0 adds nothing, even if the gradient is infinite.
           spread(u, k, (1 - part) * from[k]);
           if (part != 0) spread(l, k, part * from[k]);
         }
@@ -85,8 +85,8 @@ class resize_kernel {
   }
 
  private:
-  /// Calls f(row, positions of two rows of an image, part of the second, position of the result's
-  /// row).
+  /// Calls f(row, offsets of the two image rows to interpolate, weight of the second, offset of the
+  /// result's row).
   template <class F>
   LAMINA_INLINE void for_each_row(int rows, F f) const {
     for (int r = 0; r < rows; ++r)
@@ -100,7 +100,8 @@ class resize_kernel {
         }
   }
 
-  /// Adds the gradient of a column to the two columns that it lies between.
+  /// Adds the gradient d of result column k to the two source columns that it was interpolated
+  /// from.
   void spread(Real* row, int k, Real d) const {
     row[low_[k]] += (1 - part_[k]) * d;
     if (part_[k] != 0) row[high_[k]] += part_[k] * d;
@@ -139,7 +140,8 @@ struct interpolate_gradient {
   }
 };
 
-/// Calls f(row, position in the padded image, position in the image or -1) for all elements.
+/// Calls f(row, position in the padded image, position in the image or -1 for a constant) for all
+/// elements of padded images.
 template <class F>
 void for_each_padded(const call_context& c, const operand& x, const operand& y, F f) {
   const padded_image image(c, x, y);

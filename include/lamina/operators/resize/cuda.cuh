@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda.cuh - images of another size: bilinear_interp, nearest_interp, one
-// thread per element.
+// lamina/operators/resize/cuda.cuh - resizing of images, one thread per element: bilinear_interp,
+// nearest_interp.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// One side of the images: the positions of the elements of the result between those of the source.
+/// One dimension of the images: maps elements of the result to positions between source elements.
 struct interpolated_side {
   int in, out;
   bool is_nearest, align;
@@ -22,7 +22,7 @@ struct interpolated_side {
   LAMINA_INLINE LAMINA_FN interpolation_position at(int k) const {
     return position_between(k, in, out, is_nearest, align, mode);
   }
-  /// The first element of the result whose position is not before element `low` of the source.
+  /// The first result element whose source position is at or after source element `low`.
   LAMINA_INLINE LAMINA_FN int first_from(int low) const {
     int begin = 0, end = out;
     while (begin < end) {
@@ -34,21 +34,21 @@ struct interpolated_side {
     }
     return begin;
   }
-  /// How much of element h of the source is in the result's element at p.
+  /// The weight of source element h in the result element at position p.
   static LAMINA_INLINE LAMINA_FN float share(const interpolation_position& p, int h) {
     return (p.low == h ? 1 - p.part : 0.0f) + (p.high == h ? p.part : 0.0f);
   }
 };
 
-/// The number at `part` of the way from a to b, as on the CPU. An infinity stays infinite if the
-/// other number has no part.
+/// Linear interpolation, as on the CPU: (1 - part) * a + part * b. If `part` is 0 or a equals b,
+/// the result is a, so that an infinity does not become NaN.
 LAMINA_INLINE LAMINA_FN float between(float a, float b, float part) {
   return part == 0 || a == b ? a : (1 - part) * a + part * b;
 }
 
 struct resize_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with one thread per element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element
   interpolated_side rows, lines;
   int count;
 };
@@ -67,8 +67,8 @@ struct resize_body {
     a.to.row(to.row)[to.at] = a.rows.is_nearest ? u[h.low] : between(above, below, v.part);
   }
 };
-/// An element of the source gets its share of the slopes of all elements to which it contributes. A
-/// share of 0 adds nothing, even if the slope is infinite.
+/// Each source element adds up the weighted gradients of all result elements that read it. A weight
+/// of 0 adds nothing, even if the gradient is infinite.
 struct resize_slope_body {
   using arguments = resize_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -96,8 +96,8 @@ struct resize_slope_body {
   }
 };
 
-/// `x`: the source or its gradient; `y`: the result or its slope; `each`: the array with one thread
-/// per element.
+/// `x`: the source or its gradient; `y`: the result or its gradient; `each`: the array that has one
+/// thread per element.
 template <bool Nearest>
 resize_arguments resize_of(const call_context& c, const operand& x, const operand& y,
                            const operand& each) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/cuda_pad.cuh - borders around images: pad2d.
+// lamina/operators/resize/cuda_pad.cuh - padding around images: pad2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ namespace detail {
 
 struct pad_arguments {
   row_array from, to;
-  divider columns, plane, width;  // of the array with one thread per element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element
   padded_image image;
   float value;
   int count;
@@ -29,7 +29,7 @@ struct pad_body {
     a.to.row(to.row)[to.at] = row < 0 || column < 0 ? a.value : a.from.row(to.row)[first + column];
   }
 };
-/// An element of the image adds up the slopes of all its copies.
+/// Each element of the image adds up the gradients of all its copies.
 struct pad_slope_body {
   using arguments = pad_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/definition.hpp - images of another size: interpolation and padding.
+// lamina/operators/resize/definition.hpp - resizing of images by interpolation, and padding.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, when it is
-/// given, repeats the size; scale is what a user asked for instead of a size.
+/// Base of the interpolations: X [N, C, H, W] to Out [N, C, out_h, out_w]. OutSize, if given,
+/// repeats the size. `scale` is set if the user gave a factor instead of a size.
 struct interpolation : operator_definition {
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"OutSize", false, true}}};
   static constexpr auto outputs = slots_out;
@@ -24,26 +24,26 @@ struct interpolation : operator_definition {
 };
 
 /// Interpolates each element from the four elements around its position. The position of element k
-/// along a side is k (in - 1) / (out - 1) with align_corners, else k in / out, or with align_mode 0
-/// (k + 0.5) in / out - 0.5.
-/// Fluid: bilinear_interp.
+/// along a side is k (in - 1) / (out - 1) with align_corners, else k in / out. With align_mode 0
+/// and without align_corners it is (k + 0.5) in / out - 0.5. Fluid: bilinear_interp.
 struct bilinear_interp : interpolation {
   static constexpr const char* type = "bilinear_interp";
 };
-/// The element at the position, which is rounded with align_corners, else truncated. Fluid:
+/// The source element at the position, which is rounded with align_corners, else truncated. Fluid:
 /// nearest_interp.
 struct nearest_interp : interpolation {
   static constexpr const char* type = "nearest_interp";
 };
 
-/// The source of an element along one side: (1 - part) of element `low` plus part of element
+/// The source of a result element along one side: (1 - part) of element `low` plus part of element
 /// `high`.
 struct interpolation_position {
   int low, high;
   float part;
 };
-/// Element k of `out` from `in`. All engines share this function, because a position that is
-/// rounded differently selects another element. It computes in float, as Fluid does.
+/// The source position of element k. `in` and `out` are the extents of source and result. All
+/// engines share this function, because a position that is rounded differently selects another
+/// element. It computes in float, as Fluid does.
 constexpr interpolation_position position_between(int k, int in, int out, bool is_nearest,
                                                   bool align_corners, int align_mode) {
   float ratio = 0;
@@ -63,9 +63,9 @@ constexpr interpolation_position position_between(int k, int in, int out, bool i
   return {low, low + 1 < in ? low + 1 : in - 1, position - static_cast<float>(low)};
 }
 
-/// Rows and columns around an image: paddings are those above, below, left and right. Their
-/// elements are pad_value ("constant"), the image mirrored at its last element ("reflect"), or its
-/// nearest element ("edge"). Fluid: pad2d.
+/// Adds rows and columns around an image; paddings are the numbers above, below, left and right.
+/// The new elements are pad_value ("constant"), the image mirrored at its border element
+/// ("reflect"), or the nearest element of the image ("edge"). Fluid: pad2d.
 struct pad2d : operator_definition {
   static constexpr const char* type = "pad2d";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Paddings", false, true}}};
@@ -81,8 +81,8 @@ struct pad2d : operator_definition {
 
 using resize_operators = operator_list<bilinear_interp, nearest_interp, pad2d>;
 
-/// The element of an image that element k of the padded image copies, along one side; -1:
-/// pad_value.
+/// The index, along one side, of the image element that element k of the padded image copies; -1
+/// stands for pad_value.
 LAMINA_FN constexpr int position_in_padded(int k, int before, int in, bool reflects, bool repeats) {
   int at = k - before;
   if (at >= 0 && at < in) return at;

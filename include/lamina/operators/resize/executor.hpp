@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/executor.hpp - images of another size: bilinear_interp, nearest_interp,
-// pad2d.
+// lamina/operators/resize/executor.hpp - resizing and padding of images: bilinear_interp,
+// nearest_interp, pad2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Calls f(position in Out, position in X, weight) for all elements of X that contribute to an
-/// element of Out. Omits a weight of 0, whose product with an infinity would be NaN.
+/// Calls f(position in Out, position in X, weight) for each element of X that contributes to an
+/// element of Out. Skips a weight of 0, whose product with an infinity would be NaN.
 template <class Real, class F>
 void for_each_part(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to,
                    F f) {
@@ -67,7 +67,7 @@ void interpolate_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Calls f(position in Out, position in X or -1).
+/// Calls f(position in Out, position in X or -1 for a constant) for all elements.
 template <class Real, class F>
 void for_each_padded(const call_context<Real>& ctx, const tensor_shape& from,
                      const tensor_shape& to, F f) {

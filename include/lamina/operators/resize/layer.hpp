@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/layer.hpp - images of another size: resize_bilinear, resize_nearest,
-// pad2d.
+// lamina/operators/resize/layer.hpp - resizing and padding of images: resize_bilinear,
+// resize_nearest, pad2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,14 +18,14 @@ namespace layer {
 
 /// Options of resize_bilinear and resize_nearest.
 struct resize_attr {
-  bool align_corners = true;  // the corners of both images are the same elements
-  int align_mode = 1;         // 0: without align_corners, positions count from the middle
+  bool align_corners = true;  // both images have the same corner elements
+  int align_mode = 1;         // 0: positions are element centres, unless align_corners
   std::string_view name{};
 };
 
 /// Options of pad2d.
 struct pad2d_attr {
-  float value = 0;  // with pad_mode::constant
+  float value = 0;  // for pad_mode::constant
   std::string_view name{};
 };
 
@@ -47,21 +47,21 @@ constexpr auto resized(variable<T, R, C, H, W> x, const char* key, const resize_
 }  // namespace detail
 
 /// Resizes an image [C, H, W]; each element is interpolated from the four elements around its
-/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. A result of one row or column has the
-/// first one of x. Fluid: layers.resize_bilinear.
+/// position: `resize_bilinear<lamina::extent2{64, 48}>(x)`. If the result has a single row or
+/// column, it is the first one of x. Fluid: layers.resize_bilinear.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_bilinear(variable<T, R, C, H, W> x,
                                const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::bilinear_interp, Size>(x, "bilinear_interp", attr);
 }
-/// Resizes an image [C, H, W]; each element is that of the nearest position. Fluid:
+/// Resizes an image [C, H, W]; each element is the source element at the nearest position. Fluid:
 /// layers.resize_nearest.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto resize_nearest(variable<T, R, C, H, W> x, const options<resize_attr, T>& attr = {}) {
   return detail::resized<lamina::nearest_interp, Size>(x, "nearest_interp", attr);
 }
 
-/// Rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
+/// Adds rows and columns above, below, left and right of an image: `pad2d<1, 1, 2, 2>(x)`,
 /// `pad2d<1, 1, 1, 1, lamina::pad_mode::reflect>(x)`. Fluid: layers.pad2d.
 template <int Top, int Bottom, int Left, int Right, pad_mode Mode = pad_mode::constant, class T,
           class R, int C, int H, int W>

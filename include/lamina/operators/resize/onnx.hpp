@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/resize/onnx.hpp - sizes and borders of images, as ONNX nodes.
+// lamina/operators/resize/onnx.hpp - resizing and padding of images, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The element that each of `out` along a side comes from: rounding in float decides, and is done
-/// here once and for all.
+/// Selects the source element for each of `out` elements along a side. The indices depend on
+/// rounding in float, so they are computed here and stored as constants.
 inline std::string nearest_along(onnx_operator& op, const std::string& x, int axis) {
   const std::int64_t in = op.extent("X", axis), out = op.extent("Out", axis);
   if (in == out) return x;
@@ -28,8 +28,8 @@ inline std::string nearest_along(onnx_operator& op, const std::string& x, int ax
                        .low);
   return op.node("Gather", {x, op.list(from)}, {{"axis", axis}});
 }
-/// A side of one element takes the first element of the source. pytorch_half_pixel does this too;
-/// half_pixel, which is otherwise the same, does not.
+/// A side with a single result element takes the first source element. ONNX's mode
+/// pytorch_half_pixel does this too; half_pixel, which is otherwise the same, does not.
 inline void lower_bilinear(onnx_operator& op) {
   const char* mode = op.flag("align_corners", true)     ? "align_corners"
                      : op.integer("align_mode", 1) == 0 ? "pytorch_half_pixel"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/cpu.hpp - copies of rows, for all operators on sequences.
+// lamina/operators/sequence/cpu.hpp - copies of rows, shared by all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Row `to` of an array becomes row `from` of another of the same type.
+/// Copies row `from` of x to row `to` of out, which has the same type.
 inline void copy_row(const operand& x, int from, const operand& out, int to) {
   const std::ptrdiff_t width = size_of(x.type);
   std::memcpy(static_cast<char*>(out.data) + to * out.stride * width,
@@ -20,7 +20,7 @@ inline void copy_row(const operand& x, int from, const operand& out, int to) {
               static_cast<std::size_t>(x.columns * width));
 }
 
-/// All rows of x, which has as many as out.
+/// Copies all rows of x to out; fails if their numbers of rows differ.
 inline void copy_rows(const call_context& c, const operand& x, const operand& out) {
   if (x.rows != out.rows) fail(c, {"expected ", out.rows, " rows, found ", x.rows});
   for (int r = 0; r < x.rows; ++r) copy_row(x, r, out, r);

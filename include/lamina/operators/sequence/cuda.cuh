@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/cuda.cuh - rows and copies of rows, for all operators on sequences.
+// lamina/operators/sequence/cuda.cuh - copies of rows, shared by all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Arrays with one row per element of the sequences, and arrays with one row per sequence.
+/// Arrays with one row per element of a sequence, and arrays with one row per sequence.
 struct sequence_arguments {
   sequence_view all;
   argument_view in[3], out[2];
@@ -23,7 +23,8 @@ struct sequence_arguments {
   int lines, width, count;
 };
 
-/// `domain`: the domain of the sequences; `like`: an array with one row per element.
+/// Runs a kernel with one team per sequence. `domain`: the domain of the sequences; `like`: an
+/// array with one row per element.
 template <class Kernel, class Backend>
 void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments a, int domain,
                    const operand& like) {
@@ -31,13 +32,14 @@ void run_sequences(Backend& b, const call_context& c, typename Kernel::arguments
   a.columns = divider(like.columns);
   a.bytes = size_of(like.type);
   a.lines = a.count = a.all.count;
-  // Assumes that a sequence has the average length.
+  // Estimates the work per sequence from the average length.
   a.width = a.lines > 0 ? like.rows / a.lines * like.columns : 0;
   if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
 }
 
-/// Each row of a sequence becomes another: the row of the sequence in an array with one row each,
-/// or the row as far from the other end.
+/// Copies a row to each row of a sequence: the sequence's row in an array with one row per
+/// sequence. With Reverse, each row is the row at the same distance from the other end of the
+/// sequence.
 template <bool Reverse>
 struct sequence_copy_lines {
   using arguments = sequence_arguments;
@@ -54,7 +56,7 @@ struct sequence_copy_lines {
   }
 };
 
-/// The sum over the copies of a sequence, in order; `outs` holds the first row of each copy.
+/// For the sum over the copies of a sequence, in order; `outs` holds the first row of each copy.
 struct copied_arguments : sequence_arguments {
   sequence_view copies, outs;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/executor.hpp - copies of rows, for all operators on sequences.
+// lamina/operators/sequence/executor.hpp - copies of rows, shared by all sequence operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// For each row of a result, the number of the input row that is copied to it.
+/// For each row of a result, the index of the input row that is copied to it.
 using row_positions = std::vector<std::size_t>;
 
-/// The rows of x at `from`, of x's own type.
+/// The rows of x listed in `from`, in the type of x.
 inline tensor rows_at(const tensor& x, const row_positions& from) {
   return x.visit([&]<class T>(const xt::xarray<T>& a) {
     tensor_shape shape = shape_of(a);

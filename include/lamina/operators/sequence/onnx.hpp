@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/onnx.hpp - positions and lengths of sequences, for the operators on
-// them as ONNX nodes.
+// lamina/operators/sequence/onnx.hpp - positions and lengths of sequences, for sequence operators
+// as ONNX nodes.
 //
-// ONNX has no ragged values: the rows of all sequences are one tensor, as in Fluid, and their
-// lengths are a second tensor: a feed of sequences NAME has a second input, NAME@LENGTHS.
+// ONNX has no ragged values. The rows of all sequences are one tensor, as in Fluid, and their
+// lengths are a second tensor. So a feed of sequences NAME has a second input NAME@LENGTHS.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,8 +22,8 @@ namespace onnx {
 /// The positions of rows in sequences, as values of the graph.
 struct sequence_positions {
   std::string lengths, starts;  // [sequences]
-  std::string id, position;     // [rows]: the sequence of each row, its number there
-  std::string rows;             // [1]: how many
+  std::string id, position;     // [rows]: index of the sequence; position in it
+  std::string rows;             // [1]: the number of rows
 };
 
 inline std::string dimension_of(onnx_operator& op, const std::string& x, int axis) {
@@ -33,11 +33,11 @@ inline std::string dimension_of(onnx_operator& op, const std::string& x, int axi
 inline std::string counting(onnx_operator& op, const std::string& n) {
   return op.node("Range", {op.whole(0), op.reshape(n, {}), op.whole(1)});
 }
-/// Elements of `shape`, a value, that are all the same.
+/// A constant value in the shape `shape`, which is itself a value of the graph.
 inline std::string filled(onnx_operator& op, double value, dtype type, const std::string& shape) {
   return op.node("Expand", {op.number(value, type), shape});
 }
-/// The dimensions of a row.
+/// The shape of `like` with `rows` as its first dimension.
 inline std::string with_rows(onnx_operator& op, const std::string& rows, const std::string& like) {
   return op.node("Concat", {rows, op.node("Shape", {like}, {{"start", 1}})}, {{"axis", 0}});
 }
@@ -48,14 +48,14 @@ inline std::string column(onnx_operator& op, const std::string& x) {
   return op.node("Unsqueeze", {x, op.list({-1})});
 }
 
-/// The positions of rows that form sequences of these lengths.
+/// The positions of rows in sequences with the given lengths.
 inline sequence_positions positions_of(onnx_operator& op, const std::string& lengths) {
   sequence_positions at;
   at.lengths = lengths;
   const std::string ends = op.node("CumSum", {lengths, op.whole(0)});
   at.starts = op.node("Sub", {ends, lengths});
   at.rows = op.reshape(op.node("ReduceSum", {lengths}, {{"keepdims", 0}}), {1});
-  // The number of ended sequences grows by one at the end of each.
+  // The number of sequences that have ended grows by one at the end of each sequence.
   const std::string more = op.node("Add", {at.rows, op.list({1})});
   const std::string one_each = filled(op, 1, dtype::int64, op.node("Shape", {lengths}));
   const std::string ended =
@@ -65,7 +65,7 @@ inline sequence_positions positions_of(onnx_operator& op, const std::string& len
   at.position = op.node("Sub", {counting(op, at.rows), gathered(op, at.starts, at.id)});
   return at;
 }
-/// The lengths of the sequences in a slot; an error if it has none, or more than one level.
+/// The lengths of the sequences in a slot; fails if it has no sequences or more than one level.
 inline std::string lengths_in(onnx_operator& op, const char* slot) {
   const std::string found = op.program().lengths(op.name(slot));
   if (found.empty())
@@ -76,23 +76,23 @@ inline sequence_positions positions_in(onnx_operator& op, const char* slot) {
   return positions_of(op, lengths_in(op, slot));
 }
 
-/// Reduces the rows of each sequence to one: reduction "add" or "max".
+/// Reduces the rows of each sequence to one row; `reduction` is "add" or "max".
 inline std::string of_each_sequence(onnx_operator& op, const sequence_positions& at,
                                     const std::string& x, const char* reduction, double from) {
   const std::string shape = with_rows(op, op.node("Shape", {at.lengths}), x);
   return op.node("ScatterND", {filled(op, from, op.type_of("X"), shape), column(op, at.id), x},
                  {{"reduction", reduction}});
 }
-/// The smallest number of floats and doubles, a lower bound of every row.
+/// A lower bound of all floats and doubles.
 inline constexpr double lowest = -std::numeric_limits<double>::infinity();
 
-/// For each row, the row that follows `offset` rows later in its sequence, and a replacement for a
-/// row outside of it.
+/// For each row, the row that is `offset` rows later in its sequence, and whether that row is
+/// inside the sequence.
 struct shifted_rows {
-  std::string position;  // [rows], in the sequence: below 0 or from `length` on outside
+  std::string position;  // [rows]: in the sequence; outside if below 0 or at least `length`
   std::string length;
   std::string is_inside;  // [rows, 1]
-  std::string values;     // the rows; an arbitrary row for positions outside
+  std::string values;     // the rows; arbitrary for positions outside
 };
 inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, const std::string& x,
                             std::int64_t offset) {
@@ -108,8 +108,8 @@ inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, con
   return made;
 }
 
-/// For [sequences, steps]: the row at each position (an arbitrary one if there is none), and
-/// whether there is one.
+/// For [sequences, steps]: the row at each position (arbitrary if there is none), and whether there
+/// is one.
 inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
                                                             const sequence_positions& at,
                                                             const std::string& steps) {
@@ -122,7 +122,7 @@ inline std::string longest(onnx_operator& op, const std::string& lengths) {
   return op.reshape(op.node("ReduceMax", {lengths}, {{"keepdims", 0}}), {1});
 }
 
-/// The rows of x that a mask [rows] names, and the shorter sequences that they form.
+/// The rows of x for which a mask [rows] is true, with the shorter sequences that they form.
 inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positions& at,
                       const std::string& x, const std::string& mask) {
   op.out(slot, "Compress", {x, mask}, {{"axis", 0}});
@@ -131,7 +131,7 @@ inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positi
                                       {{"axis", 0}, {"reduction", "add"}});
   op.program().set_lengths(op.name_of_output(slot), lengths);
 }
-/// Whether each whole number in [rows] differs from `number`.
+/// Whether each integer in [rows] differs from `number`.
 inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t number,
                            dtype type) {
   return op.node("Not", {op.node("Equal", {x, op.number(static_cast<double>(number), type)})});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/cpu.hpp - updates of optimizers that go over the parameter more than
-// once, or not over all of it.
+// lamina/operators/update/cpu.hpp - optimizer updates that read the parameter more than once, or
+// change only some of its rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// One update at work on parts of its arrays: the parameter and the accumulators, which have the
-/// same layout. A part without a gradient (null) has one of zeros, which no clip changes.
+/// Applies one optimizer update to slices of the parameter and its accumulators, which have the
+/// same layout. If a slice has no gradient (null), its gradient is zero and gradient clipping is
+/// off.
 template <class Opt, class Real>
 class update_pass {
  public:
@@ -30,7 +31,7 @@ class update_pass {
   static constexpr int numbers = static_cast<int>(update::attributes.size());
   static constexpr bool has_norms = update::traits::has_norms;
 
-  /// `array`: the parameter, anything, the accumulators; `given`: the operator's attributes.
+  /// `array`: the parameter, an unused entry, the accumulators; `given`: the operator's attributes.
   update_pass(Real* const* array, const Real* given) : array_(array) {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     for (int i = 0; i < numbers; ++i) of_gradient_.set(i, given[i]), of_zeros_.set(i, given[i]);
@@ -38,7 +39,7 @@ class update_pass {
     of_zeros_.set(3, infinity);
   }
 
-  /// Adds to the norms that the equation needs.
+  /// Adds the squares of a slice to the sums of the norms that the update equation needs.
   void measure(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
     vector part[2] = {vector(Real(0)), vector(Real(0))};
     Real rest[2] = {0, 0};
@@ -55,7 +56,8 @@ class update_pass {
     for (int i = 0; i < 2; ++i)
       square_[i] += static_cast<double>(sum_of(part[i])) + static_cast<double>(rest[i]);
   }
-  /// Sets the norms; returns false if a sum of squares overflows or loses digits in Real.
+  /// Computes the norms from the sums; returns false if a sum of squares overflows or loses digits
+  /// in Real.
   bool end_of_measure() {
     bool whole = true;
     for (int i = 0; i < 2; ++i) {
@@ -64,7 +66,7 @@ class update_pass {
     }
     return whole;
   }
-  /// Computes the norms again, with squares in wider numbers.
+  /// Computes the norms again, with squares in a wider type.
   template <class Each>
   LAMINA_COLD void measure_wide(const Each& each) {
     using wide = wide_number<Real>;
@@ -84,7 +86,7 @@ class update_pass {
     for (int i = 0; i < 2; ++i) norm_.set(i, static_cast<Real>(std::sqrt(squares[i])));
   }
 
-  /// The equation, in place.
+  /// Applies the update equation to a slice in place.
   void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) const {
     for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
@@ -99,7 +101,7 @@ class update_pass {
   }
 
  private:
-  /// Numbers, and vectors full of them.
+  /// A list of numbers, each as a scalar and as a vector with this number in every lane.
   template <int N>
   struct number_list {
     Real number[N] = {};
@@ -125,8 +127,8 @@ class update_pass {
   double square_[2] = {0, 0};
 };
 
-/// Updates the parts for which `each(f)` calls f(offset, count, gradient). Computes the norms
-/// first, if the update needs any.
+/// Updates all slices for which `each(f)` calls f(offset, count, gradient). Computes the norms
+/// first if the update needs any.
 template <class Opt, class Real, class Each>
 void update_parts(Real* const* array, const Real* number, const Each& each) {
   update_pass<Opt, Real> pass(array, number);
@@ -141,8 +143,8 @@ void update_parts(Real* const* array, const Real* number, const Each& each) {
 
 }  // namespace detail
 
-/// The arrays of an update, in place: parameter, gradient, accumulators, all in one layout; after
-/// them the numbers, one per attribute, as one array.
+/// An update in place. The addresses are the parameter, its gradient and its accumulators, all in
+/// one layout, followed by one array with a number per attribute.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   static constexpr int arrays = 2 + update_operator<Opt>::states;
@@ -155,8 +157,8 @@ struct call_kernel<update_operator<Opt, Given>> {
     run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter from arrays in its layout: itself, its gradient, its accumulators. Padding
-  /// must not count in a norm.
+  /// Updates a parameter. `array` has the parameter, its gradient and its accumulators. Skips
+  /// padding, which must not count in a norm.
   template <class Real>
   static void run(const operand& param, Real* const* array, const Real* number) {
     detail::update_parts<Opt>(array, number, [&](auto&& f) {
@@ -173,7 +175,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 
  private:
-  /// Copies the gradient to its output, for a machine that does not apply updates itself.
+  /// Copies the gradient to the output, for a machine that does not apply updates itself.
   template <class Real>
   static void keep_gradient(const operand& param, Real* const* array) {
     const std::ptrdiff_t n = static_cast<std::ptrdiff_t>(param.rows) * padded(param.columns);
@@ -181,14 +183,14 @@ struct call_kernel<update_operator<Opt, Given>> {
   }
 };
 
-/// Copies a sparse gradient, which has only some of the rows, to its output.
+/// An update of a parameter by a sparse gradient, which stores only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;
   static constexpr int arrays = 2 + update::states;
   template <class Real = float>
   static void run(const call_context& c) {
-    // A machine that does not apply updates itself leaves the rows as they are.
+    // Without numbers this machine does not apply the update, and the rows stay as they are.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
     Real* array[arrays];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
@@ -196,7 +198,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
         numbers_at<Real>(c.address(arrays)));
   }
 
-  /// Updates a parameter and its accumulators, which have the same layout.
+  /// Updates a parameter and its accumulators, which have the same layout, by a sparse gradient.
   template <class Real>
   static void run(const operand& param, Real* const* array, basic_selected_rows<Real>& gradient,
                   const Real* number) {
@@ -223,7 +225,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
     for_each_column_part<Real>(param, [&](std::ptrdiff_t begin, int column, int width, int count) {
       int next = 0;
       const auto skip_to = [&](int row) {
-        // Rows that follow each other without padding are one part.
+        // Adjacent rows without padding between them are updated as one slice.
         if (count == width && row > next)
           f(begin + static_cast<std::ptrdiff_t>(next) * width,
             static_cast<std::ptrdiff_t>(row - next) * width, nullptr);
@@ -240,8 +242,8 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
       skip_to(param.rows);
     });
   }
-  /// Calls f(offset of row 0, first column, floats from row to row, columns) for the panels, or for
-  /// the rows as they are.
+  /// Calls f(offset of row 0, first column, floats from row to row, columns) for each panel, or
+  /// once for all columns if the parameter is not stored in panels.
   template <class Real, class F>
   static void for_each_column_part(const operand& param, F&& f) {
     if (!param.panel) return f(0, 0, static_cast<int>(param.stride), param.columns);

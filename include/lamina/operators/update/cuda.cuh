@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/cuda.cuh - updates of optimizers by whole arrays; norms that their
-// equations need never leave the device.
+// lamina/operators/update/cuda.cuh - optimizer updates of whole arrays; norms that their equations
+// need stay on the device.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,12 +27,13 @@ struct update_body_of<Update, std::integer_sequence<int, S...>> {
                          expression::load<2 + S>..., expression::numbers<2 + Update::states>>;
   using type = pointwise_body<expression::statements<statement>>;
 };
-/// Arguments: the parameter, its gradient, its accumulators, the numbers.
+/// The kernel of an update. Its arguments are the parameter, its gradient, its accumulators and the
+/// numbers.
 template <class Update>
 using update_body =
     typename update_body_of<Update, std::make_integer_sequence<int, Update::states>>::type;
 
-/// The squares of what the equation of an update measures besides the parameter.
+/// The squares for the norm of Update::normed; the norm of the parameter is computed separately.
 template <class Update>
 struct normed_terms {
   static constexpr int states = Update::states;
@@ -55,7 +56,7 @@ struct normed_terms {
   }
 };
 
-/// Writes the numbers of an update, followed by a norm.
+/// Copies the numbers of an update and appends a norm.
 struct norm_result {
   const float* number;
   float* to;
@@ -68,7 +69,7 @@ struct norm_result {
 
 }  // namespace detail
 
-/// The floats of memory that an update of that many elements needs.
+/// The scratch floats that an update of `elements` elements needs.
 template <class Update, class Backend>
 std::ptrdiff_t update_scratch(int elements) {
   if constexpr (Update::traits::has_norms) {
@@ -82,8 +83,8 @@ std::ptrdiff_t update_scratch(int elements) {
   }
 }
 
-/// Updates a parameter of rows x columns. `of`: the parameter, its gradient, its accumulators,
-/// which all have padded rows, and the numbers; `scratch` begins at a multiple of 8 bytes.
+/// Updates a parameter of rows x columns. `of`: the parameter, its gradient and its accumulators,
+/// which all have padded rows, then the numbers. `scratch` must be aligned to 8 bytes.
 template <class Update, class Backend>
 void run_update(Backend& b, float* const* of, int rows, int columns, float* scratch) {
   constexpr int states = Update::states;
@@ -110,7 +111,7 @@ void run_update(Backend& b, float* const* of, int rows, int columns, float* scra
   b.template cells<body>(g);
 }
 
-/// An update that needs norms: it goes over the parameter twice.
+/// An update that needs norms: it reads the parameter twice.
 template <class Opt, bool Given>
 struct call_kernel<update_operator<Opt, Given>> {
   using update = update_operator<Opt, Given>;

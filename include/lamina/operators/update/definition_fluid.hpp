@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/definition_fluid.hpp - update operators in Fluid's own form, for programs
-// that were read: the learning rate and the powers of betas are variables, gradients are prepared
-// by other operators. The kernels are those of lamina's form (operators/update/executor.hpp).
+// lamina/operators/update/definition_fluid.hpp - update operators in Fluid's own form, for imported
+// programs: the learning rate and the powers of betas are variables, and other operators prepare
+// the gradients. The kernels are the ones of lamina's form (operators/update/executor.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -82,7 +82,7 @@ struct lamb : adam {
        {"epsilon", attribute_type::real, 1e-6}}};
 };
 
-/// Fluid: adamax; a separate scale operator multiplies the power of beta1.
+/// Fluid: adamax. A separate scale operator multiplies the power of beta1.
 struct adamax : operator_definition {
   static constexpr const char* type = "adamax";
   static constexpr std::array<slot_desc, 6> inputs{

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/executor.hpp - Fluid's update operators, straight from their equations.
-// p parameter, g gradient, lr learning rate; an accumulator's output is usually the same variable.
+// lamina/operators/update/executor.hpp - Fluid's update operators, directly from their equations.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -60,7 +59,8 @@ void gradient_scale_forward(call_context<Real>& ctx) {
   ctx.give("Out", tensor::filled<Real>({1}, norm > limit ? limit / norm : Real(1)));
 }
 
-/// Whether the gradient has the row of element i: always true, except for selected rows.
+/// Whether the gradient has the row of element i. It is always true unless the gradient is selected
+/// rows.
 template <class Real>
 bool has_row(const call_context<Real>& ctx, std::size_t i) {
   const auto* const rows = ctx.selected_rows("Grad");
@@ -68,8 +68,8 @@ bool has_row(const call_context<Real>& ctx, std::size_t i) {
   return rows == nullptr || rows->count(static_cast<std::int64_t>(i / (p.size() / p.shape()[0])));
 }
 
-/// The gradient; scaled, then clipped, then with the decay's gradient added, if the operator has
-/// such attributes. No clip changes the zeros of missing rows.
+/// The gradient, scaled, then clipped, then with the gradient of the decay added, if the operator
+/// has these attributes. Missing rows are zeros, which clipping does not change.
 template <class Real>
 xt::xarray<Real> gradient_for(const call_context<Real>& ctx) {
   auto g = ctx.real("Grad");
@@ -260,7 +260,8 @@ void ftrl_update(call_context<Real>& ctx) {
     n.flat(i) = larger;
   }
   ctx.give("ParamOut", std::move(p));
-  // Fluid shortens the names of the outputs; a training program's are the inputs' with "Out".
+  // Fluid shortens the names of these outputs; in training programs they are the inputs' names with
+  // "Out".
   ctx.give("SquaredAccumOut", n);
   ctx.give("LinearAccumOut", z);
   ctx.give("SquaredAccumulatorOut", std::move(n));
@@ -302,7 +303,7 @@ void proximal_update(call_context<Real>& ctx) {
   const Real l2 = ctx.real_attribute("l2");
   for (std::size_t i = 0; i < p.size(); ++i) {
     m.flat(i) += g.flat(i) * g.flat(i);
-    // If all gradients were 0 the step is 0, not 0 / 0.
+    // If all gradients so far were 0, the step is 0 instead of 0 / 0.
     const Real root = Adaptive && m.flat(i) > 0 ? std::sqrt(m.flat(i)) : Real(1);
     const Real z = p.flat(i) - lr * g.flat(i) / root;
     const Real size = (std::max)(std::abs(z) - lr * l1, Real(0)) / (1 + lr * l2);

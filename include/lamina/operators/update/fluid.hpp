@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/fluid.hpp - update operators as Fluid spells them.
+// lamina/operators/update/fluid.hpp - converts updates to update operators in Fluid's form.
 //
-// An update of lamina is one operator with clip, decay and the numbers of a step in it. Fluid has
-// variables for the learning rate and for the powers of beta, and separate operators that clip
-// gradients and add decay.
+// An update of lamina is a single operator that includes clipping, decay and the numbers of a step.
+// Fluid has variables for the learning rate and the powers of beta, and separate operators that
+// clip gradients and add decay.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,7 +23,8 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// The steps of an update in addition to its optimizer's equation.
+/// The numbers of an update: learning rate, clipping and decay, and the attributes of the
+/// optimizer's equation.
 struct update_numbers {
   float learning_rate = 0;
   gradient_clip clip{};
@@ -32,7 +33,7 @@ struct update_numbers {
   std::vector<float> initial{};  // by accumulator
 };
 
-/// Appends operators and variables to a program.
+/// Appends operators and variables to a program in Fluid's form.
 class message_appender {
  public:
   message_appender(block_message& main, block_message& startup) : main_(main), startup_(startup) {}
@@ -69,7 +70,7 @@ class message_appender {
   }
 
   void add(operator_message op) { main_.operators.push_back(std::move(op)); }
-  /// A variable in the shape of another one, or of one element.
+  /// Creates a variable in the shape of another one, or with one element if `like` is null.
   std::string made(const std::string& name, const variable_message* like) {
     if (main_.find(name) != nullptr) return name;
     variable_message v;
@@ -80,7 +81,7 @@ class message_appender {
     main_.variables.push_back(std::move(v));
     return name;
   }
-  /// A variable that keeps its value, which the startup program fills.
+  /// Creates a persistent variable, which the startup program fills with `first`.
   std::string kept(const std::string& name, const variable_message* like, float first) {
     made(name, like);
     for (variable_message& v : main_.variables) {
@@ -110,13 +111,13 @@ class fluid_update_writer {
  public:
   explicit fluid_update_writer(message_appender& to) : to_(to) {}
 
-  /// Learning rates are multiples of this variable, which the program computes.
+  /// Makes learning rates multiples of this variable, which the program computes.
   void use_rate(std::string variable) {
     base_name_ = std::move(variable);
     base_ = 1;
   }
 
-  /// The schema of Fluid's operator of a type; null if there is none.
+  /// The schema of Fluid's update operator with this type; null if there is none.
   static const operator_schema* schema_of_update(std::string_view type) {
     static const operator_schema* const known[] = {&schema_of<fluid::sgd>(),
                                                    &schema_of<fluid::momentum>(),
@@ -136,7 +137,7 @@ class fluid_update_writer {
     return nullptr;
   }
 
-  /// All updates of a step: gradients are clipped, then decay is added, then parameters change.
+  /// Writes all updates of a step: clips gradients, then adds decay, then changes parameters.
   void write(std::vector<std::pair<operator_message, update_numbers>> updates) {
     clip_by_global_norm(updates);
     for (auto& [op, numbers] : updates) {
@@ -158,7 +159,7 @@ class fluid_update_writer {
   std::string like(const std::string& name, const char* suffix) {
     return to_.made(name + suffix, to_.find(name));
   }
-  // An operator from one or two inputs to Out.
+  // Appends an operator from one or two inputs to Out; returns the name of Out.
   std::string computed(const char* type, slot_list inputs, const std::string& out,
                        std::vector<attribute_message> attributes = {}) {
     to_.add(message_appender::operation(type, std::move(inputs), {{"Out", {out}}},
@@ -175,10 +176,10 @@ class fluid_update_writer {
          message_appender::number("bias_after_scale", attribute_type::boolean, 1)});
   }
 
-  // scale = limit / max(limit, sqrt(sum of all squares)).
+  // Computes scale = limit / max(limit, sqrt(sum of all squares)) and scales all gradients by it.
   void clip_by_global_norm(std::vector<std::pair<operator_message, update_numbers>>& updates) {
     std::vector<std::string> sums;
-    variable_message one;  // a number of the type of the gradients
+    variable_message one;  // one element, of the type of the gradients
     one.dims = {1};
     float limit = 0;
     for (auto& [op, numbers] : updates) {
@@ -240,7 +241,7 @@ class fluid_update_writer {
     return computed("sum", {{"X", {gradient, penalty}}}, like(gradient, "@REGULARIZED"));
   }
 
-  // One variable for all parameters; a parameter with its own factor has a multiple of it.
+  // All parameters share one variable; a parameter with its own factor uses a multiple of it.
   std::string learning_rate(const std::string& param, float rate) {
     if (base_name_.empty()) {
       base_ = rate;
@@ -289,7 +290,7 @@ class fluid_update_writer {
     const std::string power = made.input("Beta1Pow").empty() ? "" : made.input("Beta1Pow").front();
     const float beta = power.empty() ? 0 : made.attribute("beta1")->real;
     to_.add(std::move(made));
-    // If the operator does not multiply the power itself.
+    // Needed only if the operator does not multiply the power itself.
     if (!power.empty() && !multiplies) scaled(power, power, beta);
   }
   std::string beta_power(const operator_message& op, const std::string& param,
@@ -298,7 +299,7 @@ class fluid_update_writer {
     const attribute_message* const beta = op.attribute(first ? "beta1" : "beta2");
     return to_.kept(param + (first ? "_beta1_pow_acc_0" : "_beta2_pow_acc_0"), nullptr, beta->real);
   }
-  // "MomentOut" is what the operator changes in slot Moment, "SquaredAccumOut" in
+  // The input slot that an output changes: "MomentOut" changes Moment, "SquaredAccumOut" changes
   // SquaredAccumulator.
   static std::string changed_by(const operator_message& op, std::string_view output) {
     const std::string_view base = output.substr(0, output.size() - 3);

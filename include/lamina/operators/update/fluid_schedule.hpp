@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/fluid_schedule.hpp - learning-rate schedules as operators of Fluid, which
+// lamina/operators/update/fluid_schedule.hpp - learning-rate schedules as Fluid operators, which
 // count the steps in a variable.
 #pragma once
 
@@ -23,13 +23,13 @@ class fluid_schedule_writer {
  public:
   explicit fluid_schedule_writer(message_appender& to) : to_(to) {}
 
-  /// Whether a rate changes from step to step.
+  /// Whether a learning rate changes from step to step.
   static bool changes(const optimizer::learning_rate& rate) {
     return rate.kind != optimizer::schedule_kind::constant || rate.warmup_steps > 0;
   }
 
-  /// Returns the variable that holds the rate. Throws lamina::error for a schedule of v2, of which
-  /// Fluid has no operators.
+  /// Writes the operators; returns the variable that holds the rate. Throws lamina::error for
+  /// schedules of v2, for which Fluid has no operators.
   std::string write(const optimizer::learning_rate& rate) {
     variable_message whole;
     whole.type = dtype::int64;
@@ -102,10 +102,11 @@ class fluid_schedule_writer {
     const double end = r.a;
     return scaled(one("pow", scaled(gone, -1, 1), {real("factor", r.b)}), r.base - end, end);
   }
-  // The sum of each value times whether the step lies in its piece: exact.
+  // The sum over all pieces of the value times 1 or 0, depending on whether the step is in the
+  // piece. This is exact.
   std::string piecewise(const schedule::piecewise_decay& s) {
     std::vector<std::string> parts;
-    std::string begun;  // whether the piece has begun; the first one always
+    std::string begun;  // whether the piece has begun; always true for the first piece
     for (int i = 0; i < s.pieces; ++i) {
       std::string inside = begun;
       if (i + 1 < s.pieces) {
@@ -118,7 +119,7 @@ class fluid_schedule_writer {
     return add("sum", {{"X", parts}}, {});
   }
 
-  // 1 or 0: how the step compares with a whole number.
+  // 1 or 0: the result of comparing the step with an integer.
   std::string condition(const char* type, std::int64_t with) {
     const std::string limit = filled(static_cast<double>(with), dtype::int64);
     variable_message truth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/lowering.hpp - what an optimizer's update of a parameter is lowered to.
+// lamina/operators/update/lowering.hpp - lowers optimizer updates of parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// The training loop sets the numbers of an update; until then they have their recorded or
-/// default values. The defaults are mostly those of the previous update: reading a known array
-/// takes a fraction of the time that reading a schema takes.
+/// Adds the numbers of an update to the plan's constants. They have their recorded or default
+/// values until the training loop sets them. The defaults usually equal those of the previous
+/// update, and copying a known array takes a fraction of the time of reading a schema.
 constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
   auto& constants = s.constants;
   const int numbers = op.schema->attribute_count, first = constants.count;
@@ -31,8 +31,8 @@ constexpr void add_numbers(lowering_state& s, const operator_desc& op) {
   constants.count = first + numbers;
 }
 
-/// The index of the first argument, after the parameter, the gradient and the accumulators, that
-/// holds some of an update's numbers.
+/// The index of the first argument that holds numbers of an update. It follows the parameter, the
+/// gradient and the accumulators.
 constexpr int first_number(const operator_desc& op) {
   return op.inputs + op.schema->output_count + 1;
 }
@@ -46,10 +46,9 @@ constexpr int numbers_of(lowering_state& s, const operator_desc& op, int k) {
             k);
   return made;
 }
-/// After operator k, which is a part of an optimizer's step: makes the numbers of the updates whose
-/// learning rate it computes and for which no other operator computes anything. If the operator
-/// comes before the gradient, so do these numbers: the update can then be the epilogue of the
-/// gradient's product.
+/// Called after operator k, which computes a learning rate. Emits the numbers of those updates that
+/// use this rate and need no other computed number. If operator k comes before the gradient, so do
+/// these numbers; then the update can be the epilogue of the product that computes the gradient.
 constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, int k) {
   for (int u = k + 1; u < s.program.count.operators; ++u) {
     const operator_desc op = s.program.operators[u];
@@ -60,10 +59,10 @@ constexpr void make_numbers_early(lowering_state& s, const operator_desc& from, 
   }
 }
 
-/// Fluid's update: the parameter and its accumulators are read and written in place; the
-/// operator's attributes are constants that the training loop sets before each step.
+/// Lowers an update in Fluid's form. The parameter and its accumulators are read and written in
+/// place; the operator's attributes are constants that the training loop sets before each step.
 constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
-  // Parameter, gradient, accumulators; the operands after them hold some of the numbers.
+  // Operands: parameter, gradient, accumulators, then arrays that hold some of the numbers.
   const int outputs = op.schema->output_count, n = outputs + 1;
   const plan_variable of_param = s.variables.items[argument(s, op.inputs)];
   const bool panel = of_param.panel;
@@ -72,8 +71,8 @@ constexpr void lower_update(lowering_state& s, const operator_desc& op, int k) {
   if (s.program.variables[grad].kind != variable_kind::selected_rows &&
       s.variables.items[grad].panel != panel)
     grad = panel ? in_panels(s, grad, k) : in_rows(s, grad, k);
-  // An update that needs norms goes over the parameter twice, and an update of selected rows goes
-  // over a part of it: both have separate kernels.
+  // An update that needs norms reads the parameter twice, and an update by selected rows changes
+  // only a part of it. Both have separate kernels.
   const group_head head = op.schema->knows_panels ? group_head::call : group_head::pointwise;
   instruction i = begin(s, head, *op.schema, 0, k);
   for (int a = 0; a < n; ++a) use(s, a == 1 ? grad : argument(s, op.inputs + a), access::load);

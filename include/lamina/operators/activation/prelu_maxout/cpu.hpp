@@ -17,14 +17,14 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(number of the slope, first column, columns) for the parts of a row that share a slope of
-/// prelu.
+/// Calls f(index of the slope, first column, columns) for each slice of a row whose elements share
+/// one slope of prelu.
 template <class F>
 void for_each_slope(int width, int columns, F&& f) {
   for (int j = 0, i = 0; j < columns; j += width, ++i) f(i, j, width);
 }
 
-/// Element i of Alpha in the order of its rows.
+/// Element i of Alpha in row-major order.
 template <class Real>
 inline Real& alpha_at(const operand& alpha, int i) {
   return alpha.row<Real>(i / alpha.columns)[i % alpha.columns];
@@ -78,7 +78,7 @@ struct call_kernel<gradient_of<prelu>> {
     clear(dalpha);
     for (int i = 0; i < slopes; ++i) detail::alpha_at<Real>(dalpha, i) = static_cast<Real>(sums[i]);
   }
-  /// The sums of the slopes of Alpha, in double.
+  /// Scratch memory for the gradient of Alpha, which is summed in double.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return in_floats<double>(slopes_of(c));
@@ -106,13 +106,13 @@ struct call_kernel<maxout> {
         out.row<Real>(r)[j] = best;
       }
   }
-  /// The first of the elements that element j of Out is chosen from.
+  /// The index of the first of the elements whose maximum is element j of Out.
   static std::ptrdiff_t first_of(int j, int inner, int groups) {
     return static_cast<std::ptrdiff_t>(j / inner) * groups * inner + j % inner;
   }
 };
 
-/// The gradient goes to the first of several largest elements.
+/// If several elements are equally large, the first of them gets the gradient.
 template <>
 struct call_kernel<gradient_of<maxout>> {
   template <class Real = float>

@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Slope k belongs to the elements [k * width, (k + 1) * width) of each row.
+/// Element k of Alpha is the slope of the elements [k * width, (k + 1) * width) of each row.
 struct prelu_arguments {
   const float *x, *d;
   float* to;
@@ -73,11 +73,11 @@ struct maxout_arguments {
   const float *x, *out, *d;
   float* to;
   std::ptrdiff_t x_stride, out_stride, to_stride;
-  divider columns, inner;  // of Out, elements of a channel
+  divider columns, inner;  // divide by: columns of Out, elements of a channel
   int groups;
   int count;
 
-  /// The first of the elements that element j of a row of Out is chosen from.
+  /// The index of the first of the elements whose maximum is element j of a row of Out.
   LAMINA_INLINE LAMINA_FN int first(int j) const {
     const int channel = inner.divide(j);
     return channel * groups * inner.divisor() + j;
@@ -94,7 +94,7 @@ struct maxout_body {
     a.to[r * a.to_stride + j] = best;
   }
 };
-/// The gradient goes to the first of several largest elements.
+/// If several elements are equally large, the first of them gets the gradient.
 struct maxout_slope_body {
   using arguments = maxout_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

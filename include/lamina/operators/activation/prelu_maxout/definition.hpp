@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/definition.hpp - activations with a parameter of their
-// own, and the largest of several channels.
+// lamina/operators/activation/prelu_maxout/definition.hpp - prelu, which has a trained slope, and
+// maxout, the largest of several channels.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// x if x > 0, else Alpha * x with a trained Alpha: one number (mode "all"), one per channel
-/// ("channel", dimension 1 of X), or one per element of a row ("element"). Source: He et al. 2015.
+/// Out = x if x > 0, else Alpha * x with a trained Alpha. Alpha has one number (mode "all"), one
+/// number per channel ("channel", dimension 1 of X), or one number per element of a row
+/// ("element"). Source: He et al. 2015.
 struct prelu : operator_definition {
   static constexpr const char* type = "prelu";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Alpha"}}};

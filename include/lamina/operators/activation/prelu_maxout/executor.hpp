@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/executor.hpp - the activations that are not pointwise:
+// lamina/operators/activation/prelu_maxout/executor.hpp - activations that are not pointwise:
 // prelu, maxout.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// For each element of X the position of its Alpha.
+/// For each element of X, the position of its slope in Alpha.
 template <class Real>
 std::vector<std::size_t> alpha_positions(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("X").shape();
@@ -58,8 +58,8 @@ void prelu_gradient(call_context<Real>& ctx) {
   ctx.give("Alpha@GRAD", xt::xarray<Real>(xt::cast<Real>(dalpha)));
 }
 
-/// For each element of Out the position of the largest of its `groups` channels, the first of equal
-/// ones.
+/// For each element of Out, the position of the largest of its `groups` channels; among equal ones,
+/// the first.
 template <class Real>
 std::vector<std::size_t> largest_channels(const call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

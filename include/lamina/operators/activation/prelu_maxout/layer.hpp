@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/prelu_maxout/layer.hpp - activation functions with a trained slope,
+// lamina/operators/activation/prelu_maxout/layer.hpp - prelu, an activation with a trained slope,
 // and maxout.
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// The number of slopes that prelu trains: one, one per channel (dimension 1), or one per element
-/// of a row.
+/// The number of slopes that prelu trains: a single one, one per channel (dimension 1), or one per
+/// element of a row.
 enum class prelu_mode : std::uint8_t { all, channel, element };
 
 /// Options of prelu.
 struct prelu_attr {
   prelu_mode mode = prelu_mode::all;
-  param_attr param{};  // of the slopes; initialised with 0.25
+  param_attr param{};  // attributes of the slopes; initialised with 0.25
   std::string_view name{};
 };
 
-/// x if x > 0, else alpha * x with trained alpha of shape [1], [1, C, 1, 1] or [1, inner
-/// dimensions]. Source: He et al. 2015. Fluid: prelu.
+/// x if x > 0, else alpha * x. The trained alpha has shape [1], [1, C, 1, 1] or [1, inner
+/// dimensions], depending on the mode. Source: He et al. 2015. Fluid: prelu.
 template <class T, class R, int... D>
 constexpr auto prelu(variable<T, R, D...> x, const options<prelu_attr, T>& attr = {},
                      int line = __builtin_LINE()) {

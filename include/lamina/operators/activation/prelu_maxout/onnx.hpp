@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Groups of neighbouring channels become a dimension, of which the largest stays.
+/// Reshapes groups of neighbouring channels to a new dimension, and takes the maximum over it.
 inline void lower_maxout(onnx_operator& op) {
   const std::int64_t groups = op.integer("groups", 1);
   std::vector<std::int64_t> shape{0, op.extent("X", 1) / groups, groups};
@@ -25,7 +25,7 @@ inline void lower_maxout(onnx_operator& op) {
 
 inline void add_activation_prelu_maxout(onnx_operators& to) {
   to.add("prelu", [](onnx_operator& op) {
-    // One slope in all, one per channel, or one per element of a row.
+    // Alpha has a single slope, one per channel, or one per element of a row.
     const std::string mode = op.string("mode", "all");
     std::vector<std::int64_t> shape{1};
     const std::vector<std::int64_t>& x = op.dims("X");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/simple/definition.hpp - the activation functions of Fluid without
-// attributes, X -> Out.
+// lamina/operators/activation/simple/definition.hpp - activation functions without attributes, X ->
+// Out.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// max(x, 0), NaN if x is NaN.
+/// max(x, 0); NaN if x is NaN.
 struct relu : pointwise_by_output {
   static constexpr const char* type = "relu";
   template <class T>
@@ -103,17 +103,18 @@ struct tanh_shrink : pointwise {
   }
 };
 
-/// x * P(N(0, 1) < x) = x / 2 * (1 + erf(x / sqrt(2))), or with `approximate`
-/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). Source: Hendrycks and Gimpel 2016.
+/// x * P(N(0, 1) < x) = x / 2 * (1 + erf(x / sqrt(2))); with `approximate` it is x / 2 * (1 +
+/// tanh(sqrt(2 / pi) * (x + 0.044715 x^3))). Source: Hendrycks and Gimpel 2016.
 struct gelu : pointwise {
   static constexpr const char* type = "gelu";
   static constexpr std::array<attribute_desc, 1> attributes{
       {{"approximate", attribute_type::boolean, 0}}};
   template <class T>
   LAMINA_NUMBER_FN static T f(T given, T approximate) {
-    // Every x below -40 gives 0; the limit avoids infinity times 0, which is NaN.
+    // The result is 0 for every x below -40; the limit avoids infinity times 0, which is NaN.
     const T x = (math::max)(T(-40), given);
-    // One of two functions for all lanes: computing both costs twice the time.
+    // Uses one of the two functions for all lanes, because computing both would take twice the
+    // time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
     return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
   }

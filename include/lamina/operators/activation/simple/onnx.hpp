@@ -27,7 +27,7 @@ inline void add_activation_simple(onnx_operators& to) {
     op.out("Out", "Neg", {softplus(op, op.node("Neg", {op.in("X")}))});
   });
   to.add("tanh_shrink", [](onnx_operator& op) {
-    // For small x the difference has no digits, so this writes the quotient of polynomials of
+    // The difference loses all digits for small x, so this uses the rational function of
     // core/math.hpp.
     const std::string x = op.in("X"), t = op.node("Mul", {x, x});
     const auto polynomial = [&](std::string sum, std::initializer_list<double> coefficients) {
@@ -44,7 +44,7 @@ inline void add_activation_simple(onnx_operators& to) {
     op.out("Out", "Where", {is_near, nearby, op.node("Sub", {x, op.node("Tanh", {x})})});
   });
   to.add("gelu", [](onnx_operator& op) {
-    // gelu is 0 for minus infinity and for all numbers below -1e4.
+    // gelu is 0 for minus infinity and for all numbers below -1e4; the limit avoids NaN.
     op.out("Out", "Gelu", {op.node("Max", {op.in("X"), op.number(-1e4)})},
            {{"approximate", op.flag("approximate") ? "tanh" : "none"}});
   });
@@ -58,7 +58,7 @@ inline void add_activation_simple(onnx_operators& to) {
     const std::string x = finite(op);
     return op.node("Div", {x, affine(op, op.node("Abs", {x}), 1, 1)});
   });
-  // ONNX Runtime makes Gelu's function of constants in float.
+  // ONNX Runtime computes Gelu with float constants.
   replace_for_doubles(to, "gelu", [](onnx_operator& op, const std::string&) {
     const std::string x = op.node("Max", {op.in("X"), op.number(-1e4)});
     std::string inner = affine(op, x, 1 / std::numbers::sqrt2, 0);

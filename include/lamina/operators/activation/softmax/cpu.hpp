@@ -14,8 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The largest of n numbers. (By vectors: a chain of n comparisons would cost more than as many
-/// exp.)
+/// The largest of n numbers. Compares whole vectors, because a chain of n scalar comparisons would
+/// take longer than n calls of exp.
 template <class Real>
 LAMINA_INLINE Real largest_of(const Real* x, int n) {
   using vector = vector_in<Real>;
@@ -34,13 +34,14 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
   return largest;
 }
 
-/// The divisor of softmax, the sum of e^(x - largest).
+/// The divisor of a softmax: `sum` is the sum of e^(x - largest).
 template <class Real>
 struct softmax_sum {
   Real sum, largest;
 };
 
-/// The gradient of a line of softmax whose slopes are not all finite.
+/// The gradient of a softmax over n elements if some slopes (gradients of the output) are not
+/// finite.
 template <class Real>
 LAMINA_COLD void softmax_slopes(const Real* y, const Real* d, Real* g, int n) {
   Real total = 0;
@@ -69,7 +70,8 @@ inline softmax_sum<Real> softmax_row(const Real* x, Real* y, int n) {
   return {sum, largest};
 }
 
-/// The softmax of lines that are `step` apart, for one number or one vector of neighbouring lines.
+/// The softmax along a dimension whose elements are `step` apart. `like` selects whether it
+/// computes one line or a vector of neighbouring lines at once.
 template <class Real, class V>
 LAMINA_INLINE void softmax_line(const Real* x, std::ptrdiff_t x_step, Real* y,
                                 std::ptrdiff_t y_step, int n, V like) {

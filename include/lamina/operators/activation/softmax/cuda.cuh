@@ -12,14 +12,15 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The divisor of e^x as two factors, e^largest and a sum. Their logarithms are stored separately,
-/// because a large offset that all numbers share would cost the other logarithm its digits.
+/// The divisor of a softmax: e^largest times a sum. The logarithms of both factors are stored
+/// separately, because a large offset of all numbers would cost the logarithm of the sum its
+/// digits.
 struct softmax_partition {
   float log_sum, largest;
 };
 
-/// y = softmax of the n numbers at x. The first number of a thread, which is the only one if lines
-/// are short, stays in its register.
+/// y = softmax of the n numbers at x. Each thread keeps its first number in a register; in short
+/// lines this is its only number.
 template <class Team>
 LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y, int n,
                                                        const Team& team) {
@@ -31,7 +32,7 @@ LAMINA_INLINE LAMINA_FN softmax_partition softmax_line(const float* x, float* y,
   most = largest_of(team, most);
   const float part = has_first ? math::exp(own - most) : 0.0f;
   float sum = part;
-  // If unrolled, the loops need more registers than a thread has.
+  // Unrolled loops would need more registers than a thread has.
   LAMINA_CUDA_KEEP_LOOP
   for (int j = first + step; j < n; j += step) sum += y[j] = math::exp(x[j] - most);
   sum = sum_of(team, sum);

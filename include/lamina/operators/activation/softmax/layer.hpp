@@ -15,8 +15,8 @@ struct softmax_attr {
   std::string_view name{};
 };
 
-/// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape; NaN where x is minus
-/// infinity all along. Fluid: softmax.
+/// e^(x - max) / sum e^(x - max) along dimension Axis of the whole shape. The result is NaN if all
+/// elements along this dimension are minus infinity. Fluid: softmax.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto softmax(variable<T, R, D...> x, const options<softmax_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/activation/tunable/definition.hpp - the activation functions of Fluid with
-// attributes or parameters.
+// lamina/operators/activation/tunable/definition.hpp - activation functions with attributes or
+// parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -151,7 +151,8 @@ struct hard_swish : pointwise {
   }
 };
 
-/// x to the power of `factor` as IEEE 754 has it: 0 to the power of 0 is 1, of -1 infinity.
+/// x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1, 0 to the power of -1 is
+/// infinity.
 struct pow : pointwise {
   static constexpr const char* type = "pow";
   static constexpr std::array<attribute_desc, 1> attributes{{{"factor", attribute_type::real, 1}}};
@@ -162,7 +163,7 @@ struct pow : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy, T factor) {
-    // A slope of 0 stays 0 even if the power is infinite.
+    // If dy or `factor` is 0, the gradient is 0 even if the power is infinite.
     const T slope = dy * factor;
     return math::select(slope == T(0), T(0), slope * math::pow(x, factor - T(1)));
   }

@@ -143,7 +143,7 @@ struct pow_attr {
   std::string_view name{};
 };
 
-/// x to the power of `factor` as IEEE 754 has it: 0 to the power of 0 is 1. Fluid: pow.
+/// x to the power of `factor` as in IEEE 754: 0 to the power of 0 is 1. Fluid: pow.
 template <class T, class R, int... D>
 constexpr auto pow(variable<T, R, D...> x, const options<pow_attr, T>& attr = {}) {
   return detail::activate<lamina::pow>(x, attr.name, x.builder->attribute_list(attr.factor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_dimension_steps.hpp - the indices of a dimension as
-// separate arrays.
+// lamina/operators/control/array/common_dimension_steps.hpp - an array split along one dimension
+// into an array per index.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,11 +11,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// An array whose dimension `axis` is walked along: index t of it is an array without it.
+/// An array that is split along dimension `axis`: each index of this dimension gives an array
+/// without it.
 struct dimension_steps {
   operand whole;
   std::ptrdiff_t steps, inner = 1;
-  bool of_rows;  // the steps are the rows
+  bool of_rows;  // whether the split dimension is the rows
 
   dimension_steps(const operator_call& c, const operand& array, int axis) : whole(array) {
     const array_layout a = layout_of(array);
@@ -24,7 +25,7 @@ struct dimension_steps {
     for (int k = d + 1; k < a.rank; ++k) inner *= a.extent[k];
     of_rows = d == 0;
   }
-  /// The rows of each part, which have the layout of the rows of `item`.
+  /// The rows of each part. The rows of parts have the layout of the rows of `item`.
   int rows(const operand& item) const {
     return !of_rows && item.domain != 0 ? whole.rows : item.rows;
   }

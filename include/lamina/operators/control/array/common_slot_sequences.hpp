@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/common_slot_sequences.hpp - the sequences that the rows in a slot
-// of an array of tensors belong to: for every engine.
+// lamina/operators/control/array/common_slot_sequences.hpp - the sequences of the rows in a slot of
+// an array of tensors, for every engine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The offsets of a slot: for each level, the highest first, the number of sequences, and where
-/// they begin and end.
+/// Stores the offsets of a slot. For each level, highest first: the number of sequences, then their
+/// begins and the end.
 template <class Call, class Array>
 void keep_sequences(const Call& c, int domain, Array& to, int i) {
   const int levels = levels_of(c, domain);
@@ -25,7 +25,7 @@ void keep_sequences(const Call& c, int domain, Array& to, int i) {
   }
 }
 
-/// Sets the rows and sequences of a domain to those of a slot.
+/// Sets the rows and sequences of a domain to those of slot i.
 template <class Call, class Array>
 void take_sequences(const Call& c, int domain, const Array& from, int i) {
   const int levels = c.makes_rows() ? levels_of(c, domain) : 0;

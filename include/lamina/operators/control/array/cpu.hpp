@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Slot i of an array, which has a value, as an operand.
+/// Slot i of an array of tensors as an operand. The slot must have a value.
 inline operand slot_of(const operand& array, int i) {
   operand slot = array;
   slot.data = array_of(array).data(i);
@@ -24,7 +24,7 @@ inline operand slot_of(const operand& array, int i) {
   return slot;
 }
 
-/// The floats that `rows` rows of an array's slots occupy.
+/// The number of floats of memory that `rows` rows in a slot of the array occupy.
 inline std::size_t floats_of(const operand& array, int rows) {
   const std::size_t bytes = static_cast<std::size_t>(array.stride) *
                             static_cast<std::size_t>(rows) *
@@ -32,7 +32,7 @@ inline std::size_t floats_of(const operand& array, int rows) {
   return (bytes + sizeof(float) - 1) / sizeof(float);
 }
 
-/// Room for `rows` rows in slot i of an array.
+/// Allocates memory for `rows` rows in slot i of an array and returns the slot as an operand.
 inline operand new_slot(const operand& array, int i, int rows) {
   operand slot = array;
   slot.data = array_of(array).write(i, rows, floats_of(array, rows));
@@ -47,16 +47,17 @@ namespace detail {
   fail(c, {"expected ", expected, " rows at index ", i, " of the array, found ", found});
 }
 
-/// The number of rows that a slot and an operand share. The rows of a step are the first rows of
-/// any previous step, so if both have rows of steps, one may have more: the other rows count as
-/// zeros.
+/// The number of rows that a slot and an operand have in common. The rows of a time step are a
+/// prefix of the rows of every earlier step. So if both have rows of time steps, one may have more
+/// rows, and the missing rows of the other count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail_slot(c, i, o.rows, slot.rows);
   return (std::min)(slot.rows, o.rows);
 }
 
-/// The rows of slot i, which has a value, as the rows of another operand.
+/// Copies the rows of slot i, which must have a value, to `out`; sets further rows of `out` to
+/// zeros.
 inline void read_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);
@@ -64,7 +65,8 @@ inline void read_slot(const call_context& c, const operand& array, int i, const 
   clear_block(out, n, out.rows - n);
 }
 
-/// Shows slot i in `out` without a copy, unless the slot has too few rows; for views.
+/// Makes `out`, a view, refer to the memory of slot i without a copy. If the slot has too few rows,
+/// `out` refers to a copy that is padded with zeros.
 inline void show_slot(const call_context& c, const operand& array, int i, const operand& out) {
   const operand slot = slot_of(array, i);
   const int n = shared_rows(c, slot, i, out);
@@ -80,8 +82,8 @@ inline void write_slot(const operand& x, const operand& array, int i) {
   copy_block(x, 0, new_slot(array, i, x.rows), 0, x.rows);
 }
 
-/// Adds the first n rows to those of another operand. If the strides are equal, it adds all rows at
-/// once, padding included.
+/// Adds the first n rows of x to those of `to`. If the strides are equal, adds all rows in one
+/// loop, padding included.
 template <class Real>
 inline void add_block(const operand& x, const operand& to, int n) {
   const bool whole = x.stride == to.stride;
@@ -171,11 +173,12 @@ struct call_kernel<lod_array_length> {
 
 namespace detail {
 
-/// Index t of a dimension of an array, as an array without this dimension.
+/// Maps index t along one dimension of an array to a smaller array without this dimension.
 struct step_parts : dimension_steps {
   using dimension_steps::dimension_steps;
 
-  /// Calls f(element of the whole, element of the part, count) for what is contiguous in both.
+  /// Calls f(element of the whole array, element of the part, count) for each run of elements that
+  /// is contiguous in both arrays.
   template <class F>
   void each(const operand& part, std::ptrdiff_t t, F&& f) const {
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(part.rows) * part.columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host has the
-// addresses of slots, kernels move their rows.
+// lamina/operators/control/array/cuda.cuh - arrays of tensors on a device: the host stores the
+// addresses of slots, kernels copy the rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,12 +19,12 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The array of tensors that an operand names.
+/// The array of tensors that an operand refers to.
 template <class Backend>
 auto& array_of(const operand& o) {
   return *static_cast<device_tensor_array<Backend>*>(o.data);
 }
-/// Slot i of an array, which has a value, as an operand.
+/// Slot i of an array of tensors as an operand. The slot must have a value.
 template <class Backend>
 operand slot_of(const operand& array, int i) {
   operand slot = array;
@@ -38,7 +38,7 @@ inline std::size_t slot_floats(const operand& array, int rows) {
                             static_cast<std::size_t>(size_of(array.type));
   return (bytes + sizeof(float) - 1) / sizeof(float);
 }
-/// Room for `rows` rows in slot i of an array.
+/// Allocates memory for `rows` rows in slot i of an array and returns the slot as an operand.
 template <class Backend>
 operand new_slot(const operand& array, int i, int rows) {
   operand slot = array;
@@ -47,7 +47,7 @@ operand new_slot(const operand& array, int i, int rows) {
   return slot;
 }
 
-/// Whether a domain already has the sequences of a slot, as domains of fed sequences do.
+/// Whether a domain already has the same sequences as a slot, for instance because they were fed.
 template <class Array>
 bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   const int levels = levels_of(h, domain);
@@ -61,7 +61,7 @@ bool has_sequences(const host_rows& h, int domain, const Array& from, int i) {
   }
   return true;
 }
-/// Sets the rows and sequences of a domain to those of a slot.
+/// Sets the rows and sequences of a domain to those of slot i.
 template <class Array>
 void take_slot_rows(const call_context& c, int domain, const Array& from, int i) {
   const host_rows h(c);
@@ -71,16 +71,16 @@ void take_slot_rows(const call_context& c, int domain, const Array& from, int i)
     take_sequences(h, domain, from, i);
 }
 
-/// The number of rows that a slot and an operand share: if both have rows of steps, one may have
-/// more, and the other rows count as zeros.
+/// The number of rows that a slot and an operand have in common. If both have rows of time steps,
+/// one may have more rows, and the missing rows of the other count as zeros.
 inline int shared_rows(const call_context& c, const operand& slot, int i, const operand& o) {
   if (slot.rows != o.rows && c.kind_of(slot.domain) != domain_kind::step)
     fail(c, {"expected ", o.rows, " rows at index ", i, " of the array, found ", slot.rows});
   return (std::min)(slot.rows, o.rows);
 }
 
-/// Gives another operand the rows of slot i, which has a value: copies them, or sets the address to
-/// that of the slot.
+/// Gives an operand the rows of slot i, which must have a value. A view gets the address of the
+/// slot if the slot has enough rows; any other operand gets a copy.
 template <class Backend>
 void read_slot(Backend& b, const call_context& c, const operand& array, int i, operand out) {
   const operand slot = slot_of<Backend>(array, i);
@@ -96,7 +96,7 @@ void read_slot(Backend& b, const call_context& c, const operand& array, int i, o
   clear_rows(b, out, n);
 }
 
-/// Adds n rows, which a map selects, to those of another operand.
+/// Adds n rows of x, which a map selects, to the rows of `to`.
 template <class Backend>
 void add_rows(Backend& b, const call_context& c, const operand& x, const operand& to, int n,
               const row_map& map = {}) {
@@ -184,8 +184,8 @@ struct call_kernel<lod_array_length> {
 
 namespace detail {
 
-/// Index t of a dimension of an array, as an array without this dimension: maps the elements of a
-/// part to those of the array.
+/// Index t along one dimension of an array, viewed as a smaller array without this dimension: maps
+/// elements of the smaller array to elements of the whole.
 struct step_map {
   divider inner, whole_columns, part_columns;
   int steps, t;
@@ -224,7 +224,7 @@ struct step_move_body {
   }
 };
 
-/// The parts of an array along a dimension.
+/// Copies between an array and its parts along one dimension.
 struct step_parts : dimension_steps {
   using dimension_steps::dimension_steps;
 

@@ -2,9 +2,10 @@
 // lamina/operators/control/array/definition.hpp - operators on arrays of tensors: write, read,
 // length.
 //
-// An array is memory: operators change it in place, slot by slot. So is its gradient, which is an
-// array as well: a read adds to a slot; a write takes the slot's gradient and empties it, because
-// the write has overwritten the previous value. A slot without a value counts as zeros.
+// An array of tensors is mutable: operators change its slots in place. Its gradient is an array as
+// well, and also changes in place. The gradient of a read adds to a slot of this array. The
+// gradient of a write takes the gradient from the slot and empties the slot, because the write has
+// overwritten the previous value. A slot without a value counts as zeros.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_i{{{"X"}, {"I"}}};
 
-/// Out[I] = X; Out grows to I + 1 values. Fluid: write_to_array.
+/// Out[I] = X. If Out has too few values, it grows to I + 1. Fluid: write_to_array.
 struct write_to_array : operator_definition {
   static constexpr const char* type = "write_to_array";
   static constexpr auto inputs = slots_x_i;
@@ -25,7 +26,7 @@ struct write_to_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD = Out@GRAD[I], zeros if it has no value; afterwards Out@GRAD[I] has no value.
+/// X@GRAD = Out@GRAD[I], or zeros if this slot has no value; afterwards Out@GRAD[I] has no value.
 struct write_to_array_gradient : operator_definition {
   static constexpr const char* type = "write_to_array_grad";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"Out@GRAD"}}};
@@ -52,7 +53,7 @@ struct read_from_array_gradient : operator_definition {
   static constexpr std::uint32_t host_inputs = 1;
 };
 
-/// Out = the number of values in X, int64 [1]. Fluid: lod_array_length.
+/// Out = the number of values in X, as int64 [1]. Fluid: lod_array_length.
 struct lod_array_length : operator_definition {
   static constexpr const char* type = "lod_array_length";
   static constexpr auto inputs = slots_x;

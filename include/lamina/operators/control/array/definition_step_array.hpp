@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/definition_step_array.hpp - a dimension of a variable as the slots
-// of an array, and back.
+// lamina/operators/control/array/definition_step_array.hpp - operators that split a dimension of a
+// variable into the slots of an array, and join the slots again.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[t] = the part of X at index t of dimension `axis`, without this dimension. Its gradient is a
-/// tensor_array_to_tensor. Fluid has no such operator: its recurrent operator cuts its inputs
+/// Out[t] = the slice of X at index t of dimension `axis`, without this dimension. The gradient is
+/// a tensor_array_to_tensor. Fluid has no such operator: its recurrent operator slices its inputs
 /// itself.
 struct tensor_to_tensor_array : operator_definition {
   static constexpr const char* type = "tensor_to_tensor_array";
@@ -21,8 +21,9 @@ struct tensor_to_tensor_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// Out has a new dimension `axis` whose index t is X[t]; a slot without a value counts as zeros.
-/// Its gradient is a tensor_to_tensor_array. Fluid: tensor_array_to_tensor with use_stack.
+/// Stacks the slots of X along a new dimension `axis`: index t of this dimension is X[t]. A slot
+/// without a value counts as zeros. The gradient is a tensor_to_tensor_array. Fluid:
+/// tensor_array_to_tensor with use_stack.
 struct tensor_array_to_tensor : operator_definition {
   static constexpr const char* type = "tensor_array_to_tensor";
   static constexpr auto inputs = slots_x;

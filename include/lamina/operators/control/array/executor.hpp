@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The index in slot I, which is not negative.
+/// The index in the input I; fails if it is negative.
 template <class Real>
 std::size_t array_index(const call_context<Real>& ctx) {
   const std::int64_t i = ctx.integers("I").flat(0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/array/layer.hpp - arrays of variables, written and read by number.
+// lamina/operators/control/array/layer.hpp - arrays of variables that are written and read by
+// index.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +10,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. It is
-/// memory: an operator that reads a slot later, in any block, gets the value written last.
-/// Fluid: LOD_TENSOR_ARRAY.
+/// The handle of an array whose values all have the type `variable<T, Rows, Dims...>`. The array is
+/// mutable memory: reading a slot, in any block, gives the value that was written last. Fluid:
+/// LOD_TENSOR_ARRAY.
 template <element T, row_domain Rows, int... Dims>
 struct tensor_array {
   using item = variable<T, Rows, Dims...>;
@@ -22,7 +23,7 @@ struct tensor_array {
 
 namespace layer {
 
-/// Options of the layers of arrays.
+/// Options of the layers on arrays.
 struct array_attr {
   std::string_view name{};
 };
@@ -36,15 +37,16 @@ constexpr tensor_array<T, R, D...> array_of(layer_helper& layer, const variable<
 }
 }  // namespace detail
 
-/// An array without values for variables like Item: `create_array<decltype(x)>(main)`. One that is
-/// made in a body is empty at the start of each iteration. Fluid: create_array.
+/// Creates an array without values for variables of the type of Item:
+/// `create_array<decltype(x)>(main)`. An array that is created in a body is empty at the start of
+/// each iteration. Fluid: create_array.
 template <class Item>
 constexpr auto create_array(const block& main, const array_attr& attr = {}) {
   layer_helper layer(*main.builder, "array", attr.name);
   return detail::array_of(layer, layer.template output<Item>());
 }
 
-/// a[i] = x; the array grows if needed. Skipped slots have no value. Fluid: array_write.
+/// a[i] = x; the array grows if needed. Slots that are skipped have no value. Fluid: array_write.
 template <class T, class R, int... D>
 constexpr void array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
                            const tensor_array<T, R, D...>& a, int line = __builtin_LINE()) {
@@ -52,7 +54,7 @@ constexpr void array_write(const variable<T, R, D...>& x, const variable<std::in
   require_one_program(x, a, line);
   x.builder->add_operator(schema_of<write_to_array>(), {x.id, i.id}, {a.id});
 }
-/// A new array with a[i] = x.
+/// Creates a new array with a[i] = x.
 template <class T, class R, int... D>
 constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::int64_t, once, 1>& i,
                            const options<array_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -62,7 +64,7 @@ constexpr auto array_write(const variable<T, R, D...>& x, const variable<std::in
   return a;
 }
 
-/// a[i]; an error at run time if there is no such value. Fluid: array_read.
+/// Returns a[i]; a missing value is an error at run time. Fluid: array_read.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
                                           const variable<std::int64_t, once, 1>& i,
@@ -75,7 +77,7 @@ constexpr variable<T, R, D...> array_read(const tensor_array<T, R, D...>& a,
   return layer.returns(y);
 }
 
-/// The number of values, holes included. Fluid: array_length.
+/// The number of slots, including slots without a value. Fluid: array_length.
 template <class T, class R, int... D>
 constexpr variable<std::int64_t, once, 1> array_length(const tensor_array<T, R, D...>& a,
                                                        const options<array_attr, T>& attr = {},

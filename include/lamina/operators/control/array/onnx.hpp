@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The array of a name, which belongs to the graph that is open if it is written.
+/// The array with a given name; fails if it is written but belongs to an outer graph.
 inline onnx_program::state::array& array_of(onnx_operator& op, const std::string& name,
                                             bool writes) {
   onnx_program& p = op.program();

@@ -9,8 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// A machine runs blocks itself (block_runner.hpp); the entries in the table of kernels are
-/// placeholders.
+/// Placeholder in the table of kernels: a machine runs blocks itself (block_runner.hpp).
 struct no_kernel {
   template <class Real = float>
   static void run(const call_context&) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/block/definition.hpp - operators that run a block: while,
-// conditional_block. The block's number is the first attribute, so sub_block_of() finds it.
+// conditional_block. The first attribute is the number of the block, as sub_block_of() expects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs sub_block while Condition, one bool, is true. X: all variables that the block reads from
-/// outer blocks; Out: those that it writes there. Variables of the block belong to one iteration;
-/// those that its gradient needs stay in StepScopes. Fluid: while.
+/// Runs sub_block while Condition, a single bool, is true. X: all variables of outer blocks that
+/// the block reads. Out: all variables of outer blocks that it writes. The block's own variables
+/// belong to one iteration; StepScopes keeps the ones that the gradient needs. Fluid: while.
 struct while_block : operator_definition {
   static constexpr const char* type = "while";
   static constexpr auto block = block_rule::loop;
@@ -22,8 +22,9 @@ struct while_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, the gradients of one iteration, once per iteration of a while, the last
-/// iteration first. X@GRAD: the gradients that the block adds to or overwrites. Fluid: while_grad.
+/// Runs sub_block, which computes the gradients of one iteration, once per iteration of a while;
+/// the last iteration comes first. X@GRAD: the gradients that the block adds to or overwrites.
+/// Fluid: while_grad.
 struct while_block_gradient : operator_definition {
   static constexpr const char* type = "while_grad";
   static constexpr auto block = block_rule::loop_gradient;
@@ -34,8 +35,9 @@ struct while_block_gradient : operator_definition {
       {{"sub_block", attribute_type::block, -1}}};
 };
 
-/// Runs sub_block if Cond, with is_scalar_condition one bool, is true; without it, if Cond has
-/// rows, and else Out has none. Fluid: conditional_block.
+/// Runs sub_block if its condition holds; otherwise Out has no rows. With is_scalar_condition, the
+/// condition is that Cond, a single bool, is true. Without it, the condition is that Cond has rows.
+/// Fluid: conditional_block.
 struct conditional_block : operator_definition {
   static constexpr const char* type = "conditional_block";
   static constexpr auto block = block_rule::branch;
@@ -47,8 +49,9 @@ struct conditional_block : operator_definition {
   static constexpr bool has_side_effect = true;
 };
 
-/// Runs sub_block, the gradients of a conditional_block, if that one ran; Input@GRAD is what the
-/// block adds to or overwrites, zeros before. Fluid: conditional_block_grad.
+/// Runs sub_block, which computes the gradients of a conditional_block, if that operator ran its
+/// block. Input@GRAD: the gradients that the block adds to or overwrites; they are zero before.
+/// Fluid: conditional_block_grad.
 struct conditional_block_gradient : operator_definition {
   static constexpr const char* type = "conditional_block_grad";
   static constexpr auto block = block_rule::branch_gradient;
@@ -63,8 +66,8 @@ struct conditional_block_gradient : operator_definition {
 using control_block_operators =
     operator_list<while_block, while_block_gradient, conditional_block, conditional_block_gradient>;
 
-/// The variable that decides whether the block of an operator runs: a bool, or a variable whose
-/// rows are counted; -1 for while_grad, which runs the block as often as the while did.
+/// The variable that decides whether an operator runs its block: a bool, or a variable whose rows
+/// are counted. It is -1 for while_grad, which runs the block as often as the while did.
 template <class Program>
 constexpr int condition_of(const Program& p, const operator_desc& op) {
   if (op.schema->facts.block == block_rule::loop_gradient) return -1;
@@ -73,8 +76,8 @@ constexpr int condition_of(const Program& p, const operator_desc& op) {
 
 namespace detail {
 
-/// The variables outside of a block that its operators, starting with operator `first`, read, and
-/// those that they write: the arguments of the operator that runs the block.
+/// Lists the variables outside of block `inside` that its operators, from number `first` on, read
+/// and write. These become the arguments of the operator that runs the block.
 constexpr void outer_arguments(const program_builder& b, int inside, int first,
                                constexpr_vector<int>& reads, constexpr_vector<int>& writes) {
   const int variables = b.variables.count;
@@ -103,8 +106,9 @@ constexpr void outer_arguments(const program_builder& b, int inside, int first,
   delete[] written;
 }
 
-/// The while or conditional_block that runs `block`, whose operators, from operator `first` on, are
-/// recorded: with all that they read and write outside. To be pushed.
+/// Creates the while or conditional_block operator that runs `block`. The block's operators, from
+/// number `first` on, must be recorded already. The arguments of the new operator are all outer
+/// variables that they read and write. The caller must push the operator.
 constexpr operator_desc block_operator(program_builder& b, const operator_schema& schema, int block,
                                        int first, int condition, int scopes, int attributes) {
   constexpr_vector<int> reads, writes;
@@ -125,7 +129,7 @@ constexpr operator_desc block_operator(program_builder& b, const operator_schema
   return op;
 }
 
-/// The step scopes of a while or conditional_block.
+/// The variable StepScopes of a while or conditional_block.
 constexpr int scopes_of(const program_builder& b, const operator_desc& op) {
   return b.arguments.items[op.end - 1];
 }

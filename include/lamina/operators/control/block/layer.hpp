@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer.hpp - records the body of a loop or of a condition as a
+// lamina/operators/control/block/layer.hpp - records the body of a loop or of a conditional as a
 // block.
 //
-// The body is called twice. The first call only finds the handles of outer blocks that it assigns
-// to (program/block.hpp); its recording is discarded. Each of these gets a fresh variable in the
-// outer block, written once before the block, `assign(value before)`, and once at the end of the
-// block, `assign(value after)`: the carried variable, which the handle names from then on. So
-// inside a block exactly one operator writes each variable, and a carried variable is constant
-// while the block runs. The variable is fresh because `auto h = x;` makes h and x the same
-// variable, and only h changes.
+// The body is called twice. The first call only finds out to which handles of outer blocks the body
+// assigns (program/block.hpp); its recording is discarded. Each of these handles gets a new
+// "carried" variable in the outer block. The carried variable is written once before the block,
+// `assign(value before)`, and once at the end of the block, `assign(value after)`; the handle
+// refers to it from then on. So inside a block exactly one operator writes each variable, and a
+// carried variable is constant while the block runs. The variable must be new: `auto h = x;` makes
+// h and x refer to the same variable, and only h may change.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -41,13 +41,13 @@ class open_block {
   int begin_;
 };
 
-/// A handle that a body assigns to.
+/// A handle to which a body assigns.
 struct carried_handle {
   variable_handle* to;
-  int variable;  // carries its value
+  int variable;  // the carried variable
 };
 
-/// A recorded body: its block, its first operator, what it carries.
+/// A recorded body: its block, its first operator, and its carried variables.
 struct recorded_body {
   int block = -1;
   int first = 0;
@@ -69,17 +69,18 @@ constexpr void copy_variable(program_builder& b, int from, int to) {
   b.add_operator(schema_of<lamina::assign>(), {from}, {to});
 }
 
-/// Whether V is a condition of the whole batch.
+/// Whether V is a condition for the whole batch.
 template <class V>
 inline constexpr bool is_condition = __is_same(V, variable<bool, once, 1>);
 
-/// Whether a body, a branch or a step takes no argument, which is reported where it is used.
+/// Whether the function of a body, branch or step takes no argument. This is an error, which is
+/// reported where the function is used.
 template <class F>
 inline constexpr bool takes_nothing = requires(F& f) {
   f();
 };
 
-/// Records which handles `body` assigns to, and discards the operators that it records.
+/// Finds out to which handles `body` assigns; discards the operators that it records.
 template <class F>
 constexpr void find_written(program_builder& b, F& body, recorded_body& made) {
   rollback recorded(b);
@@ -119,7 +120,8 @@ constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, in
   for (int i = b.written_begin; i < b.written.count; ++i)
     stable = stable && made.writes(*b.written[i].to);
   if (!stable) b.report(fault_kind::unstable_body, line, {}, nullptr, 0, nullptr, 0);
-  // All values are handed over at once: one that another carried variable still holds is set aside.
+  // All carried variables get their values at the same time. A value that is itself a carried
+  // variable is copied first.
   for (int i = 0; i < count; ++i) {
     variable_handle& h = *made.carried[i].to;
     if (h.id == made.carried[i].variable || !made.carries(h.id)) continue;
@@ -135,7 +137,7 @@ constexpr void record_body(layer_helper& layer, F& body, recorded_body& made, in
   opened.close();
 }
 
-/// A variable for Fluid's StepScopes or Scope.
+/// Creates a variable for Fluid's slot StepScopes or Scope.
 constexpr int scopes_output(layer_helper& layer) {
   program_builder& b = layer.builder();
   const int made = layer.output(b.shape(1), 1, once::domain, dtype::int64);
@@ -144,7 +146,7 @@ constexpr int scopes_output(layer_helper& layer) {
   return made;
 }
 
-/// Appends a conditional_block that runs a recorded body.
+/// Appends a conditional_block operator that runs a recorded body.
 constexpr void add_conditional(layer_helper& layer, const recorded_body& made, int condition,
                                bool scalar) {
   program_builder& b = layer.builder();

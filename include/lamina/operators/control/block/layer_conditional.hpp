@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/block/layer_conditional.hpp - what runs only if a condition of the whole
-// batch holds.
+// lamina/operators/control/block/layer_conditional.hpp - operators that run only if a condition for
+// the whole batch is true.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ struct conditional_attr {
   std::string_view name{};
 };
 
-/// Runs what `body` records if `condition`, one bool, is true. Handles of outer blocks that the
-/// body assigns to keep their values otherwise:
+/// Runs the operators that `body` records if `condition`, a single bool, is true. If it is false,
+/// handles of outer blocks to which the body assigns keep their values:
 ///
 ///   layer::conditional_block(warm, [&](lamina::block&) { rate = layer::scale(rate, 0.5f); });
 ///
@@ -64,7 +64,7 @@ class switch_case {
       : none_before_(none_of(condition, line)) {
     conditional_block(condition, body, {}, line);
   }
-  /// The next case.
+  /// Adds a case, which runs if its condition is true and all previous ones are false.
   template <class F>
   constexpr switch_case& when(const variable<bool, once, 1>& condition, F&& body,
                               int line = __builtin_LINE()) {
@@ -74,7 +74,7 @@ class switch_case {
     conditional_block(runs, body, {}, line);
     return *this;
   }
-  /// The body that runs if no condition was true. Fluid: Switch.default.
+  /// Adds the body that runs if all conditions are false. Fluid: Switch.default.
   template <class F>
   constexpr void otherwise(F&& body, int line = __builtin_LINE()) {
     conditional_block(none_before_, body, {}, line);
@@ -92,7 +92,7 @@ class switch_case {
 
 namespace detail {
 
-/// A branch's result as a tuple.
+/// The result of a branch as a tuple.
 template <class V>
 constexpr auto as_tuple(const V& v) {
   if constexpr (is_variable<V>)
@@ -105,7 +105,7 @@ struct outputs_of;
 template <class... V>
 struct outputs_of<std::tuple<V...>> {
   static constexpr int count = static_cast<int>(sizeof...(V));
-  /// A new variable of the current block for each.
+  /// Creates a new variable of the current block for each result.
   static constexpr void make(layer_helper& layer, int* made) {
     int i = 0;
     ((made[i++] = layer.template output<V>().id), ...);
@@ -128,9 +128,9 @@ struct outputs_of<std::tuple<V...>> {
 
 }  // namespace detail
 
-/// The result of `yes` if `condition`, one bool, is true, else that of `no`. Both are called with
-/// a block and return a variable, or a tuple of variables, of the same types. Only one of them
-/// runs. Fluid: layers.cond.
+/// The result of `yes` if `condition`, a single bool, is true, else the result of `no`. Both
+/// functions are called with a block and return a variable or a tuple of variables of the same
+/// types. Only one of them runs. Fluid: layers.cond.
 template <class T, class R, int... D, class Yes, class No>
 constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                     const options<conditional_attr, Yes>& attr = {}, int line = __builtin_LINE()) {
@@ -157,7 +157,7 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     const variable<bool, once, 1> holds{&b, condition.id};
     const auto not_holds = logical_not(holds);
     const auto number = cast<std::int32_t>(holds);
-    int made[2][outputs::count];  // of no, of yes: in the order of the number
+    int made[2][outputs::count];  // results of `no`, results of `yes`: indexed by the condition
     for (auto& side : made) outputs::make(layer, side);
     conditional_block(
         holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},

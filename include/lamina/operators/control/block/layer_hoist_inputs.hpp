@@ -2,10 +2,10 @@
 // lamina/operators/control/block/layer_hoist_inputs.hpp - moves computations on the steps of a
 // known input out of a loop.
 //
-// A step of a recurrence usually begins with a product of its input and a weight, or with the row
-// of a table. Neither depends on previous steps, so the layer records it before the loop, on the
-// elements of all steps, and the loop walks over the results. One product of many rows replaces
-// many products of few rows, in the gradients too.
+// A step of a recurrence usually begins with a product of its input and a weight, or with a lookup
+// in a table. Neither depends on previous steps. So this layer records the computation before the
+// loop, on the elements of all steps, and the loop reads its results. One product of many rows
+// replaces many products of few rows; the same is true for the gradients.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@
 
 namespace lamina::inline LAMINA_ABI::layer::detail {
 
-/// Rewrites the body of a loop, block `body`. Its operators, and those recorded meanwhile for the
-/// block around it, begin at `first`.
+/// Rewrites the body of a loop, which is block `body`. The operators of the body, and the operators
+/// recorded at the same time for the block around it, begin at number `first`.
 class input_hoister {
  public:
   constexpr input_hoister(program_builder& b, int body, int first)
@@ -47,7 +47,7 @@ class input_hoister {
   }
 
  private:
-  /// Makes an array of the steps of a variable.
+  /// Whether an operator cuts a variable into an array of its steps.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
            (same_address(op.schema, &schema_of<lod_tensor_to_array>()) ||
@@ -76,11 +76,11 @@ class input_hoister {
            [&](int v) { writer_[v] = writer_[v] == -1 ? k : several; });
     }
   }
-  /// The only operator that writes v; null if there are several, or none here.
+  /// The only operator that writes v; null if several operators or no operator here writes it.
   constexpr const operator_desc* writer_of(int v) const {
     return writer_[v] < 0 ? nullptr : &b_.operators.items[writer_[v]];
   }
-  /// Whether v exists around the loop and is the same in all steps.
+  /// Whether v exists outside of the loop and is the same in all steps.
   constexpr bool is_known(int v) const {
     return is_inside(b_, outer_, b_.variables[v].block) && writer_[v] != several &&
            (writer_[v] < 0 || !is_inside(b_, b_.operators[writer_[v]].block, body_));
@@ -125,7 +125,7 @@ class input_hoister {
     made.push(with_arguments(reading, {steps, index}, out));
     return true;
   }
-  /// The operator with other inputs, where -1 stands for none, and another output.
+  /// Copies the operator with other inputs, where -1 stands for none, and another output.
   constexpr operator_desc with_arguments(operator_desc op, std::initializer_list<int> inputs,
                                          int output) {
     op.inputs = b_.arguments.count;
@@ -136,8 +136,8 @@ class input_hoister {
     op.end = b_.arguments.count;
     return op;
   }
-  /// A variable that holds, for all steps of x, the value of `out` in one step; it takes over the
-  /// name of `out`.
+  /// Creates a variable with the values of `out` for all steps of x. It takes over the name of
+  /// `out`.
   constexpr int add_whole(int out, int x, bool stacked) {
     const int made = b_.variables.push(variable_desc(b_.variables[out]));
     variable_desc& whole = b_.variables[made];
@@ -171,8 +171,8 @@ class input_hoister {
     b_.variables[v].number = 0;
   }
 
-  /// Removes arrays of steps of known inputs, and the operators that read them, if no operator
-  /// reads the result.
+  /// Removes arrays of the steps of known inputs, and the operators that read them, if no operator
+  /// reads their result.
   constexpr void drop_unread(constexpr_vector<operator_desc>& made, int block) const {
     const int variables = b_.variables.count;
     bool* read = new bool[static_cast<unsigned>(variables) + 1];
@@ -192,11 +192,12 @@ class input_hoister {
   program_builder& b_;
   int body_, outer_;
   int first_, end_;
-  int* writer_ = nullptr;  // by variable: its operator; -1 for none, or several
+  int* writer_ = nullptr;  // per variable: index of its writer; -1: none; or `several`
   static constexpr int several = -2;
 };
 
-/// Moves computations on the steps of known inputs out of the body of a loop (see above).
+/// Moves computations on the steps of known inputs out of the body of a loop (see the top of this
+/// file).
 constexpr void hoist_inputs(program_builder& b, int body, int first) {
   input_hoister(b, body, first).run();
 }

@@ -14,7 +14,8 @@ struct while_attr {
   std::string_view name{};
 };
 
-/// Runs what `body` records while `going`, one bool, is true; zero iterations too:
+/// Runs the operators that `body` records as long as `going`, a single bool, is true; there may be
+/// no iteration at all:
 ///
 ///   auto i = layer::fill_constant<std::int64_t>(main, 0);
 ///   auto n = layer::fill_constant<std::int64_t>(main, 10);
@@ -25,10 +26,11 @@ struct while_attr {
 ///     layer::less_than(i, n, going);
 ///   });
 ///
-/// A handle of an outer block that the body assigns to has the value of the previous iteration at
-/// the start of the body, and that of the last iteration after the loop. A handle made in the body
-/// exists within one iteration. The body is called more than once while it is recorded, so it
-/// changes nothing but handles. Loops nest to any depth. Fluid: While.
+/// The body may assign to handles of outer blocks. At the start of the body, such a handle has the
+/// value of the previous iteration; after the loop, it has the value of the last iteration. A
+/// handle created in the body exists within one iteration. The body is called more than once while
+/// it is recorded, so it must change nothing but handles. Loops may be nested to any depth. Fluid:
+/// While.
 template <class T, class R, int... D, class F>
 constexpr auto while_loop(variable<T, R, D...>& going, F&& body,
                           const options<while_attr, F>& attr = {}, int line = __builtin_LINE()) {

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// The first instruction of block `inner` or of a block in it.
+/// The first instruction that belongs to block `inner` or to a block nested in it.
 constexpr int first_inside(const lowering_state& s, int inner) {
   const int count = s.instructions.count;
   for (int i = 0; i < count; ++i)
@@ -20,9 +20,9 @@ constexpr int first_inside(const lowering_state& s, int inner) {
   return count;
 }
 
-/// Lowers an operator that runs a block: its operands and results are the variables of other
-/// blocks that the instructions of the block and of nested blocks read and write, and its
-/// condition.
+/// Lowers an operator that runs a block. Its operands are its condition and the variables of other
+/// blocks that the instructions of the block, and of nested blocks, read. Its results are the
+/// variables of other blocks that these instructions write.
 constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   const int inner = sub_block_of(p, op);
@@ -58,7 +58,7 @@ constexpr void lower_block(lowering_state& s, const operator_desc& op, int k) {
       result(s, v);
     }
   }
-  // Copies of what the block has changed are out of date.
+  // Copies of variables that the block has changed are out of date.
   for (int r = i.outputs; r < s.results.count; ++r)
     if (s.results.items[r] < p.count.variables) s.copy_of[s.results.items[r]] = -1;
   end(s, i);

@@ -2,9 +2,10 @@
 // lamina/operators/control/block/onnx.hpp - loops and branches as ONNX nodes.
 //
 // A while becomes a Loop whose carried values are the outer variables that its block writes. A
-// conditional_block becomes an If whose other branch returns the previous values of these. A while
-// that steps through tensor arrays (a static_rnn) is unrolled instead, so its number of iterations
-// has to be known: the conversion computes the indices, and arrays are not values of the graph.
+// conditional_block becomes an If whose other branch returns the previous values of these
+// variables. A while that steps through tensor arrays (a static_rnn) is unrolled instead, because
+// arrays are not values of the graph. So its number of iterations must be known: the conversion
+// computes the indices.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -109,8 +110,8 @@ inline void lower_conditional_block(onnx_operator& op) {
     const std::string rows = op.node("Size", {op.in("Cond")});
     holds = op.node("Greater", {rows, op.whole(0)});
   }
-  // No node reads what a condition for all rows has not set. It has a row even so: OpenVINO takes
-  // the rank of a result without rows for unknown.
+  // No node reads a value that a condition for all rows has not set. The value has one row all the
+  // same, because OpenVINO treats the rank of a result without rows as unknown.
   const std::size_t unset = of_all ? 1 : 0;
   std::vector<onnx_value> kept;
   for (const std::string& name : written)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/print/common.hpp - what the print operator writes, in the format of
-// Fluid 1.7 and before.
+// lamina/operators/control/print/common.hpp - the output of the print operator, in the format of
+// Fluid up to 1.7.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,8 +21,8 @@ namespace lamina::inline LAMINA_ABI::engine {
 
 namespace detail {
 
-/// The number of times that an operator has printed before; counts this call. Kernels allocate
-/// nothing, so the table has a fixed size; operators beyond it share counts.
+/// How often an operator has printed before; counts this call. Kernels allocate no memory, so the
+/// table has a fixed size; operators beyond it share counts.
 inline int times_printed(const operator_desc* op) {
   struct entry {
     std::atomic<const operator_desc*> op{nullptr};
@@ -49,8 +49,8 @@ inline void print_name(const operator_call& c, int variable) {
   std::fprintf(stderr, "Tensor[%.*s]", n, name);
 }
 
-/// Prints where the sequences of each level begin and end, the outermost level first. Prints
-/// nothing for rows that are not sequences.
+/// Prints the begins and ends of the sequences of each level, outermost level first. Prints nothing
+/// for rows that form no sequences.
 template <class Sequences>
 void print_lod(const operator_call& c, int domain, const Sequences& sequences_of) {
   int levels = 0;
@@ -71,13 +71,13 @@ void print_lod(const operator_call& c, int domain, const Sequences& sequences_of
 
 }  // namespace detail
 
-/// How an engine reads an element as a number.
+/// The functions by which an engine reads an element as a number.
 struct element_reader {
   double (*number)(const void* data, dtype type, std::ptrdiff_t at);
   std::int64_t (*integer)(const void* data, dtype type, std::ptrdiff_t at);
 };
 
-/// Whether this call of a print operator writes; counts it.
+/// Whether this call of a print operator writes output; counts the call.
 inline bool prints_now(const operator_call& c) {
   const std::string_view phase = text_of(c, 7);
   const bool asked =
@@ -86,7 +86,8 @@ inline bool prints_now(const operator_call& c) {
   return asked && (first_n < 0 || detail::times_printed(c.op()) < first_n);
 }
 
-/// Writes an array of the host to stderr. `sequences_of(domain)` returns offsets and count.
+/// Writes an array in host memory to stderr. `sequences_of(domain)` returns the offsets and the
+/// count of sequences.
 template <class Sequences>
 void print_operand(const operator_call& c, const operand& in, const element_reader& read,
                    const Sequences& sequences_of) {

@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Host only: writes to stderr while the program runs.
+/// Runs on the host only: writes to stderr while the program runs.
 template <>
 struct call_kernel<print> {
   template <class Real = float>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/print/cuda.cuh - the print operator: the host waits for what it writes,
-// so that nothing of such a program is recorded.
+// lamina/operators/control/print/cuda.cuh - the print operator. The host waits for the values that
+// it prints, so programs with this operator are not recorded.
 #pragma once
 
 #include <lamina/core/config.hpp>

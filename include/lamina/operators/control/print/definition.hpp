@@ -8,9 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = In. Also writes to stderr: message, name, shape, type and the first `summarize` elements
-/// (-1: all), the first `first_n` times (-1: always). print_phase says whether values, gradients or
-/// both are printed; is_forward tells the two apart. Fluid: print.
+/// Out = In. Also writes a message and the variable's name, shape, type and first `summarize`
+/// elements (-1: all) to stderr. It does so the first `first_n` times (-1: always). print_phase
+/// tells whether values, gradients or both are printed; is_forward distinguishes values from
+/// gradients. Fluid: print.
 struct print : operator_definition {
   static constexpr const char* type = "print";
   static constexpr bool has_side_effect = true;
@@ -46,7 +47,7 @@ struct print : operator_definition {
 
 using control_print_operators = operator_list<print>;
 
-/// The letter by which print names a type: C++ compilers' own, as Fluid prints it.
+/// The letter that print shows for a type: the C++ compilers' mangled type name, as in Fluid.
 constexpr char type_letter(dtype type) {
   switch (type) {
     case dtype::boolean:

@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// When a print writes.
+/// When print writes: in the forward pass, the backward pass, or both.
 enum class print_phase : std::uint8_t { forward, backward, both };
 
 /// Options of print.
@@ -22,8 +22,9 @@ struct print_attr {
   std::string_view name{};
 };
 
-/// x, and writes it to stderr: message, name, shape, type, LoD and elements; on the way back its
-/// gradient. Fluid: Print, with the names of its versions up to 1.4 ("print_0.tmp_0").
+/// Returns x and writes it to stderr: message, name, shape, type, LoD and elements. In the backward
+/// pass it writes the gradient of x. Fluid: Print; variables are named as in its versions up to 1.4
+/// ("print_0.tmp_0").
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> print(variable<T, R, D...> x,
                                      const options<print_attr, T>& attr = {}) {

@@ -12,18 +12,18 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A rank table (operators/control/rank_table/definition.hpp) as its operators read it: number and
+/// Read access to a rank table (operators/control/rank_table/definition.hpp): the index and the
 /// length of each sequence, longest first.
 class rank_table {
  public:
   explicit rank_table(const operand& table) : table_(table) {}
 
   int count() const { return table_.rows; }
-  /// The number of the sequence of a rank.
+  /// The index of the sequence with a given rank.
   int index(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[0]); }
   int length(int rank) const { return static_cast<int>(table_.row<const std::int64_t>(rank)[1]); }
   int steps() const { return count() == 0 ? 0 : length(0); }
-  /// How many sequences are longer than t.
+  /// The number of sequences that are longer than t.
   int alive(int t) const {
     int first = 0, end = count();
     while (first < end) {
@@ -35,7 +35,7 @@ class rank_table {
     }
     return first;
   }
-  /// The domain that has one row for each sequence.
+  /// The domain with one row per sequence.
   int domain() const { return table_.domain; }
 
  private:
@@ -45,8 +45,8 @@ class rank_table {
 /// Fills a rank table of `count` sequences of `length(i)` rows each.
 template <class Length>
 void rank_sequences(const operand& table, int count, const Length& length) {
-  // Sorts the sequences as one number each, at the beginning of the table; then spreads these
-  // numbers, starting with the last one.
+  // Sorts one number per sequence, which combines its length and index, at the beginning of the
+  // table. Then expands these numbers to table rows, last one first.
   std::int64_t* const keys = table.row<std::int64_t>(0);
   for (int s = 0; s < count; ++s) keys[s] = (std::int64_t{length(s)} << 32) + (count - 1 - s);
   std::sort(keys, keys + count, [](std::int64_t a, std::int64_t b) { return a > b; });

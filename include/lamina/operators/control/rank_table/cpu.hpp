@@ -108,7 +108,7 @@ struct call_kernel<reorder_lod_tensor_by_rank> {
     const int found = levels == 0 ? x.rows : c.rows_in(table.domain());
     if (found != table.count())
       fail(c, {"expected ", table.count(), " rows or sequences, found ", found});
-    // The table may move with the output's rows.
+    // Reads the table again for each call, because memory may move when the output gets rows.
     choose_parts(c, 0, 0, levels, [&c](auto&& take) {
       const rank_table now(c.input(1));
       for (int r = 0; r < now.count(); ++r) take(now.index(r));

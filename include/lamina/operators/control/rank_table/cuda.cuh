@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/cuda.cuh - steps through sequences of different lengths. The
-// host ranks them, so it knows the number of all rows before any kernel runs.
+// lamina/operators/control/rank_table/cuda.cuh - time steps of sequences of different lengths. The
+// host ranks the sequences, so it knows all numbers of rows before any kernel runs.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// A table on the host, and the address of its rows on the device.
+/// A rank table on the host, and the address of its rows on the device.
 struct device_rank_table {
   rank_table on_host;
   operand on_device;
@@ -32,14 +32,15 @@ struct device_rank_table {
   }
 };
 
-/// The steps of the sequences of a domain, from the offsets on the host.
+/// The time steps of the sequences of a domain, computed from the offsets on the host.
 struct step_rows {
   rank_table table;
   const int* begins;
 
   step_rows(const call_context& c, int slot, int domain)
       : table(c.on_host(slot)), begins(c.run.host_offsets[domain]) {}
-  /// Step t of the sequence of rank r, in rows of the mini-batch: offsets may be a larger one's.
+  /// The row of step t of the sequence of rank r. Subtracts begins[0], because offsets may belong
+  /// to a larger mini-batch of which this one is a part.
   int row(int t, int r) const { return begins[table.index(r)] - begins[0] + t; }
 };
 
@@ -127,7 +128,7 @@ struct call_kernel<shrink_rnn_memory> {
     const int found = levels == 0 ? c.input(0).rows : c.rows_in(domain_above(c, from, levels));
     if (n > found) fail(c, {"expected at least ", n, " rows or sequences, found ", found});
     if (levels > 0) {
-      // The first sequences are the first rows.
+      // The first n sequences become the first rows.
       make_parts(host_rows(c), from, c.output(0).domain, levels, [n](auto&& take) {
         for (int i = 0; i < n; ++i) take(i);
       });
@@ -199,7 +200,7 @@ struct call_kernel<gradient_of<reorder_lod_tensor_by_rank>> {
 
 namespace detail {
 
-/// Calls f(first, end, length) for ranks of equal length.
+/// Calls f(first rank, end rank, length) for each run of ranks with sequences of equal length.
 template <class F>
 void each_length(const rank_table& table, F&& f) {
   for (int first = 0; first < table.count();) {
@@ -210,7 +211,7 @@ void each_length(const rank_table& table, F&& f) {
   }
 }
 
-/// The rows of an array, starting at row `first`.
+/// The rows of an array from row `first` on.
 inline operand rows_from(operand o, int first) {
   o.data = static_cast<char*>(o.data) + first * o.stride * size_of(o.type);
   o.rows -= first;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/definition.hpp - operators that step through sequences of
-// different lengths.
+// lamina/operators/control/rank_table/definition.hpp - operators that process sequences of
+// different lengths step by step.
 //
-// A rank table is int64 [sequences, 2]: number and length of each sequence, longest first;
-// sequences of equal length keep their order. Step t has one row per sequence that is longer than
-// t, in the order of the table, so the sequences of a step are the first ones of the previous step.
+// A rank table is int64 [sequences, 2]: the index and the length of each sequence, longest first.
+// Sequences of equal length keep their order. Step t has one row for each sequence that is longer
+// than t, in the order of the table. So the sequences of a step are the first ones of the previous
+// step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 
-/// Out = the rank table of the sequences of X's last level. Fluid: lod_rank_table.
+/// Out = the rank table of the sequences of X's last LoD level. Fluid: lod_rank_table.
 struct lod_rank_table : operator_definition {
   static constexpr const char* type = "lod_rank_table";
   static constexpr auto inputs = slots_x;
@@ -26,8 +27,8 @@ struct lod_rank_table : operator_definition {
   static constexpr auto host = host_rule::always;
 };
 
-/// Out = the length of the longest sequence, int64 [1]; 0 without sequences.
-/// Fluid: max_sequence_len.
+/// Out = the length of the longest sequence, int64 [1]; 0 if there are no sequences. Fluid:
+/// max_sequence_len.
 struct max_sequence_len : operator_definition {
   static constexpr const char* type = "max_sequence_len";
   static constexpr std::array<slot_desc, 1> inputs{{{"RankTable"}}};
@@ -35,7 +36,8 @@ struct max_sequence_len : operator_definition {
   static constexpr auto host = host_rule::inputs;
 };
 
-/// Out[t] = the rows of step t. Its gradient is an array_to_lod_tensor. Fluid: lod_tensor_to_array.
+/// Out[t] = the rows of time step t. The gradient is an array_to_lod_tensor. Fluid:
+/// lod_tensor_to_array.
 struct lod_tensor_to_array : operator_definition {
   static constexpr const char* type = "lod_tensor_to_array";
   static constexpr auto inputs = slots_x_table;
@@ -45,8 +47,9 @@ struct lod_tensor_to_array : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// Out = the rows of all steps in the order of the sequences; a step without value counts as zeros.
-/// Its gradient is a lod_tensor_to_array. Fluid: array_to_lod_tensor.
+/// The inverse of lod_tensor_to_array: Out = the rows of all time steps, in the order of the
+/// sequences. A step without a value counts as zeros. The gradient is a lod_tensor_to_array. Fluid:
+/// array_to_lod_tensor.
 struct array_to_lod_tensor : operator_definition {
   static constexpr const char* type = "array_to_lod_tensor";
   static constexpr auto inputs = slots_x_table;
@@ -75,9 +78,9 @@ constexpr void array_to_lod_tensor::gradient(program_builder& b, const operator_
                    {array_gradient(b, array)});
 }
 
-/// Out = the first rows of X, or sequences where its rows form some: as many as there are sequences
-/// in the table that are longer than I. X has the order of the table. The gradient reads X for its
-/// shape. Fluid: shrink_rnn_memory.
+/// Out = the first n rows of X, where n is the number of sequences in the table that are longer
+/// than I. If the rows of X form sequences, Out has the first n sequences instead. X has the order
+/// of the table. The gradient reads X for its shape only. Fluid: shrink_rnn_memory.
 struct shrink_rnn_memory : operator_definition {
   static constexpr const char* type = "shrink_rnn_memory";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"I"}, {"RankTable"}}};
@@ -87,8 +90,8 @@ struct shrink_rnn_memory : operator_definition {
   static constexpr std::uint32_t host_inputs = 6;
 };
 
-/// Out = the rows of X, one for each sequence of the table, or the sequences of X, in the order of
-/// the table. Fluid: reorder_lod_tensor_by_rank.
+/// Sorts X into the order of the table: its rows, if it has one row per sequence of the table, else
+/// its sequences. Fluid: reorder_lod_tensor_by_rank.
 struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr const char* type = "reorder_lod_tensor_by_rank";
   static constexpr auto inputs = slots_x_table;
@@ -98,10 +101,11 @@ struct reorder_lod_tensor_by_rank : operator_definition {
   static constexpr std::uint32_t host_inputs = 2;
 };
 
-/// Out[s] = the value of a memory after the last step of sequence s: a row of X[length of s]. X[0]
-/// holds the values before the first step, one row per sequence in the order of the table, and X[t
-/// + 1] the values after step t. A sequence without elements gives its value before the first step.
-/// Fluid has no such operator: it stores all steps and selects the last one.
+/// Out[s] = the value of an RNN memory after the last step of sequence s, which is a row of
+/// X[length of s]. X[0] holds the values before the first step, one row per sequence in the order
+/// of the table. X[t + 1] holds the values after step t. A sequence without elements yields its
+/// value before the first step. Fluid has no such operator: it stores all steps and selects the
+/// last one.
 struct last_rnn_memory : operator_definition {
   static constexpr const char* type = "last_rnn_memory";
   static constexpr auto inputs = slots_x_table;
@@ -111,7 +115,7 @@ struct last_rnn_memory : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// X@GRAD[length of s] += Out@GRAD[s] in the row of sequence s.
+/// X@GRAD[length of s] += Out@GRAD[s], in the row that belongs to sequence s.
 struct last_rnn_memory_gradient : operator_definition {
   static constexpr const char* type = "last_rnn_memory_grad";
   static constexpr std::array<slot_desc, 2> inputs{{{"RankTable"}, {"Out@GRAD"}}};

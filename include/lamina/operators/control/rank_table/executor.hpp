@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::kernel {
 /// A rank table as its operators read it.
 struct rank_table {
   std::vector<std::size_t> index, length;  // by rank
-  lod above;                               // of the sequences
+  lod above;                               // levels above the sequences
 
   template <class Real>
   explicit rank_table(const call_context<Real>& ctx) : above(ctx.lod("RankTable")) {
@@ -26,13 +26,13 @@ struct rank_table {
     }
   }
   std::size_t steps() const { return length.empty() ? 0 : length[0]; }
-  /// How many sequences are longer than t.
+  /// The number of sequences that are longer than t.
   std::size_t alive(std::size_t t) const {
     std::size_t n = 0;
     while (n < length.size() && length[n] > t) ++n;
     return n;
   }
-  /// The sequences themselves.
+  /// The sequences as levels of offsets.
   lod sequences() const {
     lod::level lengths(length.size());
     for (std::size_t r = 0; r < length.size(); ++r) lengths[index[r]] = length[r];
@@ -40,7 +40,7 @@ struct rank_table {
   }
 };
 
-/// The levels `above`, then those of `below`.
+/// Concatenates the levels of `above` and of `below`.
 inline lod stacked(const lod& above, const lod& below) {
   std::vector<lod::level> offsets;
   for (std::size_t l = 0; l < above.levels(); ++l) offsets.push_back(above.offsets(l));
@@ -115,7 +115,7 @@ void array_to_lod_tensor_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 
-/// The first parts of X, one for each sequence that is longer than I.
+/// The first rows or sequences of X, one for each sequence that is longer than I.
 template <class Real>
 void shrink_rnn_memory_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rank_table/lowering.hpp - the gradient of shrink_rnn_memory shares the
-// memory of its operand where that is enough.
+// lamina/operators/control/rank_table/lowering.hpp - lets the gradient of shrink_rnn_memory share
+// the memory of its operand if possible.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +11,10 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// The gradient of shrink_rnn_memory is that of its result and zeros for the other rows. If it is
-/// only added to an array, whose slots count as zeros beyond their rows, no zeros are needed: it
-/// is the gradient of the result itself, and operator k needs no instruction.
+/// The gradient of shrink_rnn_memory is the gradient of its result, with zeros for the other rows.
+/// The zeros are not needed if the gradient is only added to an array, because its slots count as
+/// zeros beyond their rows. Then the gradient shares the memory of the result's gradient, and
+/// operator k needs no instruction.
 constexpr bool share_shrunk_rows(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (s.block == 0 || !is<gradient_of<shrink_rnn_memory>>(op) || k + 1 >= p.count.operators)

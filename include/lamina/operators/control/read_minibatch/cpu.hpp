@@ -25,7 +25,7 @@ struct call_kernel<read_minibatch> {
     for (int i = 0; i < count; ++i) {
       const operand to = c.output(0, i);
       const void* const from = source->field(source->self, c.program().variables[fields[i]].index);
-      // A field that the gradient of a loop reads is in a frame.
+      // Copies only fields with memory of their own: those that the gradient of a loop reads.
       if (!to || to.data == from || to.rows == 0) continue;
       std::memcpy(to.data, from,
                   static_cast<std::size_t>(to.rows) * static_cast<std::size_t>(to.columns) *

@@ -11,8 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The host knows whether another mini-batch follows, so it runs the loop without reading from the
-/// device, unless an operator there writes to the same variable.
+/// The host knows whether another mini-batch follows, so it decides the loop without reading from
+/// the device, unless an operator on the device also writes the condition variable.
 template <>
 struct call_kernel<read_minibatch> {
   static constexpr bool launches = true;
@@ -35,8 +35,8 @@ struct call_kernel<read_minibatch> {
     if (source == nullptr) fail(c, {"expected a run with a reader, found none"});
     return source->next(source->self);
   }
-  /// Copies the fields that the gradient of a loop reads, which are in a frame; the operator has no
-  /// inputs, so field i is argument i on the device.
+  /// Copies the fields that the gradient of a loop reads, because these have memory of their own.
+  /// The operator has no inputs, so field i is argument i on the device.
   template <class Backend>
   static void keep_fields(Backend& b, const call_context& c, float* const* on_device) {
     const int* const fields = c.program().arguments + c.op()->outputs + 1;

@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out, data variables, become the next mini-batch of the reader that the run was given; More,
-/// bool [1], is whether another one follows. Fluid: read.
+/// Reads the next mini-batch into Out, which are data variables, from the reader that was passed to
+/// the run. More, bool [1], tells whether another mini-batch follows. Fluid: read.
 struct read_minibatch : operator_definition {
   static constexpr const char* type = "read_minibatch";
   static constexpr std::array<slot_desc, 0> inputs{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/read_minibatch/layer.hpp - data that a program reads by itself.
+// lamina/operators/control/read_minibatch/layer.hpp - mini-batches that a program reads by itself.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,24 +12,26 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One field of the samples of a reader: an array of inner dimensions Dims per sample; without
-/// dimensions, one number.
+/// One field of a reader's samples: an array with inner dimensions Dims per sample. Without
+/// dimensions it is a single number.
 template <element T, int... Dims>
 struct field {};
 
-/// One sequence per sample, of any length, with rows tokens<Rows>: fields of the same Rows have the
-/// same lengths. An element is an array of dimensions Dims; without dimensions, one number.
+/// A field with one sequence of any length per sample, and rows tokens<Rows>. Fields with the same
+/// Rows have the same lengths. An element is an array with dimensions Dims; without dimensions it
+/// is a single number.
 template <fixed_string Rows, element T, int... Dims>
 struct sequence_field {};
 
-/// One sequence of sequences per sample, with rows nested_tokens<Rows>.
+/// A field with one sequence of sequences per sample, and rows nested_tokens<Rows>.
 template <fixed_string Rows, element T, int... Dims>
 struct nested_sequence_field {};
 
 namespace layer {
 
 namespace detail {
-/// "train_0": the name of a reader with the number of a field.
+/// The name of a field's variable, such as "train_0": the name of the reader and the index of the
+/// field.
 template <std::size_t N>
 constexpr fixed_string<N + 2> field_name(const fixed_string<N>& reader, int field) {
   const char number[3] = {'_', static_cast<char>('0' + field), 0};
@@ -55,8 +57,8 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 };
 }  // namespace detail
 
-/// Reads the next mini-batch of the reader that the program runs with, one variable per field;
-/// `more` then says whether another mini-batch follows:
+/// Reads the next mini-batch from the reader that is passed to the run; returns one variable per
+/// field. `more` then tells whether another mini-batch follows:
 ///
 ///   auto more = layer::fill_constant<bool>(main, true);
 ///   layer::while_loop(more, [&](lamina::block& loop) {
@@ -67,11 +69,10 @@ struct read_field<Name, nested_sequence_field<Rows, T, D...>> {
 ///   });
 ///
 /// The variables are data layers named "train_0", "train_1", ... A field may be a sequence:
-/// `lamina::sequence_field<"words", std::int64_t>`. Rows of the batch and lengths of sequences
-/// change with each call, so nothing that has them outlives an iteration, or is used after another
-/// call; what the gradient of the loop reads of an iteration is kept, so `minimize` may also follow
-/// the loop. The caller passes the reader to `lamina::run`.
-/// Fluid: layers.read_file.
+/// `lamina::sequence_field<"words", std::int64_t>`. The number of rows and the lengths of sequences
+/// change with each call. So variables with these rows cannot be used after the iteration or after
+/// another call. Values of an iteration that the gradient of the loop reads are kept, so `minimize`
+/// may follow the loop. The caller passes the reader to `lamina::run`. Fluid: layers.read_file.
 template <fixed_string Name, class... Field>
 constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
                               int line = __builtin_LINE()) {
@@ -83,7 +84,7 @@ constexpr auto read_minibatch(block& loop, variable<bool, once, 1>& more,
         detail::read_field<detail::field_name(Name, Index), Field>::record(loop, line)...};
   }
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Field))>{});
-  // The values of one iteration, kept unchanged for its gradient.
+  // The variables belong to one iteration; their values are kept for its gradient.
   std::apply([&](const auto&... v) { ((b.variables[v.id].block = b.current_block), ...); }, fields);
   layer_helper layer(b, "read_minibatch");
   const auto follows = layer.template output<variable<bool, once, 1>>();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rnn/layer.hpp - what the steps of static_rnn and dynamic_rnn have in
-// common.
+// lamina/operators/control/rnn/layer.hpp - code that static_rnn and dynamic_rnn share.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,11 +11,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Dimensions as a type.
+/// A list of dimensions as a type.
 template <int... D>
 struct dims_list {};
 
-/// Dimensions as an argument: `step.memory(lamina::dims<128>)`.
+/// A list of dimensions as a function argument: `step.memory(lamina::dims<128>)`.
 template <int... D>
 inline constexpr dims_list<D...> dims{};
 
@@ -24,38 +23,39 @@ namespace layer {
 
 /// Options of a step's memory.
 struct memory_attr {
-  float value = 0;  // of every element before the first step
+  float value = 0;  // initial value of every element
 };
 
 namespace detail {
 
-/// The value of a memory after the last step: a step returns it as `step.last(memory)`, and outside
-/// of the loop it is a variable V.
+/// The value of a memory after the last step. A step returns it as `step.last(memory)`; outside of
+/// the loop it is a variable V.
 template <class V>
 struct last_state {
   using type = V;
-  int id;  // of the array that keeps the memory
+  int id;  // the array that holds the memory
 };
 template <class E>
 inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
-/// The variables that hold the number of a step.
+/// The variables that hold the number of the current step.
 struct step_numbers {
   const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...
-  const variable<std::int64_t, once, 1>& index;  // of its part of what the recurrence walks over
+  const variable<std::int64_t, once, 1>& index;  // index of the step's input along the recurrence
   int zero;                                      // holds 0
 };
 
-/// A step records some operators into the block around the loop, reads arrays at the number of the
-/// step, and keeps memories: arrays whose value 0 is written outside, value t + 1 by step t.
+/// The base of a step of a recurrence. It records some operators into the block around the loop,
+/// and reads arrays at the index of the current step. It also manages memories: arrays whose value
+/// 0 is written outside of the loop, and whose value t + 1 is written by step t.
 class rnn_recorder {
  public:
   constexpr rnn_recorder(program_builder& b, int outer, const step_numbers& now)
       : b_(b), outer_(outer), now_(now) {}
 
-  /// Stores what was updated; `next` is the number of the next step.
+  /// Writes the updated values of all memories; `next` holds the number of the next step.
   constexpr void finish(int next, int line) {
     for (int i = 0; i < memories_.count; ++i) {
       if (memories_[i].next < 0) b_.report(fault_kind::no_memory, line, {}, nullptr, 0, nullptr, 0);
@@ -66,18 +66,18 @@ class rnn_recorder {
 
  protected:
   struct stored_memory {
-    int value;  // in this step
-    int array;  // by step
-    int next;   // or -1
+    int value;  // variable: its value in this step
+    int array;  // variable: the array of its values by step
+    int next;   // variable: its next value, or -1
   };
 
-  // To the block around the loop; returns that of the step.
+  // Switches to the block around the loop; returns the block of the step.
   constexpr int leave() {
     const int here = b_.current_block;
     b_.current_block = outer_;
     return here;
   }
-  // Leaves the body as leave() does; the variable `needed` must be visible there.
+  // Switches as leave() does; fails unless the variable `needed` is visible there.
   constexpr int leave(int needed, int line) {
     const int here = leave();
     lamina::detail::require_visible(b_, needed, line);
@@ -89,7 +89,7 @@ class rnn_recorder {
     b_.variables[array].kind = variable_kind::tensor_array;
     return array;
   }
-  // The value of an array in this step: of a memory, or of an input of the recurrence.
+  // Reads the value in this step from the array of a memory or of an input.
   template <class Item>
   constexpr Item read(int array, const variable<std::int64_t, once, 1>& number) {
     layer_helper layer(b_, "array_read");
@@ -97,7 +97,7 @@ class rnn_recorder {
     b_.add_operator(schema_of<read_from_array>(), {array, number.id}, {made});
     return {&b_, made};
   }
-  // An array, made in the outer block, with a first value.
+  // Creates an array in the outer block and writes its first value.
   template <class Item>
   constexpr int memory_array(int first) {
     layer_helper layer(b_, "memory");
@@ -141,8 +141,8 @@ constexpr auto as_results(const V& v) {
     return std::tuple<V>{v};
 }
 
-/// The types of the results of a step: a last state becomes a variable, any other result an array
-/// with one value per step.
+/// The types of a recurrence's results: a last state becomes a variable, any other result of a step
+/// becomes an array with one value per step.
 template <class T>
 struct step_results;
 template <class... V>
@@ -168,10 +168,10 @@ struct step_results<std::tuple<V...>> {
   }
 };
 
-/// Records the loop over the steps 0 to `end` of a recurrence. `step` is called with
-/// `begin(step_numbers)`. Each result of `step` is written to its own array; `arrays` become these,
-/// and the arrays of the memories whose last states it returns. `last` is -1, or the index from
-/// which the steps walk down to 0.
+/// Records the loop over the steps 0 to `end` of a recurrence. Calls `step` with
+/// `begin(step_numbers)`. Each result of `step` is written to its own array. `arrays` becomes the
+/// list of these arrays; for a last state that `step` returns, it has the array of the memory.
+/// `last` is -1, or the index from which the steps run down to 0.
 template <class Results, class Begin, class F>
 constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, once, 1>& end,
                             int last, int (&arrays)[Results::count], const Begin& begin, F& step,
@@ -204,7 +204,7 @@ constexpr void record_steps(layer_helper& layer, const variable<std::int64_t, on
       {}, line);
 }
 
-/// The type with rows To instead of From.
+/// The type of a variable with rows To instead of From.
 template <class V, class From, class To>
 struct with_replaced_rows;
 template <class T, class R, int... D, class From, class To>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/rnn/layer_dynamic.hpp - a recurrence over sequences of different length,
-// written as one step.
+// lamina/operators/control/rnn/layer_dynamic.hpp - a recurrence over sequences of different
+// lengths, written as one step.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,22 +25,23 @@ template <class F>
 struct ranked_rows {};
 }  // namespace detail
 
-/// One time step of a dynamic_rnn over sequences with rows S: the argument of its function.
+/// One time step of a dynamic_rnn over sequences with rows S. The step function gets it as its
+/// argument.
 template <class S, class F>
 class rnn_step : public detail::rnn_recorder {
  public:
-  /// The rows of a step: one for each sequence that is long enough.
+  /// The rows of a step: one row for each sequence that is long enough.
   using rows = at_step<S, detail::step_rows<F>>;
-  /// One row per sequence, longest first: the order of the steps.
+  /// One row per sequence, longest first; this is the order within a step.
   using ranked = at_step<S, detail::ranked_rows<F>>;
-  /// One row for each sequence, in the order of the batch.
+  /// One row per sequence, in the order of the batch.
   using parent = typename S::parent;
 
   constexpr rnn_step(program_builder& b, int outer, int table, const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), table_(table) {}
 
-  /// The rows of this step of sequences with the lengths of the rnn's sequences. Fluid:
-  /// DynamicRNN.step_input.
+  /// The rows that this step reads from `x`, whose sequences have the same lengths as those of the
+  /// rnn. Fluid: DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     static_assert(check<__is_same(R, S), expects_type<S>, gets_type<R>>,
@@ -54,8 +55,8 @@ class rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// One value per sequence, or one sequence per sequence, the same in all steps.
-  /// Fluid: DynamicRNN.static_input.
+  /// One value or one sequence per sequence of the rnn, the same in all steps. Fluid:
+  /// DynamicRNN.static_input.
   template <class T, class R, int... D>
   constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using in_rank = detail::replaced_rows<R, parent, ranked>;
@@ -69,8 +70,8 @@ class rnn_step : public detail::rnn_recorder {
     return shrink<variable<T, typename in_step::type, D...>>(ordered);
   }
 
-  /// The value that `update` stored in the previous step; in the first step `init`, one value per
-  /// sequence. Fluid: DynamicRNN.memory(init).
+  /// The value that `update` stored in the previous step. In the first step it is `init`, which has
+  /// one value per sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
   constexpr auto memory(const variable<T, R, D...>& init, int line = __builtin_LINE()) {
     constexpr bool fits = __is_same(R, parent);
@@ -85,7 +86,7 @@ class rnn_step : public detail::rnn_recorder {
       return memory<T>(dims_list<D...>{});
     }
   }
-  /// A memory with elements of type T, which all start as `value`: `memory(lamina::dims<128>)`.
+  /// A memory with elements of type T that all start with `value`: `memory(lamina::dims<128>)`.
   /// Fluid: DynamicRNN.memory(shape, value).
   template <element T = float, int... D>
   constexpr variable<T, rows, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -106,9 +107,9 @@ class rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// The value of `memory` after the last step of each sequence, as a result of the rnn: one value
-  /// per sequence, in the order of the batch; the initial value for a sequence without elements.
-  /// The step function may only return it.
+  /// The value of `memory` after the last step of each sequence, as a result of the rnn. It has one
+  /// value per sequence, in the order of the batch; a sequence without elements has the initial
+  /// value. The step function may only return it.
   template <class T, int... D>
   constexpr auto last(const variable<T, rows, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, parent, D...>>{kept(memory.id, line)};
@@ -129,7 +130,8 @@ class rnn_step : public detail::rnn_recorder {
     b_.add_operator(schema_of<shrink_rnn_memory>(), {x, now_.count.id, table_}, {made});
     return {&b_, made};
   }
-  // Puts a first value, made in the outer block, into an array; reads the array in block `here`.
+  // Writes an initial value, created in the outer block, into an array; reads the array in block
+  // `here`.
   template <class T, int... D>
   constexpr variable<T, rows, D...> stored(int first, int here) {
     using item = variable<T, ranked, D...>;
@@ -143,8 +145,8 @@ class rnn_step : public detail::rnn_recorder {
   int table_;
 };
 
-/// Runs `step` once for each element of the sequences of x, all sequences at the same time; what it
-/// returns, a variable or a tuple of variables, becomes sequences as long as those of x:
+/// Runs `step` once for each element of the sequences of x, for all sequences at the same time. It
+/// returns a variable or a tuple of variables, which become sequences as long as those of x:
 ///
 ///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
 ///     auto x = step.input(embed);
@@ -154,10 +156,10 @@ class rnn_step : public detail::rnn_recorder {
 ///     return next;
 ///   });
 ///
-/// `step.last(h)` among the results is the final state, one row for each sequence:
-/// `return std::tuple{next, step.last(h)};`, or only that. Sequences are independent of each other,
-/// and a sequence without elements runs no step. The function is called more than once while it is
-/// recorded. Fluid: DynamicRNN.
+/// `step.last(h)` among the results is the final state, one row per sequence: `return
+/// std::tuple{next, step.last(h)};`, or only `return step.last(h);`. Sequences are independent of
+/// each other, and a sequence without elements runs no step. The function is called more than once
+/// while it is recorded. Fluid: DynamicRNN.
 template <class T, class S, int... D, class F>
 constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                            const options<dynamic_rnn_attr, T>& attr = {},

@@ -15,17 +15,18 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of static_rnn.
 struct static_rnn_attr {
-  bool reverse = false;  // from the last step to the first
+  bool reverse = false;  // steps run from the last index to the first
   std::string_view name{};
 };
 
 namespace detail {
 
-/// The dimension of the steps of a variable with rows R: the one after the rows.
+/// The dimension of a variable with rows R along which steps run: the first one after the rows.
 template <class R>
 inline constexpr int step_axis = has_rows<R> ? 1 : 0;
 
-/// The type of one step of a variable with `Steps` steps, and the type of all steps of a variable.
+/// The type of one step of a variable with `Steps` steps, and the type of a variable with all
+/// steps.
 template <class V>
 struct stepped;
 template <class T, class R, int Steps, int... D>
@@ -52,7 +53,7 @@ struct all_steps<std::tuple<V...>, Steps> {
 
 }  // namespace detail
 
-/// One step of a static_rnn: the argument of its function.
+/// One step of a static_rnn. The step function gets it as its argument.
 template <class R, int Steps>
 class static_rnn_step : public detail::rnn_recorder {
  public:
@@ -60,7 +61,7 @@ class static_rnn_step : public detail::rnn_recorder {
                             const detail::step_numbers& now)
       : rnn_recorder(b, outer, now), like_(like) {}
 
-  /// This step of x, which has as many steps as the rnn. Fluid: StaticRNN.step_input.
+  /// The slice of x at this step; x has as many steps as the rnn. Fluid: StaticRNN.step_input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, Steps, D...>& x, int line = __builtin_LINE()) {
     using item = variable<T, S, D...>;
@@ -73,15 +74,15 @@ class static_rnn_step : public detail::rnn_recorder {
     return read<item>(array, now_.index);
   }
 
-  /// The value that `update` stored in the previous step; `init` in the first step.
-  /// Fluid: StaticRNN.memory(init).
+  /// The value that `update` stored in the previous step; `init` in the first step. Fluid:
+  /// StaticRNN.memory(init).
   template <class T, class S, int... D>
   constexpr variable<T, S, D...> memory(const variable<T, S, D...>& init,
                                         int line = __builtin_LINE()) {
     const int here = leave(init.id, line);
     return stored<variable<T, S, D...>>(init.id, here);
   }
-  /// A memory with the rows of the rnn; all elements start as `value`. Fluid:
+  /// A memory with the rows of the rnn; all its elements start with `value`. Fluid:
   /// StaticRNN.memory(shape, batch_ref, init_value).
   template <element T = float, int... D>
   constexpr variable<T, R, D...> memory(dims_list<D...>, const memory_attr& attr = {}) {
@@ -104,8 +105,8 @@ class static_rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
-  /// The state after the last step, as a result of the rnn: what `memory` would return in one more
-  /// step. The step function may only return it.
+  /// The value of `memory` after the last step, as a result of the rnn. The step function may only
+  /// return it.
   template <class T, class S, int... D>
   constexpr auto last(const variable<T, S, D...>& memory, int line = __builtin_LINE()) {
     return detail::last_state<variable<T, S, D...>>{kept(memory.id, line)};
@@ -124,8 +125,8 @@ class static_rnn_step : public detail::rnn_recorder {
   int like_;
 };
 
-/// Runs `step` for each index of the first inner dimension of x, [rows, Steps, ...]; what it
-/// returns, a variable or a tuple of variables [rows, ...], becomes [rows, Steps, ...]:
+/// Runs `step` for each index of the first inner dimension of x, [rows, Steps, ...]. It returns a
+/// variable or a tuple of variables [rows, ...], which become [rows, Steps, ...]:
 ///
 ///   auto hidden = layer::static_rnn(x, [&](auto& step) {
 ///     auto h = step.memory(lamina::dims<64>);
@@ -134,11 +135,10 @@ class static_rnn_step : public detail::rnn_recorder {
 ///     return next;
 ///   });
 ///
-/// With `.reverse` step t reads index Steps - 1 - t, and its result is stored there. `step.last(h)`
-/// among the results is the state after the last step, [rows, ...]. Variables of outer blocks are
-/// the same in all steps. The function is called more than once while
-/// it is recorded. Fluid: StaticRNN, whose sequences have the dimension of time before that of the
-/// samples.
+/// With `.reverse`, step t reads index Steps - 1 - t, and its result is stored there.
+/// `step.last(h)` among the results is the state after the last step, [rows, ...]. Variables of
+/// outer blocks are the same in all steps. The function is called more than once while it is
+/// recorded. Fluid: StaticRNN, in whose sequences the time dimension comes before the samples.
 template <class T, class R, int... D, class F>
 constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                           const options<static_rnn_attr, T>& attr = {},

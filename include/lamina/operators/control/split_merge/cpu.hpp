@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/cpu.hpp - rows or whole sequences by a mask, variables by
-// number.
+// lamina/operators/control/split_merge/cpu.hpp - splits and merges rows or whole sequences by a
+// mask, and selects variables by number.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// One truth value per row.
+/// A mask with one truth value per row.
 struct row_mask {
   operand values;
 
@@ -98,7 +98,7 @@ struct call_kernel<merge_lod_tensor> {
         clear_block(out, i, 1);
     }
   }
-  /// A row or a sequence for each entry of the mask that chooses the side.
+  /// Fails unless input `side` has one row or sequence for each mask entry that selects this side.
   static void require_entries(const call_context& c, int side, int levels) {
     const operand from = c.input(side);
     if (!is_given(from)) return;
@@ -112,14 +112,14 @@ struct call_kernel<merge_lod_tensor> {
 
 namespace detail {
 
-/// The value of Mask, which chooses one of `count` variables.
+/// The value of Mask, the index of one of `count` variables; fails if it is out of range.
 inline int chosen_variable(const call_context& c, const operand& mask, int count) {
   const std::int64_t i = integer_in(mask, 0, 0);
   if (i < 0 || i >= count) fail_range(c, "mask", i, 0, count);
   return static_cast<int>(i);
 }
 
-/// An output that becomes an input of the same rows.
+/// Copies a whole input to an output and gives the output the number of rows of the input.
 inline void take_whole(const call_context& c, int in, int out) {
   if (c.input(0, in).domain != c.output(0, out).domain)
     c.set_rows(c.output(0, out), c.input(0, in).rows);

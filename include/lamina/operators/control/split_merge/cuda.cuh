@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/cuda.cuh - rows by a mask, variables by number. How many
-// rows a mask chooses is known on the device only: the host waits for this number once per branch.
+// lamina/operators/control/split_merge/cuda.cuh - splits and merges rows by a mask, and selects
+// variables by number. The number of rows that a mask selects is known only on the device: the host
+// waits for it once per branch.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The rows of a mask that hold, and the others; input 1 of the call.
+/// The rows in which a mask (input 1 of the call) is true, and those in which it is false.
 struct mask_sides {
   chosen_elements of[2];
 
@@ -27,7 +28,7 @@ struct mask_sides {
   static std::ptrdiff_t scratch(const call_context& c) {
     return 2 * chosen_elements::scratch<Backend>(c.in(1));
   }
-  /// How many rows hold, which the host waits for.
+  /// The number of rows in which the mask is true. The host waits for it.
   template <class Backend>
   static int count_true(Backend& b, const call_context& c) {
     int n = 0;
@@ -121,7 +122,7 @@ struct call_kernel<merge_lod_tensor> {
   }
 
  private:
-  /// Inputs 3 and 2 are the sides of false and true.
+  /// Input 3 holds the sequences for false, input 2 those for true.
   template <class Backend>
   static void merge_sequences(Backend& b, const call_context& c, int levels) {
     const host_rows h(c);
@@ -160,7 +161,7 @@ struct call_kernel<merge_lod_tensor> {
 
 namespace detail {
 
-/// Copies rows where a number on the device is `wanted`, and leaves the other rows unchanged.
+/// Copies rows if a number on the device equals `wanted`; otherwise leaves them unchanged.
 struct chosen_rows_body {
   struct arguments {
     const void* from;
@@ -179,7 +180,7 @@ struct chosen_rows_body {
   }
 };
 
-/// Copies an input of the same rows to an output, if the mask selects it.
+/// Copies a whole input to an output with the same number of rows if the mask selects it.
 template <class Backend>
 void take_whole(Backend& b, const call_context& c, int in, int out, int number) {
   if (c.input(0, in).domain != c.output(0, out).domain)

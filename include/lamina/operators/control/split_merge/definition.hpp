@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/control/split_merge/definition.hpp - operators that split rows by a mask, merge
-// them again, or choose one of several variables.
+// them again, or select one of several variables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,10 +11,10 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_mask{{{"X"}, {"Mask"}}};
 
-/// Out[i] = the next row of InTrue where Mask[i], else of InFalse. This restores the order before a
-/// split. With sequences above the mask's rows (`level` of them lie above the mask itself) whole
-/// sequences are merged. X has the rows of Mask or of Out; a side that is left out counts as zeros.
-/// Its gradient is a split. Fluid: merge_lod_tensor.
+/// Out[i] = the next row of InTrue if Mask[i] is true, else the next row of InFalse. This restores
+/// the order of rows before a split. If Out has LoD levels below the mask's rows, whole sequences
+/// are merged; `level` levels are above the mask's rows. X has the rows of Mask or of Out. A side
+/// that is absent counts as zeros. The gradient is a split. Fluid: merge_lod_tensor.
 struct merge_lod_tensor : operator_definition {
   static constexpr const char* type = "merge_lod_tensor";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -26,9 +26,9 @@ struct merge_lod_tensor : operator_definition {
   static constexpr void gradient(program_builder& b, const operator_desc& op);
 };
 
-/// OutTrue = the rows of X where Mask is true, OutFalse = the others, in their order. If X has
-/// sequences below the mask's rows, whole sequences are split. Its gradient is a merge.
-/// Fluid: split_lod_tensor.
+/// OutTrue = the rows of X for which Mask is true, OutFalse = the other rows, both in their
+/// original order. If X has sequences below the mask's rows, whole sequences are split. The
+/// gradient is a merge. Fluid: split_lod_tensor.
 struct split_lod_tensor : operator_definition {
   static constexpr const char* type = "split_lod_tensor";
   static constexpr auto inputs = slots_x_mask;
@@ -62,14 +62,15 @@ constexpr void split_lod_tensor::gradient(program_builder& b, const operator_des
                    op.attributes);
 }
 
-/// Out[Mask] = X; the other outputs get no value. Fluid: select_output.
+/// Out[Mask] = X, where Mask is the index of an output; the other outputs get no value. Fluid:
+/// select_output.
 struct select_output : operator_definition {
   static constexpr const char* type = "select_output";
   static constexpr auto inputs = slots_x_mask;
   static constexpr std::array<slot_desc, 1> outputs{{{"Out", true}}};
 };
 
-/// Out = X[Mask], where Mask is one whole number; the others need no value. Its gradient is a
+/// Out = X[Mask], where Mask is a single integer; the other inputs need no value. The gradient is a
 /// select_output. Fluid: select_input.
 struct select_input : operator_definition {
   static constexpr const char* type = "select_input";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/executor.hpp - rows or whole sequences by a mask, variables
-// by number.
+// lamina/operators/control/split_merge/executor.hpp - splits and merges rows or whole sequences by
+// a mask, and selects variables by number.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The parts of a value, one for each entry of a mask: rows, or the sequences of a level.
+/// The parts of a value, one per entry of a mask. A part is a row, or a sequence of some level.
 struct masked_parts {
-  lod below;         // the sequences of each part; no levels where a part is a row
+  lod below;         // sequences inside each part; no levels if parts are rows
   lod::level begin;  // the first row of each part, and the end of the last one
 
   masked_parts() = default;
@@ -32,7 +32,7 @@ struct masked_parts {
   std::size_t count() const { return begin.size() - 1; }
 };
 
-/// Some of the parts: their rows and their sequences.
+/// Copies some of the parts, with their rows and their sequences.
 inline lod_tensor chosen_parts(const tensor& x, const masked_parts& parts,
                                const std::vector<std::size_t>& which) {
   return x.visit([&]<class T>(const xt::xarray<T>& from) {

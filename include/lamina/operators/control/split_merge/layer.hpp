@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/control/split_merge/layer.hpp - rows that are split by a condition and merged
+// lamina/operators/control/split_merge/layer.hpp - splits rows by a condition and merges them
 // again.
 #pragma once
 
@@ -25,7 +25,7 @@ struct yes_rows {};
 template <class F>
 struct no_rows {};
 
-/// The rows Of, in which the rows From are replaced by To; Of is From or lies below From.
+/// The rows Of with the rows From replaced by To. Of is From or a level of sequences below From.
 template <class Of, class From, class To>
 struct replaced_rows {
   static constexpr bool found = false;
@@ -45,18 +45,19 @@ requires(is_tokens<Of> && !__is_same(Of, From)) struct replaced_rows<Of, From, T
 
 }  // namespace detail
 
-/// The argument of a branch of if_else.
+/// The argument of a branch function of if_else.
 template <class R, class Key>
 class if_else_branch {
  public:
-  /// The rows that this branch works on.
+  /// The rows that this branch computes on.
   using rows = chosen<R, Key>;
 
   constexpr if_else_branch(program_builder& b, int mask, int outer, bool truth)
       : b_(b), mask_(mask), outer_(outer), truth_(truth) {}
 
-  /// The rows of x for which the condition is true, or, in the other branch, false. If x holds
-  /// sequences and the condition has one value per sequence, whole sequences. Fluid: IfElse.input.
+  /// The rows of x for which the condition is true or, in the other branch, false. If x has
+  /// sequences and the condition has one value per sequence, it returns whole sequences. Fluid:
+  /// IfElse.input.
   template <class T, class S, int... D>
   constexpr auto input(const variable<T, S, D...>& x, int line = __builtin_LINE()) const {
     lamina::detail::require_visible(b_, x.id, line);
@@ -103,7 +104,7 @@ struct merged_type<R, Key, std::tuple<V...>> {
   using type = std::tuple<typename merged_type<R, Key, V>::type...>;
 };
 
-/// Records one branch; `made` are its results outside of its block.
+/// Records one branch. `made` gets the variables of its results outside of the block.
 template <class R, class Key, class F>
 constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branch, int* made,
                              int line) {
@@ -135,15 +136,15 @@ constexpr void record_branch(layer_helper& layer, int mask, bool truth, F& branc
 
 }  // namespace detail
 
-/// Splits the rows by `condition`, one bool per row, lets `yes` and `no` compute on their rows, and
-/// merges the results in the original order:
+/// Splits the rows by `condition`, one bool per row. `yes` and `no` compute on their rows, and the
+/// results are merged in the original order:
 ///
 ///   auto y = layer::if_else(positive, [&](auto& yes) { return layer::fc<10>(yes.input(x)); },
 ///                           [&](auto& no) { return -layer::fc<10>(no.input(x)); });
 ///
-/// Each branch gets its rows of x by input(x), and returns a variable of these rows, or a tuple of
-/// them; both return the same types. A branch without rows does not run. A branch assigns to no
-/// handle of an outer block. Fluid: IfElse.
+/// Each branch gets its rows of x by input(x). It returns a variable with these rows or a tuple of
+/// such variables; both branches return the same types. A branch without rows does not run. A
+/// branch must not assign to handles of outer blocks. Fluid: IfElse.
 template <class T, class R, int... D, class Yes, class No>
 constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
                        const options<if_else_attr, R>& attr = {}, int line = __builtin_LINE()) {

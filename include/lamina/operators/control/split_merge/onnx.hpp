@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// X[Mask], one of several variables, of which the program computed only one.
+/// X[Mask], one of several variables of which the program has computed only one.
 inline void lower_select_input(onnx_operator& op) {
   onnx_program& p = op.program();
   const std::vector<std::string>& names = op.message().input("X");
@@ -53,7 +53,7 @@ inline void lower_split_rows(onnx_operator& op) {
   if (!op.message().output("OutFalse").empty())
     op.out("OutFalse", "Compress", {op.in("X"), op.node("Not", {mask})}, {{"axis", 0}});
 }
-/// Row i is the next one of its side: its number is that of the rows of this side before it.
+/// Row i is the next row of its side; its index is the number of earlier rows of this side.
 inline void lower_merge_rows(onnx_operator& op) {
   refuse_sequences(op, "Out");
   const std::string mask = mask_of(op), first = op.whole(0);

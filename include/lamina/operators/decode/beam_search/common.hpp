@@ -18,14 +18,14 @@ struct beam_candidate {
   Real score;
   std::int32_t parent;
 
-  /// A score of NaN is better than any number, as in top_k.
+  /// A NaN score ranks above any number, as in top_k.
   LAMINA_FN bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
   }
 };
 
-/// The best candidates of one source, the best first.
+/// The best candidates of one source, best first.
 template <class Real>
 struct beam_best {
   using candidate = beam_candidate<Real>;
@@ -34,8 +34,8 @@ struct beam_best {
   int most, count = 0;
 
   LAMINA_FN bool keeps(const candidate& c) const { return count < most || !(c < items[count - 1]); }
-  /// Equal candidates keep their order, except that one equal to the last kept candidate replaces
-  /// it.
+  /// Inserts a candidate. Equal candidates keep their order, except that a candidate equal to the
+  /// last kept one replaces it.
   LAMINA_FN void keep(const candidate& c) {
     if (!keeps(c)) return;
     if (count == most) --count;

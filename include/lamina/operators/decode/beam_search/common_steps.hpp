@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/common_steps.hpp - whole hypotheses of a beam search, read
-// from its steps as the host has them: for every engine.
+// lamina/operators/decode/beam_search/common_steps.hpp - builds whole hypotheses of a beam search
+// from its steps in host memory, for every engine.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -33,7 +33,7 @@ class beam_steps {
   }
 
   int sources() const { return sources(0).count; }
-  /// The last step that has hypotheses of a source; -1 if none has.
+  /// The last step with hypotheses of a source; -1 if there is none.
   int last_step(int source) const {
     int t = steps_ - 1;
     while (t >= 0 && rows(t, source).begin == rows(t, source).end) --t;
@@ -48,8 +48,8 @@ class beam_steps {
     return {all.offsets[of.begin(source)], all.offsets[of.end(source)]};
   }
   auto score(int t, int row) const { return values_.score(t, row); }
-  /// Calls f(id, score) for a hypothesis from its last step backwards; only the first of its end
-  /// ids is kept. Returns the number of calls.
+  /// Calls f(id, score) along a hypothesis from its last step backwards; of its end ids, only the
+  /// first is kept. Returns the number of calls.
   template <class F>
   int walk(int t, int row, F&& f) const {
     f(values_.id(t, row), values_.score(t, row));
@@ -63,7 +63,7 @@ class beam_steps {
   }
 
  private:
-  // A slot keeps two levels of offsets, each after its number of sequences (slot_sequences.hpp).
+  // A slot stores two levels of offsets, each after its number of sequences (slot_sequences.hpp).
   sequence_rows sources(int t) const {
     const int* const at = ids_.offsets(t);
     return {at + 1, at[0]};
@@ -91,8 +91,8 @@ class beam_steps {
   std::int64_t end_;
 };
 
-/// The hypotheses of one source, those with the highest last score first. `order()` has memory for
-/// as many numbers as attribute 0 of the call allows hypotheses.
+/// The hypotheses of one source, highest last score first. `order()` has memory for as many numbers
+/// as there may be hypotheses, which is attribute 0 of the call.
 template <class Steps, class Order>
 class ranked_hypotheses {
  public:
@@ -127,7 +127,8 @@ class ranked_hypotheses {
   int last_ = -1, count_ = 0;
 };
 
-/// Makes the rows of beam_search_decode: hypotheses of each source, tokens of each hypothesis.
+/// Makes the rows of beam_search_decode's results: the hypotheses of each source, and the tokens of
+/// each hypothesis.
 template <class Call, class Steps, class Order>
 void make_hypotheses(const Call& c, const Steps& steps, const Order& order) {
   ranked_hypotheses found(c, steps, order);
@@ -144,7 +145,7 @@ void make_hypotheses(const Call& c, const Steps& steps, const Order& order) {
   });
 }
 
-/// Calls f(row, id, score) for each of these tokens.
+/// Calls f(row, id, score) for each token of all hypotheses.
 template <class Steps, class Order, class F>
 void for_each_token(const operator_call& c, const Steps& steps, const Order& order, F&& f) {
   ranked_hypotheses found(c, steps, order);

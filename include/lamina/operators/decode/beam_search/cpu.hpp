@@ -27,7 +27,7 @@ struct call_kernel<beam_search> {
     const search<Real> found{c, scores.domain, below};
     const int sources = found.sources();
     found.run_all();
-    // Every row is a hypothesis of its source, and has a sequence of those that continue it.
+    // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
     int out = 0;
     while (!is_given(c.output(out))) ++out;
     const int made = c.output(out).domain, rows = scores.rows;
@@ -51,7 +51,7 @@ struct call_kernel<beam_search> {
           ++to;
         });
   }
-  /// Scratch for the best candidates of each source and their count.
+  /// Scratch for the best candidates of each source and for the number of these candidates.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const int domain = c.input(3).domain;
@@ -77,8 +77,8 @@ struct call_kernel<beam_search> {
     const call_context& c;
     int domain, below;
 
-    // Offsets of the sources are copies, because the result may overwrite the sequences that are
-    // searched.
+    // The offsets of the sources are copies, because the result may overwrite the sequences that
+    // this search reads.
     int begin(int s) const { return first()[s]; }
     int end(int s) const { return first()[s + 1]; }
     candidate* best(int s) const {
@@ -86,7 +86,7 @@ struct call_kernel<beam_search> {
              static_cast<std::ptrdiff_t>(s) * c.integer(1);
     }
     int sources() const { return c.rows_in(domain_above(c, domain, below)); }
-    // These follow the candidates: their count per source, a mark, and where the sources begin.
+    // After the candidates: their count per source, the mark of a finished search, the offsets.
     std::int32_t* counts() const { return reinterpret_cast<std::int32_t*>(best(sources())); }
     std::int32_t& count(int s) const { return counts()[s]; }
     std::int32_t* first() const { return counts() + sources() + 1; }
@@ -96,7 +96,7 @@ struct call_kernel<beam_search> {
       for (int s = 0; s < sources(); ++s) run(s);
       count(sources()) = 1;
     }
-    // Rows that are made may need more scratch memory, and larger memory is zero.
+    // Repeats the search if making rows has enlarged the scratch memory, which is then all zeros.
     void run_again() const {
       if (count(sources()) == 0) run_all();
     }
@@ -120,14 +120,15 @@ struct call_kernel<beam_search> {
           found.keep({ids ? integer_in(ids, r, k) : k, score, r});
         }
       }
-      // The end itself is written, so a source is left out one step after all of it ended.
+      // The end token itself is written once, so a source is left out one step after all its
+      // hypotheses ended.
       bool is_over = true;
       for (int i = 0; i < found.count; ++i)
         is_over = is_over && found.items[i].id == end_id &&
                   integer_in(pre_ids, found.items[i].parent, 0) == end_id;
       count(s) = is_over ? 0 : found.count;
     }
-    /// Calls f with what continues row r of source s; returns how many that is.
+    /// Calls f for each continuation of row r of source s; returns the number of continuations.
     template <class F>
     int selected(int s, int r, F&& f) const {
       int n = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/decode/beam_search/cuda.cuh - beam_search, beam_search_decode. Teams choose the
-// best candidates, of which there are as many as a dictionary has words; the few that they keep
-// come to the host, which counts hypotheses and puts them in order.
+// lamina/operators/decode/beam_search/cuda.cuh - beam_search, beam_search_decode. A team of threads
+// chooses the best candidates of a source; there may be as many candidates as a dictionary has
+// words. The few best are copied to the host, which counts hypotheses and puts them in order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,14 +21,15 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// A team examines the candidates of one source in order, one per thread at a time. It inserts the
-/// first candidate that is better than the last kept one; then all threads compare again.
+/// Finds the best candidates of a source, one team per source. Each thread examines one candidate
+/// at a time, in order. The team inserts the first candidate that is better than the last kept one;
+/// then all threads compare again.
 struct beam_search_lines {
   struct arguments {
     argument_view pre_ids, pre_scores, ids, scores;
     beam_candidate<float>* best;
-    int* kept;         // per source, how many of its best candidates count
-    const int* first;  // where the rows of sources begin
+    int* kept;         // per source: the number of its best candidates
+    const int* first;  // per source: its first row
     std::int64_t end_id;
     int beam_size;
     bool is_accumulated;
@@ -47,7 +48,7 @@ struct beam_search_lines {
       for (;;) {
         const int next = smallest_of(team, is_there && best.keeps(c) ? mine : all);
         if (next == all) break;
-        // All threads have finished comparing before these writes.
+        // Makes all threads finish comparing before these writes.
         team.barrier();
         if (mine == next)
           best.keep(c), is_there = false;
@@ -63,7 +64,7 @@ struct beam_search_lines {
   static LAMINA_INLINE LAMINA_FN bool has_ended(const arguments& a, int row) {
     return a.pre_ids.integer(row * a.pre_ids.columns) == a.end_id;
   }
-  /// Candidate k of a row; returns false if there is none.
+  /// Reads candidate k of a row; returns false if there is none.
   static LAMINA_INLINE LAMINA_FN bool read(const arguments& a, int row, int k,
                                            beam_candidate<float>& c) {
     const float before = *a.pre_scores.row<const float>(row);
@@ -76,7 +77,8 @@ struct beam_search_lines {
          a.is_accumulated ? score : before + math::log(score), row};
     return true;
   }
-  // The end itself is written, so a source is left out one step after all of it ended.
+  // The end token itself is written once, so a source is left out one step after all its hypotheses
+  // ended.
   static LAMINA_INLINE LAMINA_FN bool is_over(const arguments& a, const beam_best<float>& best) {
     LAMINA_CUDA_KEEP_LOOP
     for (int i = 0; i < best.count; ++i)
@@ -85,8 +87,8 @@ struct beam_search_lines {
   }
 };
 
-/// The scratch memory of a search: candidates, how many of them count per source, and where the
-/// rows of sources begin.
+/// The scratch memory of a search: the best candidates, their number per source, and the first row
+/// of each source.
 struct beam_scratch {
   std::size_t sources, beam_size;
 
@@ -112,13 +114,14 @@ struct call_kernel<beam_search> {
     if (c.integer(1) < 1) fail(c, {"expected a beam_size of at least 1, found ", c.integer(1)});
     require_rows(c, scores);
     const int sources = c.rows_in(domain_above(c, scores.domain, below));
-    // These are copies, because the result may overwrite the sequences that are searched.
+    // The offsets are copies, because the result may overwrite the sequences that this search
+    // reads.
     std::vector<int> first, kept;
     for (int s = 0; s <= sources; ++s) first.push_back(first_below(h, scores.domain, below, 0, s));
     std::vector<beam_candidate<float>> best;
     if (sources > 0) search(b, c, first, best, kept);
 
-    // Every row is a hypothesis of its source, and has a sequence of those that continue it.
+    // Each input row is a hypothesis of its source. It gets a sequence of its continuations.
     std::vector<beam_candidate<float>> selected;
     std::vector<int> lengths;
     const std::size_t beam_size = static_cast<std::size_t>(c.integer(1));
@@ -159,7 +162,7 @@ struct call_kernel<beam_search> {
       fail(c, {"expected ", scores.rows, " ids and scores before, found ", ids.rows, " and ",
                before.rows, "; candidates of ", scores.columns, " columns"});
   }
-  /// Waits for the best candidates of all sources, and how many of them count.
+  /// Computes the best candidates of all sources and their numbers; the host waits for both.
   template <class Backend>
   static void search(Backend& b, const call_context& c, const std::vector<int>& first,
                      std::vector<beam_candidate<float>>& best, std::vector<int>& kept) {
@@ -202,7 +205,7 @@ struct call_kernel<beam_search> {
 
 namespace detail {
 
-/// The values in the slots of two arrays, after the host has waited for them.
+/// The values in the slots of two arrays, copied to the host, which waits for them.
 class slot_values {
  public:
   template <class Backend>

@@ -10,15 +10,16 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// One step of a beam search. Row r of pre_ids and pre_scores is a partial hypothesis: its last id
-/// and its score; row r of ids and scores [rows, K] are its candidates, ids 0 to K - 1 where slot
-/// ids is empty. The sequences of level `level` of scores are the sources. The beam_size candidates
-/// with the highest scores of each source are kept. Among equal scores the later hypothesis comes
-/// first, and a candidate equal to the last kept one replaces it. A hypothesis whose last id is
-/// end_id has one candidate, end_id with its score; a source whose candidates all continue such
-/// hypotheses gets none. Unless is_accumulated, scores are probabilities: pre_scores + log(scores)
-/// count. selected_ids and selected_scores [selected, 1] have two levels: hypotheses of each
-/// source, selected ones of each hypothesis, by descending score. parent_idx [selected] = the row
-/// of pre_ids that each continues. Has no gradient. Fluid: beam_search.
+/// and its score. Row r of ids and scores [rows, K] has its candidates; if the slot ids is empty,
+/// their ids are 0 to K - 1. The sequences of level `level` of scores are the sources. The operator
+/// keeps the beam_size candidates with the highest scores of each source. Among equal scores the
+/// later hypothesis comes first, and a candidate equal to the last kept one replaces it. A
+/// hypothesis whose last id is end_id has one candidate: end_id with the hypothesis's score. A
+/// source whose kept candidates all continue such hypotheses gets none. Unless is_accumulated,
+/// scores are probabilities, and the score of a candidate is pre_scores + log(scores). selected_ids
+/// and selected_scores [selected, 1] have two LoD levels: the hypotheses of each source, and the
+/// selected candidates of each hypothesis by descending score. parent_idx [selected] = the row of
+/// pre_ids that each candidate continues. There is no gradient. Fluid: beam_search.
 struct beam_search : operator_definition {
   static constexpr const char* type = "beam_search";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -33,12 +34,12 @@ struct beam_search : operator_definition {
   static constexpr int made_levels = 2;
 };
 
-/// The hypotheses that the steps of a beam search found: Ids and Scores are the arrays of their
-/// selected_ids and selected_scores, starting with the first ids. The operator reads a hypothesis
+/// Builds the whole hypotheses of a beam search. Ids and Scores are the arrays of selected_ids and
+/// selected_scores of all steps, starting with the first ids. The operator follows each hypothesis
 /// of a source backwards from its last step, along the sequences, and keeps only the first of its
-/// end_id. SentenceIds and SentenceScores [tokens, 1] have two levels: hypotheses of each source,
-/// those with the highest last score first, and tokens of each hypothesis. Has no gradient. Fluid:
-/// beam_search_decode; unlike there, no empty hypotheses fill up beam_size.
+/// end_id. SentenceIds and SentenceScores [tokens, 1] have two LoD levels: the hypotheses of each
+/// source, highest last score first, and the tokens of each hypothesis. There is no gradient.
+/// Fluid: beam_search_decode, which also fills up to beam_size with empty hypotheses.
 struct beam_search_decode : operator_definition {
   static constexpr const char* type = "beam_search_decode";
   static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"Scores"}}};

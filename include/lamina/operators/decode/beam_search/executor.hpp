@@ -24,14 +24,15 @@ struct beam_candidate {
   std::int64_t id;
   Real score;
 
-  /// A score of NaN is better than any number, as in top_k.
+  /// A NaN score ranks above any number, as in top_k.
   bool operator<(const beam_candidate& other) const {
     return math::is_same(score, other.score) ? parent < other.parent
                                              : math::is_above(other.score, score);
   }
 };
 
-/// Adds a candidate to the best ones, the best first, and keeps `most` of them.
+/// Inserts a candidate into the list of the best candidates, best first; keeps at most `most` of
+/// them.
 template <class Real>
 void keep_best(std::vector<beam_candidate<Real>>& best, const beam_candidate<Real>& c,
                std::size_t most) {
@@ -82,7 +83,8 @@ void beam_search_forward(call_context<Real>& ctx) {
              ctx.flag("is_accumulated") ? score : before_scores.flat(r) + std::log(score));
       }
     }
-    // The end itself is written, so a source is left out one step after all of it ended.
+    // The end token itself is written once, so a source is left out one step after all its
+    // hypotheses ended.
     const bool over = std::all_of(best.begin(), best.end(), [&](const auto& c) {
       return c.id == end && before.flat(c.parent) == end;
     });
@@ -111,7 +113,7 @@ void beam_search_forward(call_context<Real>& ctx) {
     ctx.set_lod(slot, made);
 }
 
-/// The ids and scores of one hypothesis, the last first, and the row of the previous step that it
+/// The ids and scores of one hypothesis, last first, and the row of the previous step that it
 /// continues.
 template <class Real>
 struct beam_hypothesis {
@@ -120,8 +122,7 @@ struct beam_hypothesis {
   std::size_t parent;
 };
 
-/// Throws unless each step has as many ids as scores, and one sequence per row of the previous
-/// step.
+/// Fails unless each step has as many ids as scores, and one sequence per row of the previous step.
 template <class Real>
 void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>& ids,
                    const std::vector<lod_tensor>& scores) {
@@ -142,7 +143,7 @@ void require_steps(const call_context<Real>& ctx, const std::vector<lod_tensor>&
   }
 }
 
-/// The hypotheses of source s, the best first.
+/// The hypotheses of source s, best first.
 template <class Real>
 std::vector<beam_hypothesis<Real>> hypotheses_of(const std::vector<lod_tensor>& ids,
                                                  const std::vector<lod_tensor>& scores,

@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of beam_search.
 struct beam_search_attr {
-  bool is_accumulated = true;  // whether scores are final; else pre_scores + log(scores) count
+  bool is_accumulated = true;  // false: pre_scores + log(scores) are the scores
   std::string_view name{};
 };
 
@@ -40,12 +40,12 @@ constexpr auto search_step(variable<std::int64_t, R, 1> pre_ids, variable<T, R, 
 }  // namespace detail
 
 /// The `beam_size` best continuations of the hypotheses of each sample: `auto [ids, scores, parent]
-/// = beam_search<"beam">(pre_ids, pre_scores, candidates, scores, 4, end)`. Rows are hypotheses,
-/// tokens<"a", ...> of one level or more, of which the outermost are the samples; pre_ids and
-/// pre_scores are [-1, 1], candidates int64 [-1, K] and scores [-1, K]. Ids and scores [-1, 1] and
-/// the int32 rows [-1] that they continue have rows nested_tokens<"beam">, hypotheses of each
-/// sample, continuations of each hypothesis: as pre_ids of the next step may have. Fluid:
-/// layers.beam_search of level 0.
+/// = beam_search<"beam">(pre_ids, pre_scores, candidates, scores, 4, end)`. Each row is a
+/// hypothesis. Rows are tokens<"a", ...> with one or more levels, and the outermost level is the
+/// samples. pre_ids and pre_scores are [-1, 1], candidates int64 [-1, K] and scores [-1, K]. The
+/// results are ids and scores [-1, 1] and, as int32 [-1], the rows that they continue. They have
+/// rows nested_tokens<"beam">: the hypotheses of each sample, and the continuations of each
+/// hypothesis; pre_ids of the next step may have these rows. Fluid: layers.beam_search of level 0.
 template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class Index,
           class Q, int... C, class V, class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,
@@ -70,8 +70,8 @@ constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pr
                                    attr);
 }
 
-/// beam_search where the candidates of each hypothesis are 0 to K - 1, a whole dictionary. Fluid:
-/// layers.beam_search(ids=None).
+/// beam_search in which the candidates of each hypothesis are 0 to K - 1, that is, a whole
+/// dictionary. Fluid: layers.beam_search(ids=None).
 template <fixed_string Name, class T, class R, int... A, class U, class S, int... B, class V,
           class P, int... D>
 constexpr auto beam_search(variable<T, R, A...> pre_ids, variable<U, S, B...> pre_scores,

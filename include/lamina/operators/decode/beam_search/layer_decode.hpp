@@ -19,9 +19,9 @@ struct beam_search_decode_attr {
 
 /// Builds the hypotheses of each sample from the ids and scores of all steps: `auto [ids, scores] =
 /// beam_search_decode<"found">(id_steps, score_steps, 4, end)`. The arrays hold the first ids,
-/// followed by what beam_search selected in each step. Gives int64 and scores [-1, 1] with rows
-/// nested_tokens<"found">: hypotheses of each sample, the best first, and tokens of each. Fluid:
-/// layers.beam_search_decode.
+/// followed by the results of beam_search in each step. Returns int64 ids and scores, both [-1, 1]
+/// with rows nested_tokens<"found">: the hypotheses of each sample, best first, and the tokens of
+/// each. Fluid: layers.beam_search_decode.
 template <fixed_string Name, class Index, class R, int... A, class T, class S, int... B>
 constexpr auto beam_search_decode(tensor_array<Index, R, A...> ids, tensor_array<T, S, B...> scores,
                                   int beam_size, int end_id,

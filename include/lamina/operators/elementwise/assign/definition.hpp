@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X. Fluid: assign. Its gradient is an `assign` as well.
+/// Out = X. The gradient is an `assign` as well. Fluid: assign.
 struct assign : pointwise {
   static constexpr const char* type = "assign";
   static constexpr std::uint32_t gradient_inputs = 0;
@@ -28,8 +28,8 @@ struct assign : pointwise {
   }
 };
 
-/// Out = X as another element type, as number_cast does; the engine converts what f returns.
-/// Fluid: cast. Its gradient is a `cast` back; integers have none.
+/// Out = X converted to another element type as number_cast does; the engine converts the result of
+/// f. The gradient is a `cast` back; integers have none. Fluid: cast.
 struct cast : pointwise {
   static constexpr const char* type = "cast";
   static constexpr int scalars = 0;
@@ -55,7 +55,7 @@ struct cast : pointwise {
   }
 };
 
-/// Out = X + step. Fluid: increment, where Out is mostly X itself.
+/// Out = X + step. In Fluid programs Out is usually X itself. Fluid: increment.
 struct increment : pointwise {
   static constexpr const char* type = "increment";
   static constexpr std::array<attribute_desc, 1> attributes{{{"step", attribute_type::real, 1}}};

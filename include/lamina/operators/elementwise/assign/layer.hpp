@@ -21,8 +21,9 @@ constexpr variable<T, R, D...> assign(variable<T, R, D...> x,
   return detail::same_shape<lamina::assign>(x, "assign", attr.name);
 }
 
-/// x with elements of type To: `cast<float>(ids)`. To an integer it rounds towards 0; a number that
-/// To cannot hold becomes the nearest one that it holds, and NaN becomes 0. Fluid: cast.
+/// x with elements of type To: `cast<float>(ids)`. Conversion to an integer rounds towards 0. A
+/// number outside of To's range becomes the nearest number in the range, and NaN becomes 0. Fluid:
+/// cast.
 template <element To, class T, class R, int... D>
 constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
                                      const options<assign_attr, T>& attr = {}) {
@@ -34,15 +35,16 @@ constexpr variable<To, R, D...> cast(variable<T, R, D...> x,
   return layer.returns(y);
 }
 
-/// Copies x into `into`; from here on the handle `into` names the copy. Fluid: assign(output=).
+/// Copies x; from here on the handle `into` refers to the copy. Fluid: assign(output=).
 template <class T, class R, int... D>
 constexpr void assign(variable<T, R, D...> x, variable<T, R, D...>& into,
                       const options<assign_attr, T>& attr = {}) {
   into = assign(x, attr);
 }
 
-/// x + value, a number. From here on the handle x names the sum, which is also returned. Fluid:
-/// increment. Operators that read x before keep the old value; Fluid would overwrite it.
+/// Adds the number `value` to x. From here on the handle x refers to the sum, which is also
+/// returned. Operators that were recorded before read the old value; Fluid would overwrite it.
+/// Fluid: increment.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},
@@ -51,7 +53,7 @@ constexpr variable<T, R, D...> increment(variable<T, R, D...>& x, double value =
   return x = detail::same_shape<lamina::increment>(x, "increment", attr.name,
                                                    x.builder->attribute_list(value));
 }
-/// x + value for a temporary x.
+/// x + value, where x is a temporary.
 template <class T, class R, int... D>
 constexpr variable<T, R, D...> increment(variable<T, R, D...>&& x, double value = 1,
                                          const options<assign_attr, T>& attr = {},

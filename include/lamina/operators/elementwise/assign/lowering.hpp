@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/assign/lowering.hpp - assignments that give the variables of a loop
-// their values for the next iteration.
+// lamina/operators/elementwise/assign/lowering.hpp - the assignments that give loop variables their
+// values for the next iteration.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,9 +11,9 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// At the end of an iteration a counter or a condition gets its next value. No copy is needed if
-/// that value can be computed in place of the previous one, because no operator reads the
-/// previous one any more.
+/// Lowers the assignment of a counter's or condition's next value at the end of an iteration. No
+/// copy is needed if the next value can be computed in place of the previous one, which is possible
+/// if no operator reads the previous value any more.
 constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   const plan_variable& f = s.variables.items[from];
@@ -37,7 +37,8 @@ constexpr bool assign_in_place(lowering_state& s, const operator_desc& op) {
   return false;
 }
 
-/// If the end of an iteration gives a variable other rows, a call hands these rows to its domain.
+/// Lowers the assignment of a variable whose number of rows may change in an iteration: a call sets
+/// the rows of its domain.
 constexpr bool assign_with_rows(lowering_state& s, const operator_desc& op, int k) {
   const int from = argument(s, op.inputs), to = argument(s, op.outputs);
   if (s.variables.items[from].rows == s.variables.items[to].rows) return false;

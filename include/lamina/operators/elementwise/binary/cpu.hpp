@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/cpu.hpp - the gradient of a sum with one number per channel,
-// such as the bias of a convolution.
+// lamina/operators/elementwise/binary/cpu.hpp - the gradient of the sum of images and a vector with
+// one number per channel, such as the bias of a convolution.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// If Y has one number per element of dimension 1, Y@GRAD of elementwise_add is a sum over rows and
-/// inner dimensions, computed in vectors. Every other form uses the general kernel.
+/// Y@GRAD of elementwise_add if Y has one number per element of dimension 1: a vectorised sum over
+/// rows and inner dimensions. Every other shape of Y uses the general kernel.
 template <>
 struct call_kernel<gradient_of<elementwise_add>> {
   template <class Real = float>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/binary/definition.hpp - elementwise_* of two variables with Fluid's
-// axis broadcast. Y's shape, trailing ones trimmed, is a contiguous part of X's that begins at
-// `axis`; axis -1 stands for rank(X) - rank(Y).
+// broadcast by axis. Y's shape, without trailing ones, must match the dimensions of X from `axis`
+// on; axis -1 means rank(X) - rank(Y).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -84,7 +84,8 @@ struct elementwise_div : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // A slope of 0 stays 0 even if y is 0; y * y may overflow or underflow.
+    // If dy is 0, the gradient is 0 even if y is 0. Divides twice, because y * y may overflow or
+    // underflow.
     const T inverse = T(1) / y;
     const T slope = math::select(dy == T(0), T(0), dy * inverse);
     if constexpr (Slot == 0)
@@ -94,7 +95,7 @@ struct elementwise_div : elementwise {
   }
 };
 
-/// Out = max(X, Y), NaN if either is NaN. If both are equal, the gradient goes to X.
+/// Out = max(X, Y); NaN if either is NaN. If both are equal, X gets the gradient.
 struct elementwise_max : elementwise {
   static constexpr const char* type = "elementwise_max";
   template <class T>
@@ -110,7 +111,7 @@ struct elementwise_max : elementwise {
   }
 };
 
-/// Out = min(X, Y), NaN if either is NaN. If both are equal, the gradient goes to X.
+/// Out = min(X, Y); NaN if either is NaN. If both are equal, X gets the gradient.
 struct elementwise_min : elementwise {
   static constexpr const char* type = "elementwise_min";
   template <class T>
@@ -126,8 +127,8 @@ struct elementwise_min : elementwise {
   }
 };
 
-/// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not below 0, Y's gradient
-/// is 0.
+/// Out = X to the power of Y as defined by IEEE 754. If X is 0 and Y is not negative, the gradient
+/// of Y is 0.
 struct elementwise_pow : elementwise {
   static constexpr const char* type = "elementwise_pow";
   template <class T>
@@ -136,7 +137,7 @@ struct elementwise_pow : elementwise {
   }
   template <int Slot, class T>
   LAMINA_NUMBER_FN static T df(T x, T y, T dy) {
-    // A slope of 0 stays 0 even if the power or the logarithm is infinite.
+    // If dy is 0, the gradient is 0 even if the power or the logarithm is infinite.
     if constexpr (Slot == 0) {
       const T slope = dy * y;
       return math::select(slope == T(0), T(0), slope * math::pow(x, y - T(1)));
@@ -149,8 +150,8 @@ struct elementwise_pow : elementwise {
   }
 };
 
-/// Out = the remainder of X / Y with the sign of Y, between 0 and Y: exact, even if X / Y is too
-/// large for T to count. Y = 0 gives NaN for real numbers and is an error for whole numbers.
+/// Out = the remainder of X / Y, between 0 and Y and with the sign of Y. The result is exact, even
+/// if the quotient is too large for T. Y = 0 gives NaN for reals and is an error for integers.
 struct elementwise_mod : elementwise {
   static constexpr const char* type = "elementwise_mod";
   static constexpr std::uint32_t differentiable = 0;
@@ -160,7 +161,7 @@ struct elementwise_mod : elementwise {
   }
 };
 
-/// Out = floor(X / Y). Whole numbers: the smallest one by -1 wraps to itself.
+/// Out = floor(X / Y). For integers, the smallest integer divided by -1 wraps around to itself.
 struct elementwise_floordiv : elementwise {
   static constexpr const char* type = "elementwise_floordiv";
   static constexpr std::uint32_t differentiable = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/binary/layer.hpp - sums, products and the like of two variables,
-// element by element.
+// lamina/operators/elementwise/binary/layer.hpp - elementwise sums, products and other functions of
+// two variables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@ struct elementwise_attr {
 
 namespace detail {
 
-/// Whether Y's shape, without trailing ones, is the part of X's shape that begins at `axis`.
+/// Whether Y's shape, without trailing ones, equals the dimensions of X from `axis` on.
 constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   const int begin = axis < 0 ? x.rank - y.rank : axis;
   int rank = y.rank;
@@ -32,8 +32,8 @@ constexpr bool broadcasts(const extents& x, const extents& y, int axis) {
   return true;
 }
 
-/// Whether two operands fit. If one condition fails, the later ones count as met, so that one
-/// mistake gives one error.
+/// Whether two operands fit together. If one condition fails, the later ones count as met, so that
+/// one mistake gives one error.
 template <int Axis, class X, class Y>
 struct operands {
   using rows_x = typename X::rows_type;
@@ -64,8 +64,8 @@ constexpr auto elementwise(X x, Y y, const elementwise_attr& attr, int line) {
 
 }  // namespace detail
 
-// Y's shape is a contiguous part of X's that begins at dimension Axis of the whole shape, or, with
-// Axis -1, that ends where X's ends; trailing ones of Y do not count.
+// Y's shape must be a contiguous part of X's shape. It begins at dimension Axis of the whole shape
+// or, with Axis -1, ends at X's last dimension. Trailing ones of Y do not count.
 
 /// x + y. Fluid: elementwise_add.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
@@ -99,8 +99,8 @@ constexpr auto elementwise_div(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_div, Axis>(x, y, attr, line);
 }
 
-/// The larger one of x and y; if they are equal, x gets the gradient. Fluid: elementwise_max (there
-/// y).
+/// The larger of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
+/// elementwise_max.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -108,8 +108,8 @@ constexpr auto elementwise_max(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_max, Axis>(x, y, attr, line);
 }
 
-/// The smaller one of x and y; if they are equal, x gets the gradient. Fluid: elementwise_min
-/// (there y).
+/// The smaller of x and y. If they are equal, x gets the gradient (in Fluid y gets it). Fluid:
+/// elementwise_min.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_min(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -125,9 +125,8 @@ constexpr auto elementwise_pow(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_pow, Axis>(x, y, attr, line);
 }
 
-/// The remainder of x / y with the sign of y, exact for any x, without a gradient; whole numbers by
-/// 0 are an error.
-/// Fluid: elementwise_mod.
+/// The remainder of x / y with the sign of y. It is exact for any x and has no gradient; dividing
+/// an integer by 0 is an error. Fluid: elementwise_mod.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<elementwise_attr, T>& attr = {},
@@ -135,8 +134,8 @@ constexpr auto elementwise_mod(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::elementwise<lamina::elementwise_mod, Axis>(x, y, attr, line);
 }
 
-/// floor(x / y); whole numbers by 0 are an error, the smallest one by -1 is itself.
-/// Fluid: elementwise_floordiv.
+/// floor(x / y). Dividing an integer by 0 is an error; the smallest integer divided by -1 is
+/// itself. Fluid: elementwise_floordiv.
 template <int Axis = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto elementwise_floordiv(variable<T, R, D...> x, variable<U, S, E...> y,
                                     const options<elementwise_attr, T>& attr = {},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/binary/layer_arithmetic.hpp - the operators + - * / of variables and
-// numbers. They record what the elementwise layers and `scale` do, into variables "tmp_0", "tmp_1"
-// ..., as Fluid's overloaded operators do.
+// numbers. They record the same operators as the elementwise layers and `scale`, with results
+// "tmp_0", "tmp_1", ..., as Fluid's overloaded operators do.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -32,7 +32,7 @@ constexpr auto operate(X x, Y y) {
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
                 "or its trailing part");
-  // An overloaded operator has no default argument that could report the line.
+  // An overloaded operator cannot have the default argument that would report the line.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
   x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});
@@ -49,8 +49,8 @@ constexpr V scaled(V x, double factor, double bias) {
 
 }  // namespace detail
 
-/// Catches `if (x > 0)`, whose value is not known while a program is recorded, with an error of one
-/// line.
+/// Catches `if (x > 0)` with a one-line error: the value of x is not known while a program is
+/// recorded.
 template <class T, class R, int... D, class Y>
 constexpr int operator<=>(variable<T, R, D...>, const Y&) {
   static_assert(never<Y>,
@@ -121,7 +121,7 @@ template <class T, class R, int... D>
 constexpr auto operator*(double number, variable<T, R, D...> x) {
   return detail::scaled(x, number, 0);
 }
-/// x / number, as `scale`; integers are not divided this way, for scale would round.
+/// x / number, as `scale`. Integers are not supported, because `scale` would round them.
 template <class T, class R, int... D>
 constexpr auto operator/(variable<T, R, D...> x, double number) {
   constexpr bool real = layer::detail::is_real<T>;

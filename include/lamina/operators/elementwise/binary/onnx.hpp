@@ -25,11 +25,11 @@ inline void add_elementwise_binary(onnx_operators& to) {
                                    {"elementwise_min", "Min"},
                                    {"elementwise_pow", "Pow"}})
     to.add(type, of_two(node));
-  // The remainder has the sign of Y, and the quotient is rounded down.
+  // The remainder has the sign of Y, because the quotient is rounded down.
   to.add("elementwise_mod", [](onnx_operator& op) {
     const std::string x = op.in("X"), y = aligned(op);
     if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
-    // The remainder of C's fmod is exact, and has the sign of X.
+    // The remainder of C's fmod is exact and has the sign of X.
     const std::string rest = op.node("Mod", {x, y}, {{"fmod", 1}}), zero = op.number(0);
     const std::string other_side =
         op.node("Xor", {op.node("Less", {rest, zero}), op.node("Less", {y, zero})});

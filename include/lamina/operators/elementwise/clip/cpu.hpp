@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/cpu.hpp - an array whose length is limited.
+// lamina/operators/elementwise/clip/cpu.hpp - clip_by_norm: scales an array down if its L2 norm
+// exceeds a limit.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,7 @@ struct call_kernel<clip_to_norm> {
   }
 
  private:
-  /// The norm of what has squares that a number does not hold.
+  /// The L2 norm of an array whose sum of squares overflows or underflows.
   template <class Real>
   LAMINA_COLD static double norm_of_all(const operand& in) {
     double whole = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/cuda.cuh - an array whose length is limited.
+// lamina/operators/elementwise/clip/cuda.cuh - clip_by_norm: scales an array down if its L2 norm
+// exceeds a limit.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The scale of numbers from the sum of their squares, which a float need not hold.
+/// The scale factor, computed from a double sum of squares that may exceed the range of a float.
 struct norm_scale_lines {
   struct arguments {
     const double* squares;

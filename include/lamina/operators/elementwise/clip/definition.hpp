@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/definition.hpp - operators that keep values or norms within
-// limits.
+// lamina/operators/elementwise/clip/definition.hpp - operators that limit values or norms.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = min(max(X, min), max). NaN stays NaN. The gradient passes strictly
-/// between the limits. Fluid: clip.
+/// Out = min(max(X, min), max). NaN stays NaN. X gets a gradient only where it is strictly between
+/// the limits. Fluid: clip.
 struct clip : pointwise {
   static constexpr const char* type = "clip";
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -25,8 +24,9 @@ struct clip : pointwise {
   }
 };
 
-/// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||, with the Euclidean norm of all
-/// elements. Fluid: clip_by_norm. (The gradient clip of a ParamAttr has the other name.)
+/// Out = X if ||X|| <= max_norm, else X * max_norm / ||X||, where ||X|| is the Euclidean norm of
+/// all elements. Fluid: clip_by_norm. The C++ name differs because the gradient clip of a ParamAttr
+/// is already called clip_by_norm.
 struct clip_to_norm : operator_definition {
   static constexpr const char* type = "clip_by_norm";
   static constexpr auto inputs = slots_x;

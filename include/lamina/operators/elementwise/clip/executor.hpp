@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/executor.hpp - an array whose length is limited.
+// lamina/operators/elementwise/clip/executor.hpp - clip_by_norm: scales an array down if its L2
+// norm exceeds a limit.
 #pragma once
 
 #include <lamina/core/config.hpp>

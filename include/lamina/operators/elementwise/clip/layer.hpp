@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/layer.hpp - limits of elements and of lengths.
+// lamina/operators/elementwise/clip/layer.hpp - limits for elements and for the norm of a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/clip/onnx.hpp - limits of elements and of lengths, as ONNX nodes.
+// lamina/operators/elementwise/clip/onnx.hpp - limits for elements and norms, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@ inline void add_elementwise_clip(onnx_operators& to) {
   to.add("clip_by_norm", [](onnx_operator& op) {
     const std::string norm = length_of(op, op.in("X"), {}, 0);
     const std::string most = op.number(op.real("max_norm"));
-    // A norm that is NaN is above nothing.
+    // A NaN norm is not above the limit, so the factor is 1.
     const std::string factor = op.node(
         "Where", {op.node("Greater", {norm, most}), op.node("Div", {most, norm}), op.number(1)});
     op.out("Out", "Mul", {op.in("X"), factor});

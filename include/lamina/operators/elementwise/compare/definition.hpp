@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/compare/definition.hpp - comparisons and logic: operators whose
+// lamina/operators/elementwise/compare/definition.hpp - comparisons and logical operators: the
 // result is bool.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Base of the comparisons: Out is bool, with the axis broadcast of elementwise_*.
+/// Base of the comparisons: Out is bool. Broadcasts by axis as elementwise_* does.
 struct comparison : pointwise {
   static constexpr auto inputs = slots_xy;
   static constexpr std::array<attribute_desc, 2> attributes{
@@ -104,7 +104,7 @@ struct logical_xor : logical {
   static constexpr const char* type = "logical_xor";
   template <class T>
   LAMINA_NUMBER_FN static auto f(T x, T y) {
-    // Not by != of conditions, which is wrong for batches with SSE in xsimd 8.
+    // Does not use != of two conditions, which is wrong for SSE batches in xsimd 8.
     return (math::differs(x, T(0)) && y == T(0)) || (x == T(0) && math::differs(y, T(0)));
   }
 };

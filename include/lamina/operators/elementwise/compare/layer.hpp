@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/compare/layer.hpp - comparisons and logic.
+// lamina/operators/elementwise/compare/layer.hpp - comparisons and logical operators.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Options of comparisons and logic.
+/// Options of comparisons and logical operators.
 struct compare_attr {
   std::string_view name{};
 };
@@ -35,7 +35,7 @@ constexpr auto compare(variable<T, R, D...> x, Y y, const compare_attr& attr, in
   return layer.returns(z);
 }
 
-/// The comparison under another handle's name.
+/// Records a comparison whose result is named by an existing handle.
 template <class Op, class X, class Y, class Z>
 constexpr auto compare_into(const X& x, const Y& y, Z& into, int line) {
   require_one_program(x, into, line);
@@ -56,8 +56,9 @@ constexpr auto logic(X x, Y y, const compare_attr& attr, int line) {
 
 }  // namespace detail
 
-// The shape of y is the shape of x or a part of it, as with the elementwise layers. In the form
-// with three variables, a handle names the result from here on, such as the condition of a loop.
+// The shape of y must equal the shape of x or a part of it, as for the elementwise layers. In the
+// form with three variables, the third handle refers to the result from here on; it may be the
+// condition of a loop.
 
 /// x < y. Fluid: less_than.
 template <class T, class R, int... D, class U, class S, int... E>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/cpu.hpp - sums of variables.
+// lamina/operators/elementwise/sum/cpu.hpp - sums of several variables.
 #pragma once
 
 #include <lamina/core/config.hpp>

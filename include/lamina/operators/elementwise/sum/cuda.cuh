@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/cuda.cuh - sums of variables.
+// lamina/operators/elementwise/sum/cuda.cuh - sums of several variables.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// to = or += from, in float, double or whole numbers.
+/// to = from or to += from, in float, double or integers.
 struct add_body {
   struct arguments {
     const void* from;
@@ -43,7 +43,7 @@ struct add_body {
 
 }  // namespace detail
 
-/// Sums that cannot be part of a group, for example of whole numbers.
+/// Sums that cannot be part of a fused group, for example of integers.
 template <>
 struct call_kernel<sum> {
   static constexpr bool launches = true;

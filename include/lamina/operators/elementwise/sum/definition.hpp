@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/sum/definition.hpp - sums of variables, and the scale that is a
-// sum's gradient.
+// lamina/operators/elementwise/sum/definition.hpp - sums of variables, and `scale`, the gradient of
+// a sum.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -55,7 +55,8 @@ struct sum : operator_definition {
   }
 };
 
-/// Out = X - Y of one shape. Fluid: minus. Its gradients are a `scale` each, as in Fluid.
+/// Out = X - Y, both of the same shape. The gradient of each is a `scale`, as in Fluid. Fluid:
+/// minus.
 struct minus : operator_definition {
   static constexpr const char* type = "minus";
   static constexpr auto kind = operator_kind::pointwise;

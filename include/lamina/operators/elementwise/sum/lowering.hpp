@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/elementwise/sum/lowering.hpp - lowers a sum of variables to additions of two,
-// and finds scalings that change nothing.
+// and detects scalings by 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,7 +18,7 @@ constexpr bool is_identity(const lowering_state& s, const operator_desc& op) {
   return is<scale>(op) && attribute(s, op, 0) == 1 && attribute(s, op, 1) == 0;
 }
 
-/// False if the sum needs a kernel of its own.
+/// Lowers a sum; returns false if it needs a kernel of its own.
 constexpr bool lower_sum(lowering_state& s, const operator_desc& op, int k) {
   const int n = argument(s, op.inputs), first = op.inputs + 1;
   const int out = argument(s, op.outputs);

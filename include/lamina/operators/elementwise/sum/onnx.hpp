@@ -23,7 +23,7 @@ inline void add_elementwise_sum(onnx_operators& to) {
     const bool after = op.flag("bias_after_scale", true);
     const dtype type = op.type_of("X");
     if (is_whole(type) && (factor != std::floor(factor) || bias != std::floor(bias))) {
-      // Whole numbers are scaled in double, and the result is truncated.
+      // Integers are scaled in double, and the result is truncated.
       const std::string y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
                                    after ? bias : factor * bias, dtype::float64);
       return op.out("Out", op.cast(y, type));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/elementwise/unary/definition.hpp - the elementary functions of one variable, X
-// -> Out.
+// lamina/operators/elementwise/unary/definition.hpp - elementary functions of one variable, X ->
+// Out.
 //
-// A slope of 0 stays 0 even if the derivative is infinite: a term of weight 0 has no gradient.
+// If the gradient of Out (dy) is 0, the gradient of X is 0 even if the derivative is infinite.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -77,7 +77,8 @@ struct square : pointwise {
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T x, T dy) {
-    // 0 even if the slope is infinite, as that of a root at 0 is.
+    // If x is 0, the gradient is 0 even if dy is infinite, for example the dy from a square root at
+    // 0.
     return math::select(x == T(0), T(0), T(2) * x * dy);
   }
 };
@@ -174,7 +175,7 @@ struct atan : pointwise {
   }
 };
 
-/// Base of the step functions: their gradient is 0 wherever it exists.
+/// Base of the step functions: their gradient is 0 wherever they have one.
 struct step_function : pointwise {
   static constexpr std::uint32_t gradient_inputs = 0;
   template <class T>
@@ -183,7 +184,7 @@ struct step_function : pointwise {
   }
 };
 
-/// Smallest whole number not below x.
+/// Smallest integer that is not below x.
 struct ceil : step_function {
   static constexpr const char* type = "ceil";
   template <class T>
@@ -192,7 +193,7 @@ struct ceil : step_function {
   }
 };
 
-/// Largest whole number not above x.
+/// Largest integer that is not above x.
 struct floor : step_function {
   static constexpr const char* type = "floor";
   template <class T>
@@ -201,7 +202,7 @@ struct floor : step_function {
   }
 };
 
-/// Nearest whole number, halves away from zero.
+/// Nearest integer; halves are rounded away from zero.
 struct round : step_function {
   static constexpr const char* type = "round";
   template <class T>
@@ -210,7 +211,7 @@ struct round : step_function {
   }
 };
 
-/// -1, 0 or 1; NaN of NaN.
+/// -1, 0 or 1; NaN if x is NaN.
 struct sign : step_function {
   static constexpr const char* type = "sign";
   template <class T>

@@ -40,19 +40,19 @@ constexpr auto abs(variable<T, R, D...> x, const options<activation_attr, T>& at
   return detail::activate<lamina::abs>(x, attr.name);
 }
 
-/// Smallest whole number not below x. Fluid: ceil.
+/// Smallest integer that is not below x. Fluid: ceil.
 template <class T, class R, int... D>
 constexpr auto ceil(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<lamina::ceil>(x, attr.name);
 }
 
-/// Largest whole number not above x. Fluid: floor.
+/// Largest integer that is not above x. Fluid: floor.
 template <class T, class R, int... D>
 constexpr auto floor(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<lamina::floor>(x, attr.name);
 }
 
-/// Nearest whole number, halves away from zero. Fluid: round.
+/// Nearest integer; halves are rounded away from zero. Fluid: round.
 template <class T, class R, int... D>
 constexpr auto round(variable<T, R, D...> x, const options<activation_attr, T>& attr = {}) {
   return detail::activate<lamina::round>(x, attr.name);

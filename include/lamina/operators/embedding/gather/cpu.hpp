@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/cpu.hpp - rows that an index chooses: gather, scatter,
-// multiplex.
+// lamina/operators/embedding/gather/cpu.hpp - copies of the rows that an index selects: gather,
+// scatter, multiplex.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(entry of X, entry of Out) for each number of Index.
+/// Calls f(entry of X, entry of Out) for each element of Index.
 template <class F>
 void for_each_index(const call_context& c, const operand& index, std::ptrdiff_t count, F&& f) {
   std::ptrdiff_t i = 0;
@@ -110,7 +110,8 @@ struct call_kernel<scatter> {
 
 template <>
 struct call_kernel<gradient_of<scatter>> {
-  /// Which update each entry of X has got, one more than its number; 0: none.
+  /// Scratch that holds, for each entry of X, 1 + the index of the last update of the entry, or 0
+  /// if it has none.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return entry_layout(c.input(2)).count;

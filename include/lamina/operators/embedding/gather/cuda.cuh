@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/cuda.cuh - rows that an index chooses: gather, scatter,
-// multiplex.
+// lamina/operators/embedding/gather/cuda.cuh - copies of the rows that an index selects: gather,
+// scatter, multiplex.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@ struct entry_update_arguments : entry_arguments {
   bool overwrites;
 };
 
-/// Writes the numbers as keys and reports numbers out of range.
+/// Writes the index elements as sort keys and reports elements that are out of range.
 struct scatter_key {
   using arguments = entry_update_arguments;
   using value = int;
@@ -32,8 +32,8 @@ struct scatter_key {
   }
 };
 
-/// The first of equal keys writes the entry of that number: the last of its updates, or their sum
-/// in the order in which they came.
+/// The line of the first of several equal keys writes the entry of X: the last update of this
+/// entry, or the sum of its updates in their original order.
 struct scatter_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -72,8 +72,9 @@ struct scatter_lines {
   }
 };
 
-/// An entry that updates replaced passes no slope to X; an update that a later one replaced gets
-/// none. `table` and `to` are the slopes of X and of the updates here; null if not wanted.
+/// The gradient of a scatter that overwrites. An overwritten entry of X gets none, and an update
+/// that a later update overwrote gets none. `table` and `to` are the gradients of X and of the
+/// updates; null if not wanted.
 struct scatter_slope_lines {
   using arguments = entry_update_arguments;
   template <class Team>
@@ -101,8 +102,8 @@ struct scatter_update_slope_lines {
   }
 };
 
-/// Copies the rows of one of several arrays: those whose number is `which`. A gradient has zeros
-/// elsewhere.
+/// Copies rows from one of several arrays: the rows whose index equals `which`. The gradient of
+/// this array is 0 in all other rows.
 template <bool Gradient>
 struct multiplex_body {
   struct arguments {

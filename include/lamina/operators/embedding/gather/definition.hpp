@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/definition.hpp - rows that an index chooses.
+// lamina/operators/embedding/gather/definition.hpp - operators that copy the rows that an index
+// selects.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[i] = X[Index[i]]: rows of dimension 0. Fluid: gather. The gradient adds each row of Out@GRAD
-/// to its source row; it reads X for its shape only.
+/// Out[i] = X[Index[i]], along dimension 0. The gradient adds each row of Out@GRAD to its source
+/// row; it reads X for its shape only. Fluid: gather.
 struct gather : operator_definition {
   static constexpr const char* type = "gather";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Index"}}};
@@ -20,10 +21,10 @@ struct gather : operator_definition {
   static constexpr std::uint32_t apart_inputs = 1;
 };
 
-/// Out = X with entries of dimension 0 replaced: Out[Ids[i]] = Updates[i], where the last of equal
-/// Ids counts. Without `overwrite` the sum of all Updates[i] of an id replaces the entry of X.
-/// Fluid: scatter. X has no gradient in replaced entries, and an update that a later one replaces
-/// has none.
+/// Out = X with some entries of dimension 0 replaced: Out[Ids[i]] = Updates[i]. If an id occurs
+/// several times, the last update counts. Without `overwrite`, the sum of all updates of an id
+/// replaces the entry of X. Replaced entries of X and overwritten updates have gradient 0. Fluid:
+/// scatter.
 struct scatter : operator_definition {
   static constexpr const char* type = "scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};
@@ -35,8 +36,8 @@ struct scatter : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Out[i] = X[Ids[i]][i]: each row comes from one of the variables of X.
-/// Fluid: multiplex.
+/// Out[i] = X[Ids[i]][i]: Ids selects the input variable from which each row is copied. Fluid:
+/// multiplex.
 struct multiplex : operator_definition {
   static constexpr const char* type = "multiplex";
   static constexpr std::array<slot_desc, 2> inputs{{{"Ids"}, {"X", true}}};

@@ -30,7 +30,8 @@ void gather_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// Out = X with Updates[i] as entry Ids[i], the last of several, or their sum.
+/// Out = X with entry Ids[i] replaced by Updates[i]: by the last of several updates, or by their
+/// sum.
 template <class Real>
 void scatter_forward(call_context<Real>& ctx) {
   const xt::xarray<std::int64_t> ids = ctx.integers("Ids");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/layer.hpp - rows of a variable by number: gather, scatter.
+// lamina/operators/embedding/gather/layer.hpp - copies of the rows that an index selects: gather,
+// scatter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,12 +18,12 @@ struct gather_attr {
 };
 /// Options of scatter.
 struct scatter_attr {
-  bool overwrite = true;  // false: the updates of one id are added up
+  bool overwrite = true;  // false: the updates of equal ids are added up
   std::string_view name{};
 };
 
 namespace detail {
-/// The rows of the index, then the dimensions of x after its first.
+/// The shape of gather's result: the rows of the index, then the dimensions of x after its first.
 constexpr extents gathered(const extents& x, const extents& index) {
   extents r{};
   r.push(index.at[0]);
@@ -31,8 +32,8 @@ constexpr extents gathered(const extents& x, const extents& index) {
 }
 }  // namespace detail
 
-/// y[i] = x[index[i]]: rows of dimension 0 of x, one per number of `index`, which has one column or
-/// no inner dimension. Fluid: gather.
+/// y[i] = x[index[i]] along dimension 0 of x. `index` has one column or no inner dimension. Fluid:
+/// gather.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
                       const options<gather_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -54,9 +55,9 @@ constexpr auto gather(variable<T, R, D...> x, variable<Index, S, E...> index,
   return layer.returns(y);
 }
 
-/// x with other entries of dimension 0: y[ids[i]] = updates[i], of equal ids the last one; without
-/// `overwrite` their sum. `ids` has one column or none, and updates[i] the shape of an entry of x.
-/// Fluid: scatter.
+/// x with some entries of dimension 0 replaced: y[ids[i]] = updates[i]. If an id occurs several
+/// times, the last update counts; without `overwrite` the sum of its updates. `ids` has one column
+/// or no inner dimension, and updates[i] has the shape of an entry of x. Fluid: scatter.
 template <class T, class R, int... D, class Index, class S, int... E, class U, class Q, int... F>
 constexpr auto scatter(variable<T, R, D...> x, variable<Index, S, E...> ids,
                        variable<U, Q, F...> updates, const options<scatter_attr, T>& attr = {},

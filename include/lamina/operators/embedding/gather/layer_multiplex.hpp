@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/gather/layer_multiplex.hpp - for each row one of several variables.
+// lamina/operators/embedding/gather/layer_multiplex.hpp - selects, for each row, the variable from
+// which the row is copied.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +17,8 @@ struct multiplex_attr {
   std::string_view name{};
 };
 
-/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)`. ids holds one whole number per row; 0
-/// selects the first variable. Fluid: multiplex.
+/// y[i] = inputs[ids[i]][i]: `multiplex({x, y, z}, ids)`. ids has one integer per row; 0 selects
+/// the first variable. Fluid: multiplex.
 template <class V, std::size_t N, class Index>
 constexpr auto multiplex(const V (&inputs)[N], Index ids,
                          const options<multiplex_attr, V>& attr = {}, int line = __builtin_LINE()) {

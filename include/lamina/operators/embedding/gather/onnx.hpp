@@ -21,8 +21,8 @@ inline void lower_gather(onnx_operator& op) {
   op.out("Out", "Gather", {op.in("X"), index}, {{"axis", op.integer("axis")}});
 }
 
-/// ONNX leaves open which of several updates with equal ids counts. Sums start from zeros, not from
-/// X.
+/// ONNX does not specify which of several updates with equal ids counts. Sums start from zeros
+/// instead of X.
 inline void lower_scatter(onnx_operator& op) {
   const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
   if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/common.hpp - arrays as entries that numbers choose.
+// lamina/operators/embedding/lookup_table/common.hpp - arrays as lists of entries that ids select.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// Dimension 0 of an array: the number of entries, their stride and their size.
+/// The entries of an array along dimension 0: their number, stride and size.
 struct entry_layout {
   std::ptrdiff_t count, step, size;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cpu.hpp - rows of a table that ids choose.
+// lamina/operators/embedding/lookup_table/cpu.hpp - copies of the rows of an embedding table that
+// ids select.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +18,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(offset, column, count) for the contiguous parts of row k of a matrix, which may be in
-/// panels.
+/// Calls f(offset, column, count) for each contiguous slice of row k of a matrix, which may be
+/// stored in panels.
 template <class Real, class F>
 LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   if (!table.panel) {
@@ -32,8 +33,8 @@ LAMINA_INLINE void for_each_part(const operand& table, std::int64_t k, F&& f) {
   }
 }
 
-/// Calls f(table row, the floats of the array's line) for every number in Ids that is not
-/// `padding`; `skipped` for the others.
+/// For each id in Ids, calls f(id, output slice) or, if the id equals `padding`, `skipped(output
+/// slice)`. The output slice is the part of `lines` that belongs to this position of Ids.
 template <class Real, class F, class G>
 void for_each_id(const call_context& c, const operand& table, const operand& ids,
                  const operand& lines, std::int64_t padding, F&& f, G&& skipped) {
@@ -71,13 +72,13 @@ struct call_kernel<lookup_table> {
 
 template <>
 struct call_kernel<gradient_of<lookup_table>> {
-  /// The numbers of the table, padding included.
+  /// The number of elements that the memory of the table holds, padding included.
   static std::ptrdiff_t numbers_of(const operand& table) {
     return table.panel ? panels_floats(table.rows, table.columns)
                        : static_cast<std::ptrdiff_t>(table.rows) * table.stride;
   }
-  /// If a sum may have very many addends, the kernel carries the rounding error of each addition to
-  /// the next.
+  /// Whether sums may have very many addends: then the kernel adds the rounding error of each
+  /// addition to the next addend.
   static bool carries(const operand& ids) {
     return static_cast<std::int64_t>(ids.rows) * ids.columns > detail::longest_chain;
   }
@@ -121,8 +122,8 @@ struct call_kernel<gradient_of<lookup_table>> {
 
 template <>
 struct call_kernel<lookup_table_rows_gradient> {
-  /// No scratch unless rounding errors are carried; but the rows become known at this point, and
-  /// the kernel asks for their memory.
+  /// Reserves the output's rows: their number becomes known at this point. Needs scratch only if
+  /// rounding errors are carried to the next addition.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand table = c.input(0), ids = c.input(1), out = c.output(0);

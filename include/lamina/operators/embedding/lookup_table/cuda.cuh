@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/cuda.cuh - rows of a table that ids choose. The gradient
-// of a row adds up the slopes of the ids that chose it, in their order.
+// lamina/operators/embedding/lookup_table/cuda.cuh - copies of the rows of an embedding table that
+// ids select. The gradient of a table row adds up the gradients of its ids in their original order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,25 +18,25 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Entries of a table, the numbers that select them, and entries of an array, one per number.
+/// A table, ids that select entries of the table, and an array `to` with one entry per id.
 struct entry_arguments {
   argument_view ids;
   void *table, *to;
   std::ptrdiff_t table_step, to_step;
-  divider to_in_row;  // entries of the array in each of its rows
+  divider to_in_row;  // entries per row of `to`
   std::ptrdiff_t to_size;
   int entries, size, bytes;
   std::int64_t padding;
   fault_word* fault;
   int group;
-  int *keys, *positions;  // of the numbers, unsorted or sorted
+  int *keys, *positions;  // of the ids, before or after sorting
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN std::ptrdiff_t entry(int i) const {
     const int row = to_in_row.divide(i);
     return row * to_step + i * to_size;
   }
-  /// The entry that number i chooses, or -1.
+  /// The entry of the table that id i selects, or -1 if the id is the padding or out of range.
   LAMINA_INLINE LAMINA_FN int chosen_by(int i) const {
     const std::int64_t id = ids.integer(i);
     return id >= 0 && id < entries && id != padding ? static_cast<int>(id) : -1;
@@ -59,7 +59,7 @@ struct entry_lines {
   }
 };
 
-/// Writes the numbers as keys; numbers that select nothing come last.
+/// Writes the ids as sort keys; ids that select no entry come last.
 struct entry_key {
   using arguments = entry_arguments;
   using value = int;
@@ -69,8 +69,9 @@ struct entry_key {
   }
 };
 
-/// The first of equal keys adds up the rows of all of them. The sum goes to the row of the table
-/// with that number or, for `Selected` rows, to the row of the first key; the other rows get zeros.
+/// The line of the first of several equal keys adds up the entries of all of them. The sum goes to
+/// the table row with that id. With `Selected` the sum goes to the row of the first key, and the
+/// rows of the other equal keys get zeros.
 template <bool Selected>
 struct entry_sum_lines {
   using arguments = entry_arguments;
@@ -90,7 +91,7 @@ struct entry_sum_lines {
   }
 };
 
-/// Arrays and sizes: the entries are rows of `table`.
+/// Sets the arrays and sizes; the entries are rows of `table`.
 inline entry_arguments entries_of(const call_context& c, const operand& ids, const operand& table,
                                   const operand& array) {
   entry_arguments a{};
@@ -113,7 +114,7 @@ inline entry_arguments entries_of(const call_context& c, const operand& ids, con
   return a;
 }
 
-/// The sort of the numbers that choose entries, in scratch memory.
+/// Sorts the ids that select entries; uses scratch memory.
 struct entry_order {
   algorithm::sort_pairs<int> sort;
   scratch_parts parts;
@@ -136,8 +137,8 @@ std::ptrdiff_t entry_sum_scratch(int n) {
   return order.parts.used() + algorithm_floats<Backend>(order.sort);
 }
 
-/// Sorts the numbers that select entries, together with their positions. Writes the sorted numbers
-/// to `sorted` if it is given.
+/// Sorts the ids that select entries, together with their positions. Writes the sorted ids to
+/// `sorted` if it is given.
 template <class Key, class Backend, class Arguments>
 void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted = nullptr) {
   entry_order order(c.run.scratch, a.lines, a.entries);
@@ -147,15 +148,16 @@ void sort_entries(Backend& b, const call_context& c, Arguments& a, int* sorted =
   order.run(b, a);
 }
 
-/// table = for each entry, the sum of the entries of `to` whose numbers chose it; with `sorted` a
-/// sum for the first of each of these numbers, which go there.
+/// The gradient of a table: each entry of `table` becomes the sum of the entries of `to` whose ids
+/// select it. With `Selected`, the sum belongs to the first of several equal ids instead, and the
+/// ids go to `sorted` in order.
 template <bool Selected, class Backend>
 void add_entries(Backend& b, const call_context& c, entry_arguments a, int* sorted = nullptr) {
   if (a.lines == 0) return;
   sort_entries<entry_key>(b, c, a, sorted);
   b.template lines<team_lines<entry_sum_lines<Selected>>>(a);
 }
-/// Sets an array of floats to zeros, gaps between its rows included.
+/// Sets an array of floats to zero, including the gaps between rows.
 template <class Backend>
 void clear(Backend& b, const operand& to) {
   b.run_algorithm(

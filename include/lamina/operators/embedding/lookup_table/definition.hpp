@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/definition.hpp - rows of a table by number: embeddings.
+// lamina/operators/embedding/lookup_table/definition.hpp - embeddings: rows of a table, selected by
+// ids.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,9 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[i] = W[Ids[i]], or zeros where Ids[i] is padding_idx. Ids [..., 1] int64, Out [..., width].
-/// With is_sparse the gradient of W is a SelectedRows: the rows that were used. The gradient reads
-/// W for its shape only. Fluid: lookup_table.
+/// Out[i] = W[Ids[i]], or zeros if Ids[i] is padding_idx. Ids is [..., 1] int64, Out [..., width].
+/// With is_sparse, the gradient of W is a SelectedRows that holds only the rows that were used. The
+/// gradient reads W for its shape only. Fluid: lookup_table.
 struct lookup_table : operator_definition {
   static constexpr const char* type = "lookup_table";
   static constexpr std::array<slot_desc, 2> inputs{{{"W"}, {"Ids"}}};
@@ -27,12 +28,12 @@ struct lookup_table : operator_definition {
 
 using embedding_lookup_table_operators = operator_list<lookup_table, gradient_of<lookup_table>>;
 
-/// W@GRAD as selected_rows: the row of each number in Ids, once; equal numbers are added up in
-/// their order. Fluid: lookup_table_grad with is_sparse.
+/// W@GRAD as selected_rows: one row for each distinct id in Ids. Gradients of equal ids are added
+/// up in their order. Fluid: lookup_table_grad with is_sparse.
 struct lookup_table_rows_gradient : gradient_of<lookup_table> {};
 
-/// In a separate block, such as that of a loop, gradients are added up over the iterations, so they
-/// are dense there (Fluid accepts no selected_rows in a while_grad).
+/// In a separate block, such as the block of a loop, gradients are added up over the iterations. So
+/// they are dense there (Fluid accepts no selected_rows in a while_grad).
 constexpr void lookup_table::gradient(program_builder& b, const operator_desc& op) {
   const int before = b.operators.count;
   const bool asked = op.attributes >= 0 && b.attributes.items[op.attributes].number != 0;

@@ -28,7 +28,7 @@ xt::xarray<Real> rows_of(const call_context<Real>& ctx, const xt::xarray<Real>& 
   }
   return out;
 }
-/// The way back: table[ids[i]] += rows[i]; one entry may be added up from very many.
+/// The gradient of rows_of: table[ids[i]] += rows[i]. An entry may be a sum of very many rows.
 template <class Real>
 void add_rows(const call_context<Real>& ctx, const xt::xarray<Real>& rows, const char* slot,
               std::int64_t padding, xt::xarray<double>& table) {

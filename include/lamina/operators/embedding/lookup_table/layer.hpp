@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/lookup_table/layer.hpp - rows of a trained table by number.
+// lamina/operators/embedding/lookup_table/layer.hpp - embeddings: rows of a trained table, selected
+// by ids.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,20 +10,20 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// The value of an option that means that no id is padding.
+/// The value of the option padding_idx that means: no id is padding.
 inline constexpr int no_padding = -2147483647 - 1;
 
 /// Options of embedding.
 struct embedding_attr {
-  param_attr param{};            // of the table; initialised by Xavier
-  int padding_idx = no_padding;  // this number's row reads as zeros; negative: from the end
-  bool is_sparse = false;        // its gradient has the rows that were read: selected_rows
+  param_attr param{};            // attributes of the table; initialised by Xavier
+  int padding_idx = no_padding;  // this id gives a row of zeros; negative: from the end
+  bool is_sparse = false;        // the gradient is selected_rows: only rows that were read
   std::string_view name{};
 };
 
 /// table[ids]: `embedding<dictionary, width>(ids)`. Ids [..., 1] int64 give [..., width]. With
-/// is_sparse the cost of a training step depends on the rows that it reads, not on the size of the
-/// dictionary. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
+/// is_sparse, the cost of a training step depends on the number of rows that it reads, not on the
+/// size of the dictionary. Parameter: a table [dictionary, width]. Fluid: layers.embedding.
 template <int Size, int Width, class T = float, class Index, class R, int... D>
 constexpr auto embedding(variable<Index, R, D...> ids,
                          const options<embedding_attr, Index>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cpu.hpp - sums of sparse gradients, which have only some
-// of the rows.
+// lamina/operators/embedding/selected_rows/cpu.hpp - sums of sparse gradients, which store only
+// some of the rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +13,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 template <>
 struct call_kernel<selected_rows_sum> {
-  /// No scratch; but the rows of the operands have their memory at this point, so the sum gets its
-  /// own.
+  /// Needs no scratch, but reserves the memory of the sum: at this point the operands have their
+  /// rows, so the capacity that the sum needs is known.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     const operand out = c.output(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/embedding/selected_rows/cuda.cuh - sparse gradients of embeddings, which have
-// only some of the rows, their sums, and updates by them.
+// lamina/operators/embedding/selected_rows/cuda.cuh - sparse gradients of embeddings, which store
+// only some of the rows: their sums, and updates by them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,8 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Writes the rows of an addend as keys, and the offset of each from `base` in multiples of the
-/// alignment.
+/// Writes the row numbers of an addend as sort keys, and the offset of each row from `base` in
+/// multiples of the alignment.
 struct selected_keys_body {
   struct arguments {
     selected_rows_view from;
@@ -30,7 +30,7 @@ struct selected_keys_body {
   }
 };
 
-/// Rows of an array += selected rows, each with its number.
+/// Adds selected rows to the rows of an array with the same numbers.
 struct selected_rows_lines {
   struct arguments {
     selected_rows_view from;
@@ -56,16 +56,16 @@ void add_selected_rows(Backend& b, const selected_rows& from, const operand& to)
                                                        to.columns, from.count});
 }
 
-/// sum = the rows of addends 0 to n - 1, where rows of equal numbers are added up in the order of
-/// the addends. All addends are in one block of memory. The scratch memory is that of
-/// entry_sum_scratch().
+/// Adds up the sparse gradients addend(0) to addend(n - 1) in `sum`. Rows with equal numbers are
+/// added in the order of the addends. All addends must be in one block of memory. Needs the scratch
+/// memory of entry_sum_scratch().
 template <class Backend, class Addends>
 void sum_selected_rows(Backend& b, const Addends& addend, int n, const selected_rows& sum,
                        float* scratch) {
   if (sum.count == 0) return;
   entry_order order(scratch, sum.count, sum.entries);
   order.sort.sorted_keys = sum.numbers;
-  // The offset from the first row identifies a row of any addend.
+  // The offset from the first row of addend 0 identifies a row of any addend.
   float* const base = addend(0).values;
   for (int i = 0, at = 0; i < n; ++i) {
     const selected_rows& x = addend(i);
@@ -128,23 +128,23 @@ struct call_kernel<mixed_rows_sum> {
 
 namespace detail {
 
-/// The rows of a table that an update visits: the rows of its gradient if the other rows do not
-/// change, else all. Each line takes every `lines`-th row.
+/// The rows of a table that an update visits. These are the rows of its gradient if all other rows
+/// stay unchanged, else all rows. Each line visits every `lines`-th row.
 template <class Update>
 struct updated_rows {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
   static constexpr int norms = Update::traits::has_norms ? 2 : 0;
   float* of[1 + states];  // the parameter, its accumulators
-  const float* number;    // followed by the norms, if there are any
+  const float* number;    // followed by the norms if the update has any
   selected_rows_view gradient;
   std::ptrdiff_t stride;
   int rows, columns;
 
-  /// Calls f(row, gradient of the row or null, numbers).
+  /// Calls f(row, gradient of the row or null, numbers of the update) for the rows of line i.
   template <class F>
   LAMINA_INLINE LAMINA_FN void each(int i, int lines, const F& f) const {
-    // A decay changes every row.
+    // Weight decay changes every row.
     const bool some = number[Update::lazy_mode] != 0 && number[4] == 0 && number[5] == 0;
     const int visited = some ? gradient.count : rows;
     for (int k = i; k < visited; k += lines) {
@@ -153,7 +153,7 @@ struct updated_rows {
       float own[numbers + norms];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
-      // A clip does not change the rows of zeros that are not stored.
+      // Rows that the gradient does not store are zero: gradient clipping is off for them.
       constexpr float infinity = __builtin_huge_valf();
       if (at < 0) own[2] = -infinity, own[3] = infinity;
       f(some ? gradient.numbers[k] : k, at < 0 ? nullptr : gradient.values + at * gradient.stride,
@@ -189,7 +189,7 @@ struct rows_update_lines {
   }
 };
 
-/// Two sums of squares per line, for the norms: of the parameter, and of Update::normed.
+/// Computes two sums of squares per line, for the norms of the parameter and of Update::normed.
 template <class Update>
 struct rows_norm_lines {
   struct arguments : updated_rows<Update> {
@@ -220,7 +220,7 @@ struct rows_norm_lines {
   }
 };
 
-/// Writes the numbers of an update, followed by its two norms; one team computes each norm.
+/// Copies the numbers of an update and appends its two norms; one team computes each norm.
 struct norm_lines {
   struct arguments {
     const double* squares;
@@ -239,7 +239,7 @@ struct norm_lines {
   }
 };
 
-/// How many lines share the rows of an update.
+/// The number of lines that share the rows of an update.
 inline int update_lines(int selected, int rows) {
   constexpr int most = 1024;
   return selected > rows || rows < most ? at_least_one(rows) : selected > most ? selected : most;
@@ -248,7 +248,7 @@ inline int norm_lines_of(int rows) { return rows < 256 ? at_least_one(rows) : 25
 
 }  // namespace detail
 
-/// The floats of memory that an update by selected rows needs.
+/// The scratch floats that an update by selected rows needs.
 template <class Update>
 constexpr std::ptrdiff_t rows_update_scratch(int rows) {
   if constexpr (Update::traits::has_norms)
@@ -258,8 +258,8 @@ constexpr std::ptrdiff_t rows_update_scratch(int rows) {
     return 0;
 }
 
-/// Updates a parameter of rows x columns by selected rows. `value` and `states` have padded rows;
-/// `scratch` begins at a multiple of 8 bytes.
+/// Updates a parameter of rows x columns by a sparse gradient. `value` and `states` have padded
+/// rows; `scratch` must be aligned to 8 bytes.
 template <class Update, class Backend>
 void run_rows_update(Backend& b, float* value, const selected_rows& gradient, float* const* states,
                      const float* number, int rows, int columns, float* scratch) {
@@ -276,8 +276,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
     constexpr int numbers = static_cast<int>(Update::attributes.size());
     double* const squares = reinterpret_cast<double*>(scratch);
     float* const with_norms = scratch + 4 * lines;
-    // The arrays of norms have no values yet; no kernel reads their elements before they are
-    // written.
+    // The norms in `with_norms` have no values yet; no kernel reads them before they are written.
     b.template elements<detail::reshape_body>(
         {number, with_norms, 0, 0, divider(numbers), divider(numbers), sizeof(float), numbers});
     a.number = with_norms;
@@ -290,7 +289,7 @@ void run_rows_update(Backend& b, float* value, const selected_rows& gradient, fl
   b.template lines<team_lines<detail::rows_update_lines<Update>>>({a, lines, columns, lines});
 }
 
-/// The update of a parameter by a sparse gradient, which has only some of the rows.
+/// An update of a parameter by a sparse gradient, which stores only some of the rows.
 template <class Opt, bool Given>
 struct call_kernel<rows_update_operator<Opt, Given>> {
   using update = rows_update_operator<Opt, Given>;

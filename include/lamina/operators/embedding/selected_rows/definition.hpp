@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/embedding/selected_rows/definition.hpp - operators on sparse gradients, which
-// have only some of the rows.
+// store only some of the rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X[0] + X[1] + ..., all selected_rows. Out has each row that any of them has, once. Fluid:
-/// sum.
+/// Out = X[0] + X[1] + ..., all of them selected_rows. Out has each row that occurs in any of them
+/// once. Fluid: sum.
 struct selected_rows_sum : operator_definition {
   static constexpr const char* type = "sum";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -18,7 +18,7 @@ struct selected_rows_sum : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// The sum if only some of X are selected_rows: Out is dense. Fluid: sum.
+/// The sum of inputs of which only some are selected_rows: Out is dense. Fluid: sum.
 struct mixed_rows_sum : selected_rows_sum {};
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/loss/crf/cpu.hpp - linear_chain_crf, crf_decoding.
 //
-// Sums over all paths are products of e^score, each row scaled to a sum of 1, and the logarithms of
-// the scales are added up: this takes one e^x per element instead of one per pair of tags. If
-// transitions differ so much that a product may lose a path that counts (a forbidden transition of
-// -10000 may leave only paths through tags of low score), the sums are logarithms.
+// Sums over all paths are computed with products of e^score, where each row is scaled to a sum of 1
+// and the logarithms of the scales are added up. This takes one e^x per element instead of one per
+// pair of tags. If transitions differ very much, a product may underflow for a path that matters: a
+// forbidden transition of -10000 may leave only paths through tags of low score. In this case the
+// sums are computed as logarithms.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -42,8 +43,8 @@ struct tag_scores {
   int at(int row) const { return static_cast<int>(label.at(row, 0, tags)); }
   const Real* x(int row) const { return emission.template row<const Real>(row); }
   const Real* w(int row) const { return transition.template row<const Real>(row); }
-  /// Whether the largest element of a row is subtracted before elements are added up. Doubles need
-  /// it, because a large number that all tags share would cost digits and there is no wider type.
+  /// Whether the largest element of a row is subtracted before elements are added up. Double needs
+  /// it: a large offset that all tags share would cost digits, and no wider type exists.
   static constexpr bool is_centred = sizeof(Real) == 8;
   /// The score of the labels of the rows [begin, end), of centred rows if is_centred; minus
   /// infinity for a path that does not exist.
@@ -62,8 +63,8 @@ struct tag_scores {
     return score + w(1)[before];
   }
   Real largest(int row) const { return *std::max_element(x(row), x(row) + tags); }
-  /// Whether products of e^score keep each path that counts: a tag with e^-87 of a row's sum may
-  /// have a continuation that is e^60 times as large as those of the other tags.
+  /// Whether products of e^score keep each path that matters. A tag whose share of a row's sum is
+  /// e^-87 may have a continuation that is e^60 times as large as those of the other tags.
   bool products_hold() const {
     constexpr Real most = sizeof(Real) == 4 ? 15 : 150;
     for (int i = 0; i < tags + 2; ++i)
@@ -74,7 +75,7 @@ struct tag_scores {
   static constexpr Real none = -std::numeric_limits<Real>::infinity();
 };
 
-/// log(e^x[0] + ... + e^x[n - 1]); NaN where one of them is.
+/// log(e^x[0] + ... + e^x[n - 1]); NaN if an element is NaN.
 template <class Real>
 inline Real log_sum_of(const Real* x, int n) {
   Real most = x[0];
@@ -93,9 +94,9 @@ inline Real log_sum_of(const Real* x, int n) {
   return most + std::log(sum + sum_of(sums));
 }
 
-/// Rows of logarithms whose e^x add up to 1. `to` is the row after `before`, which is null for the
-/// first row of a sequence. Returns the number that was subtracted, minus infinity if no path leads
-/// to the row.
+/// Computes a row of logarithms whose e^x add up to 1. `to` is the row after `before`, which is
+/// null for the first row of a sequence. Returns the number that was subtracted from the row, or
+/// minus infinity if no path reaches the row.
 template <class Real>
 inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, int row,
                              const Real* before, Real* to) {
@@ -126,8 +127,8 @@ inline Real log_step_forward(const call_context& c, const tag_scores<Real>& in, 
   return sum;
 }
 
-/// The gradients of a sequence by logarithms. `alpha` has room for its rows, `room` for n * (n + 2)
-/// numbers.
+/// Computes the gradients of a sequence with logarithms. `alpha` has memory for the rows of the
+/// sequence, `room` for n * (n + 2) numbers.
 template <class Real>
 LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores<Real>& in,
                                          int begin, int end, Real d, const operand& dx,
@@ -169,7 +170,8 @@ LAMINA_NOINLINE inline void log_gradient(const call_context& c, const tag_scores
   }
 }
 
-/// An output that only a gradient reads or, if it is not wanted, scratch in the shape of `like`.
+/// Returns the output `wanted`, which only a gradient reads. If it is absent, returns scratch
+/// memory in the shape of `like`.
 template <class Real>
 inline operand array_or_scratch(const operand& wanted, const operand& like, Real*& scratch) {
   if (wanted) return wanted;
@@ -180,7 +182,7 @@ inline operand array_or_scratch(const operand& wanted, const operand& like, Real
   return made;
 }
 
-/// Divides by the sum, which it returns.
+/// Divides the n elements of x by their sum and returns the sum.
 template <class Real>
 inline Real scale_to_one(const call_context& c, Real* x, int n) {
   Real sum = 0;
@@ -191,7 +193,8 @@ inline Real scale_to_one(const call_context& c, Real* x, int n) {
   return sum;
 }
 
-/// to[j] = x[j] * (a[0] w[0][j] + a[1] w[1][j] + ...), w the rows of `transition` from 2 on.
+/// to[j] = x[j] * (a[0] w[0][j] + a[1] w[1][j] + ...), where w are the rows of `transition` from
+/// row 2 on.
 template <class Real>
 inline void step_forward(const Real* a, const operand& transition, const Real* x, Real* to,
                          int tags) {
@@ -267,7 +270,7 @@ struct call_kernel<linear_chain_crf> {
       ends += static_cast<double>(alpha.row<Real>(end - 1)[j] * w.row<Real>(1)[j]);
     return total + std::log(ends);
   }
-  // `room` holds two rows.
+  // `room` has memory for two rows.
   template <class Real>
   LAMINA_NOINLINE static double by_logarithms(const call_context& c,
                                               const detail::tag_scores<Real>& in, int begin,
@@ -301,7 +304,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
       const int begin = all.begin(s), end = all.end(s);
       if (begin == end) continue;
       const Real d = *slope.row<const Real>(s);
-      if (d == 0 || in.path(begin, end) == in.none) {  // the cost of no path is infinite
+      if (d == 0 || in.path(begin, end) == in.none) {  // no path: the cost is infinite
         for (int r = begin; r < end && dx; ++r) std::fill_n(dx.row<Real>(r), n, Real(0));
         continue;
       }
@@ -309,7 +312,7 @@ struct call_kernel<gradient_of<linear_chain_crf>> {
         detail::log_gradient(c, in, begin, end, d, dx, dw, pairs + n * n, behind);
         continue;
       }
-      // behind[j]: the sum over all continuations after tag j of row r, up to a factor.
+      // behind[j]: the sum over all continuations after tag j of row r, up to a constant factor.
       for (int j = 0; j < n && begin < end; ++j) behind[j] = w.row<const Real>(1)[j];
       for (int r = end; r-- > begin;) {
         const int is = in.at(r);
@@ -354,7 +357,7 @@ struct call_kernel<crf_decoding> {
     const detail::tag_scores<Real> in(c, labels);
     const int n = in.tags;
     Real *score = numbers_at<Real>(c.scratch()), *next = score + n;
-    Real* const from = next + n;  // of each tag of each row, the best tag before; exact to 2^24
+    Real* const from = next + n;  // per row and tag: the best previous tag; exact to 2^24
     const sequence_rows all = c.sequences(in.emission);
     for (int s = 0; s < all.count; ++s) {
       const int begin = all.begin(s), end = all.end(s);
@@ -384,7 +387,8 @@ struct call_kernel<crf_decoding> {
   }
 
  private:
-  // The transition from tag i to tag j; -2 is the start, -1 the end after j.
+  // The transition score from tag i to tag j. Index i = -2 is the score of j as the start, i = -1
+  // the score of j as the end.
   template <class Real>
   static Real w(const detail::tag_scores<Real>& in, int i, int j) {
     return in.transition.template row<const Real>(i + 2)[j];

@@ -10,7 +10,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Fails with the sum of e^score that no float holds; returns if fault `i` is about a label.
+/// Reports a sum of e^score that is outside of the range of float. Returns without an error if
+/// fault `i` is about a label.
 LAMINA_COLD inline void fail_crf_sum(const call_context& c, int i) {
   static constexpr const char* found[] = {"0", "inf", "nan"};
   const argument_view label = c.in(2);

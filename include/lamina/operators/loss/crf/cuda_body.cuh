@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields: a team walks along a
-// sequence, a thread has some of the tags.
+// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields: a team of threads walks
+// along a sequence, and each thread handles some of the tags.
 //
-// As on the CPU, sums over all paths are products of e^score, each row scaled to a sum of 1. If
-// transitions differ so much that a product may lose a path that counts, the sums are logarithms.
+// As on the CPU, sums over all paths are computed with products of e^score, where each row is
+// scaled to a sum of 1. If transitions differ so much that a product may underflow for a path that
+// matters, the sums are computed as logarithms.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,12 +21,12 @@ namespace detail {
 struct crf_arguments {
   sequence_view all;
   row_array emission, transition;
-  argument_view label;  // absent: none
+  argument_view label;  // absent if there are no labels
   row_array alpha, e, w, cost, d;
   row_array dx, dw, behind, pairs, scores;
-  row_array logs;    // log(alpha), where sums are logarithms
-  row_array slopes;  // per row, the slope of the cost of its sequence
-  int* holds;        // whether products keep each path that counts
+  row_array logs;    // log(alpha), if sums are computed as logarithms
+  row_array slopes;  // per row: the gradient of its sequence's cost
+  int* holds;        // whether products keep each path that matters
   int *from, *before;
   std::int64_t* path;
   std::ptrdiff_t path_stride;
@@ -35,7 +36,7 @@ struct crf_arguments {
   int group;
   int lines, width, count;
 
-  /// The label of a row; 0 if it is out of range, which only the forward kernels report.
+  /// The label of a row; 0 if it is out of range. Only the forward kernels report such labels.
   LAMINA_INLINE LAMINA_FN int tag(int row) const {
     const std::int64_t l = label.integer(row * label.columns);
     return l >= 0 && l < tags ? static_cast<int>(l) : 0;
@@ -44,7 +45,8 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
-  /// Reports a sum of e^score that no float holds; faults of labels take precedence.
+  /// Reports a sum of e^score that is outside of the range of float; faults of labels take
+  /// precedence.
   LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
     if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
     report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
@@ -53,7 +55,7 @@ struct crf_arguments {
 
 constexpr float crf_none = -__builtin_huge_valf();
 
-/// log(e^f(0) + ... + e^f(n - 1)), by one thread or by a team; NaN where one of them is.
+/// log(e^f(0) + ... + e^f(n - 1)), computed by one thread or by a team; NaN if a term is NaN.
 template <class F>
 LAMINA_INLINE LAMINA_FN float log_sum_over(int n, const F& f) {
   float most = crf_none, sum = 0;
@@ -98,8 +100,9 @@ LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int e
   return sum_of(team, path);
 }
 
-/// One team checks whether products of e^score keep each path that counts: a tag with e^-87 of a
-/// row's sum may have a continuation that is e^60 times as large as those of the other tags.
+/// One team checks whether products of e^score keep each path that matters. A tag whose share of a
+/// row's sum is e^-87 may have a continuation that is e^60 times as large as those of the other
+/// tags.
 struct crf_hold_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -115,8 +118,8 @@ struct crf_hold_lines {
   }
 };
 
-/// logs of row r of a sequence, whose e^x add up to 1; the result is what was subtracted, less the
-/// largest score of the row.
+/// Computes row r of `logs`, whose e^x add up to 1. Returns the number that was subtracted from the
+/// row minus the largest score of the row.
 template <class Team>
 LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
                                            const Team& team) {
@@ -130,7 +133,7 @@ LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, in
     });
     to[j] = ways + (a.emission.row(r)[j] - most);
   }
-  // No barrier is needed: each thread reads only the elements that it has written.
+  // No barrier is needed: each thread reads only elements that it has written itself.
   const float sum = log_sum_over(team, n, [&](int j) { return to[j]; });
   LAMINA_CUDA_KEEP_LOOP
   for (int j = team.rank(); j < n; j += team.size()) to[j] = sum == crf_none ? sum : to[j] - sum;
@@ -138,7 +141,7 @@ LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, in
   return sum;
 }
 
-/// e^Transition.
+/// Computes e^Transition.
 struct crf_weight_body {
   using arguments = crf_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -188,7 +191,7 @@ struct crf_lines {
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size()) a.alpha.row(r)[j] *= factor;
       total += math::log(static_cast<double>(sum)) + static_cast<double>(most);
-      // The next row reads what all threads have written.
+      // Barrier: the next row reads values of all threads.
       team.barrier();
     }
     if (begin < end && !impossible) total += log_of_ends(a, end - 1, by_logs, team);
@@ -213,9 +216,10 @@ struct crf_lines {
   }
 };
 
-/// Walks back from the end of a sequence: behind[j] is the sum over all continuations after tag j
-/// of a row, up to a factor. A pair of tags i, j at rows r - 1 and r has the probability
-/// alpha[r - 1][i] w[i][j] pairs[r][j]; if the sums are logarithms, all of these are.
+/// The backward pass, from the end of a sequence: behind[j] is the sum over all continuations after
+/// tag j of a row, up to a constant factor. The pair of tags i, j at rows r - 1 and r has the
+/// probability alpha[r - 1][i] w[i][j] pairs[r][j]. If sums are computed as logarithms, all of
+/// these are logarithms.
 struct crf_slope_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -223,7 +227,7 @@ struct crf_slope_lines {
     const int begin = a.all.begin(s), end = a.all.end(s), n = a.tags;
     const float d = *a.d.row(s);
     if (d == 0 || crf_path(a, begin, end, team) == static_cast<double>(crf_none)) {
-      // The cost of no path is infinite, and has no gradient.
+      // Without a path the cost is infinite and has no gradient.
       for (int r = begin; r < end; ++r) {
         if (team.rank() == 0) *a.slopes.row(r) = 0;
         for (int j = team.rank(); j < n; j += team.size()) a.dx.row(r)[j] = 0;
@@ -292,14 +296,14 @@ struct crf_slope_lines {
       const float whole =
           log_sum_over(team, n, [&](int i) { return a.logs.row(r - 1)[i] + next[i]; });
       const float shift = log_sum_over(team, n, [&](int i) { return next[i]; });
-      // All threads have read the pairs.
+      // Barrier: all threads have read the pairs.
       team.barrier();
       for (int j = team.rank(); j < n; j += team.size()) pairs[j] -= whole, next[j] -= shift;
     }
   }
 };
 
-/// An element of the gradient of Transition, one team each: the sum over all rows, in order.
+/// One element of the gradient of Transition per team: the sum over all rows, in order.
 struct crf_transition_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -311,7 +315,7 @@ struct crf_transition_lines {
     for (int r = team.rank(); r < a.rows; r += team.size()) {
       const bool is_first = a.before[r] < 0;
       if (i >= 0 && !is_first) {
-        // Sequences without a gradient have no pairs.
+        // Sequences without a gradient have no values in `pairs`.
         if (*a.slopes.row(r) == 0) continue;
         const float share =
             by_logs
@@ -327,7 +331,8 @@ struct crf_transition_lines {
   }
 };
 
-/// The best path. Among equal paths the one with the lower last tag is chosen, as on the CPU.
+/// Finds the best path. Among equal paths it chooses the one with the lower last tag, as on the
+/// CPU.
 struct crf_path_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -382,7 +387,7 @@ inline crf_arguments crf_of(const call_context& c) {
   return a;
 }
 
-/// Memory for sums that are logarithms, and whether they are.
+/// Reserves memory for sums that are computed as logarithms, and for the flag `holds`.
 inline void take_logs(scratch_rows& memory, int rows, int tags) {
   memory.take(rows, tags);
   memory.take(1, 1);

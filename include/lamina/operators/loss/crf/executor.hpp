@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// log(sum of e^v); -infinity for no values.
+/// log(sum of e^v); -infinity if there are no values.
 template <class Real>
 Real log_sum_exp(const std::vector<Real>& values) {
   const Real none = -std::numeric_limits<Real>::infinity();
@@ -24,11 +24,11 @@ Real log_sum_exp(const std::vector<Real>& values) {
   return most + std::log(sum);
 }
 
-/// The scores of the tags of one sequence. Logarithms throughout: products of many probabilities
-/// would leave the range of numbers.
+/// The scores of the tags of one sequence. All sums are logarithms, because products of many
+/// probabilities would underflow.
 template <class Real>
 struct tag_chain {
-  const Real* emission;    // [rows, tags], each row less its largest
+  const Real* emission;    // [rows, tags], minus the largest score of each row
   const Real* transition;  // [tags + 2, tags]
   std::size_t rows, tags;
 
@@ -108,7 +108,8 @@ void each_chain(const call_context<Real>& ctx, F f) {
              ctx.input_name("Transition") + "', found " + to_string(shape_of(w)));
   for (std::size_t s = 0; s < sequences.sequences(); ++s)
     if (const std::size_t at = sequences.last()[s]; sequences.length(s) > 0) {
-      // A number that all tags of a row share does not change the result, but costs digits.
+      // A large offset that all tags of a row share does not change the result, but would cost
+      // digits.
       std::vector<Real> emission(x.data() + at * tags,
                                  x.data() + (at + sequences.length(s)) * tags);
       for (std::size_t r = 0; r < emission.size(); r += tags) {
@@ -119,7 +120,7 @@ void each_chain(const call_context<Real>& ctx, F f) {
       f(tag_chain<Real>{emission.data(), w.data(), sequences.length(s), tags}, s, at);
     }
 }
-/// One label per row, each a tag.
+/// The labels, one per row; fails if one is not a tag.
 template <class Real>
 xt::xarray<std::int64_t> tag_labels(const call_context<Real>& ctx) {
   const tensor_shape shape = ctx.input("Emission").shape();
@@ -149,7 +150,7 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
       const Real sum = log_sum_exp(values);
       const Real most = *std::max_element(c.emission + k * c.tags, c.emission + (k + 1) * c.tags);
       for (std::size_t j = 0; j < c.tags; ++j) {
-        // Minus infinity less itself is NaN; there is no path then.
+        // Minus infinity minus itself would be NaN; in this case there is no path.
         alpha.flat((at + k) * c.tags + j) = std::isinf(sum) ? Real(0) : std::exp(values[j] - sum);
         emission.flat((at + k) * c.tags + j) =
             std::isinf(most) ? Real(0) : std::exp(c.x(k, j) - most);
@@ -164,7 +165,8 @@ void linear_chain_crf_forward(call_context<Real>& ctx) {
   ctx.set_lod("LogLikelihood", sequences.above());
 }
 
-/// Expected minus found: the probability of each tag and each pair of tags, less the labels'.
+/// The gradient: the probability of each tag and of each pair of tags, minus 1 for the tags and
+/// pairs of the labels.
 template <class Real>
 void linear_chain_crf_gradient(call_context<Real>& ctx) {
   const auto label = tag_labels(ctx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/layer.hpp - the cost of a tagger with a conditional random field.
+// lamina/operators/loss/crf/layer.hpp - the cost of a sequence tagger with a conditional random
+// field.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of linear_chain_crf and crf_decoding.
 struct crf_attr {
-  param_attr param{};  // the transitions; initialised by Xavier
+  param_attr param{};  // attributes of the transitions; initialised by Xavier
   std::string_view name{};
 };
 
@@ -21,7 +22,7 @@ template <class T, class R, int... D>
 constexpr bool is_emission(variable<T, R, D...>*) {
   return is_real<T> && is_tokens<R> && sizeof...(D) == 1;
 }
-/// The transitions [tags + 2, tags]; shared by all layers whose `attr` has the same name.
+/// The parameter [tags + 2, tags] of transitions. Layers whose `attr` has the same name share it.
 template <class T, int... D>
 constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
   constexpr int tags = (D * ... * 1);
@@ -31,10 +32,11 @@ constexpr int transitions(layer_helper& layer, const crf_attr& attr, int line) {
 
 /// -log P(label) of each sequence under a linear chain of tags: `linear_chain_crf(emission, tags,
 /// {.param = {.name = "crf"}})`. The emission has one score per tag, [-1, tags] with rows
-/// tokens<"a", Parent>; labels are [-1, 1] of the same rows, 0 to tags - 1. Gives [-1, 1] with rows
-/// Parent. Parameter: transitions [tags + 2, tags], rows start, end, then from tag to tag. Fluid:
-/// layers.linear_chain_crf, which calls the cost the log-likelihood. A transition is forbidden by
-/// -10000 or minus infinity; a label that has no path costs infinity and has no gradient.
+/// tokens<"a", Parent>. Labels are [-1, 1] with the same rows and values 0 to tags - 1. Returns
+/// [-1, 1] with rows Parent. Parameter: transitions [tags + 2, tags]; row 0 is the start, row 1 the
+/// end, the others are transitions from tag to tag. A score of -10000 or minus infinity forbids a
+/// transition. A label that has no path costs infinity and has no gradient. Fluid:
+/// layers.linear_chain_crf, which calls the cost the log-likelihood.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto linear_chain_crf(variable<T, R, D...> input, variable<Index, S, E...> label,
                                 const options<crf_attr, T>& attr = {},

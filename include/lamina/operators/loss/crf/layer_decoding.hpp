@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/layer_decoding.hpp - the best tags of sequences.
+// lamina/operators/loss/crf/layer_decoding.hpp - the best tags of sequences under a conditional
+// random field.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,9 +23,9 @@ constexpr variable<std::int64_t, R, 1> viterbi_path(variable<T, R, D...> input, 
 }
 }  // namespace detail
 
-/// The tags of each sequence with the highest score: `crf_decoding(emission, {.param = {.name =
-/// "crf"}})` with the transitions that linear_chain_crf trained under this name. Gives int64 [-1,
-/// 1] with the rows of the emission. Fluid: layers.crf_decoding.
+/// The tags with the highest score for each sequence: `crf_decoding(emission, {.param = {.name =
+/// "crf"}})`, with the transitions that linear_chain_crf trained under this name. Returns int64
+/// [-1, 1] with the rows of the emission. Fluid: layers.crf_decoding.
 template <class T, class R, int... D>
 constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
@@ -34,7 +35,8 @@ constexpr auto crf_decoding(variable<T, R, D...> input, const options<crf_attr, 
   return detail::viterbi_path(input, -1, attr, line);
 }
 
-/// 1 if the best tag is the label, else 0. Fluid: layers.crf_decoding(label=...).
+/// Returns 1 for each row whose best tag equals its label, else 0. Fluid:
+/// layers.crf_decoding(label=...).
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto crf_decoding(variable<T, R, D...> input, variable<Index, S, E...> label,
                             const options<crf_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -22,8 +22,8 @@ template <class Real>
 inline Real clipped_log(Real p) {
   return std::clamp(std::log(p), -Real(1e20), Real(1e20));
 }
-/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
-/// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0. The gradient
+/// of softmax multiplies the quotient by p; an infinite quotient times a p of 0 would be NaN.
 template <class Real>
 inline Real finite_ratio(Real d, Real p) {
   constexpr Real most = (std::numeric_limits<Real>::max)() / 1024;
@@ -99,7 +99,8 @@ struct call_kernel<softmax_with_cross_entropy> {
       for (int o = 0; o < lines.outer; ++o) {
         const Real* x = logits.row<const Real>(r) + o * n;
         const auto [sum, largest] = detail::softmax_row(x, softmax.row<Real>(r) + o * n, n);
-        // The logarithm of the sum is added to differences: logits may share any large number.
+        // log(sum) is combined with differences of logits, so a large offset of all logits costs no
+        // digits.
         const Real log_sum = std::log(sum);
         Real cost = 0;
         if (soft) {

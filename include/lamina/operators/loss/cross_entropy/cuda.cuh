@@ -19,25 +19,26 @@ LAMINA_FN inline float clipped_log(float p) {
   const float l = math::log(p);
   return l < -1e20f ? -1e20f : l > 1e20f ? 1e20f : l;
 }
-/// d / p, limited so that a sum of several such quotients stays finite; 0 where d is 0. The
-/// gradient of softmax multiplies the quotient by p, and 0 times infinity would be NaN.
+/// d / p, limited so that a sum of several such quotients stays finite; 0 if d is 0. The gradient
+/// of softmax multiplies the quotient by p; an infinite quotient times a p of 0 would be NaN.
 LAMINA_FN inline float finite_ratio(float d, float p) {
   constexpr float most = (std::numeric_limits<float>::max)() / 1024;
   const float ratio = d / p;
   return d == 0 ? 0.0f : ratio < -most ? -most : ratio > most ? most : ratio;
 }
-/// One team per line. States whether labels are soft, and which number stands for no label.
+/// One team per line. Sets whether labels are soft and which label value is ignored.
 inline void share_labelled(const call_context& c, call_arguments& a, const argument_view& lines) {
   a.integer[0] = c.integer(0);
   a.integer[1] = c.integer(1);
   c.share_lines(a, lines);
 }
 
-/// Labels that are numbers are checked by the forward kernel.
+/// Labels that are class numbers are checked by the forward kernel.
 struct label_kernel {
   static constexpr checked_input checked{1, "label"};
 
-  /// The cost of line i from that of each class: weighed by soft labels, or the label's own.
+  /// The cost of line i from the costs f(j) of all classes: their sum weighted by the soft labels,
+  /// or the cost of the label's class.
   template <class Team, class F>
   static LAMINA_FN void line_cost(const call_arguments& a, int i, const Team& team,
                                   const argument_view& to, const F& cost_of) {
@@ -45,7 +46,7 @@ struct label_kernel {
     float cost = 0;
     if (a.integer[0] != 0) {
       const float* const y = a.in[1].template line_at<const float>(i);
-      // If unrolled, it needs more registers than a thread has.
+      // An unrolled loop would need more registers than a thread has.
       LAMINA_CUDA_KEEP_LOOP
       for (int j = team.rank(); j < n; j += team.size())
         cost += y[j] == 0 ? 0.0f : y[j] * cost_of(j);
@@ -90,10 +91,10 @@ struct call_kernel<gradient_of<softmax_with_cross_entropy>> {
     const float g = *a.in[2].line_at<const float>(i);
     const float* const p = a.in[1].line_at<const float>(i);
     float* const d = a.out[0].line_at<float>(i);
-    // The forward kernel has reported what is out of range.
+    // The forward kernel has already reported labels that are out of range.
     const std::int64_t l = a.integer[0] != 0 ? 0 : a.in[0].integer(i);
     if (g == 0 || (a.integer[0] == 0 && l == a.integer[1])) {
-      // No gradient, even if logits are NaN or infinite.
+      // There is no gradient, even if logits are NaN or infinite.
       for (int j = team.rank(); j < n; j += team.size()) d[j] = 0;
       return;
     }

@@ -8,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Softmax = e^(x - max) / sum e^(x - max) over the last dimension; Loss = -log Softmax[label], or
-/// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs nothing.
-/// Fluid: softmax_with_cross_entropy.
+/// Softmax = e^(x - max) / sum e^(x - max) over the last dimension. Loss = -log Softmax[label], or
+/// -sum label * log Softmax with soft labels. A row whose label is ignore_index costs 0. Fluid:
+/// softmax_with_cross_entropy.
 struct softmax_with_cross_entropy : operator_definition {
   static constexpr const char* type = "softmax_with_cross_entropy";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
@@ -28,8 +28,8 @@ struct softmax_with_cross_entropy : operator_definition {
   static constexpr auto gradient_rows = row_rule::independent;
 };
 
-/// Y = -log X[label] a row of probabilities, or -sum label * log X with soft labels; the logarithm
-/// is clipped to +-1e20. A row whose label is ignore_index costs nothing. Fluid: cross_entropy.
+/// Y = -log X[label] for each row X of probabilities, or -sum label * log X with soft labels. The
+/// logarithm is clipped to +-1e20. A row whose label is ignore_index costs 0. Fluid: cross_entropy.
 struct cross_entropy : operator_definition {
   static constexpr const char* type = "cross_entropy";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};

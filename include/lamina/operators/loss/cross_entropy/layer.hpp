@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/layer.hpp - costs of classifiers from probabilities.
+// lamina/operators/loss/cross_entropy/layer.hpp - the cost of a classifier that outputs
+// probabilities.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cross_entropy and bpr_loss.
 struct cross_entropy_attr {
-  int ignore_index = -100;  // rows with this label cost nothing
+  int ignore_index = -100;  // rows with this label cost 0
   std::string_view name{};
 };
 
@@ -25,7 +26,7 @@ constexpr extents with_last(extents shape, int last) {
 template <class V>
 inline constexpr extents last_is_one = with_last(whole_shape<V>, 1);
 
-/// One value of V's type per row, and one label per row.
+/// The types with one value per row: of V's element type, and of int64 for labels.
 template <class V>
 using one_a_row = handle_of<typename V::value_type, typename V::rows_type, last_is_one<V>>;
 template <class V>
@@ -38,10 +39,9 @@ inline constexpr bool soft_labels = __is_same(Given, In);
 
 }  // namespace detail
 
-/// -log x[label] per row of probabilities x, shape [-1, 1]; with soft labels -sum label * log x.
-/// The logarithm of 0 counts as -1e20.
-/// Labels are int64, one per row, or soft labels: a distribution in the shape and type of x.
-/// Fluid: cross_entropy.
+/// -log x[label] for each row x of probabilities, shape [-1, 1]; with soft labels -sum label * log
+/// x. The logarithm of 0 counts as -1e20. Labels are int64, one per row. Soft labels are a
+/// distribution in the shape and type of x. Fluid: cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto cross_entropy(variable<T, R, D...> x, variable<L, S, E...> label,
                              const options<cross_entropy_attr, T>& attr = {},

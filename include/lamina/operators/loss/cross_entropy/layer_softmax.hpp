@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/cross_entropy/layer_softmax.hpp - the usual cost of a classifier.
+// lamina/operators/loss/cross_entropy/layer_softmax.hpp - the cost of a classifier that outputs
+// logits.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,12 +11,12 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of softmax_with_cross_entropy.
 struct softmax_with_cross_entropy_attr {
-  int ignore_index = -100;  // rows with this label cost nothing
+  int ignore_index = -100;  // rows with this label cost 0
   std::string_view name{};
 };
 
-/// -log softmax(logits)[label] per row, shape [-1, 1]. Labels are int64, one per row, or soft
-/// labels: a distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
+/// -log softmax(logits)[label] per row, shape [-1, 1]. Labels are int64, one per row. Soft labels
+/// are a distribution in the shape and type of the logits. Fluid: softmax_with_cross_entropy.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto softmax_with_cross_entropy(
     variable<T, R, D...> logits, variable<L, S, E...> label,

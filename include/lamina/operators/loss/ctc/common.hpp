@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/common.hpp - what the kernels of warpctc share: sums of logarithms, and
-// which rows are kept.
+// lamina/operators/loss/ctc/common.hpp - sums of logarithms, and the choice of stored rows, for the
+// kernels of warpctc.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,12 +9,14 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The logarithm of no probability: far below all others, but a number, so that differences are.
+/// The logarithm that stands for probability 0. It is far below all others, but finite, so that
+/// differences are not NaN.
 inline constexpr float ctc_none = -1e30f;
 
-/// The number of rows of a sequence in one block, about the square root of all rows. Only the first
-/// row of each block keeps the sums over beginnings; the backward pass computes the others again,
-/// block by block, so memory grows with the square root of the rows.
+/// The number of rows per block of a sequence: about the square root of the number of all rows.
+/// Only the first row of each block stores its sums over path prefixes. The backward pass computes
+/// the other rows again, block by block, so memory grows with the square root of the number of
+/// rows.
 LAMINA_FN constexpr int ctc_block(int rows) {
   int k = 1;
   while (k * k < rows) ++k;

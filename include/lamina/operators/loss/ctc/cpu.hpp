@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/cpu.hpp - warpctc: the costs of labels without positions.
+// lamina/operators/loss/ctc/cpu.hpp - warpctc: the cost of a label sequence whose positions in the
+// input are unknown.
 //
-// Sums over paths are logarithms, computed in vectors of states.
+// Sums over paths are computed as logarithms, in vectors of states.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,10 +24,10 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The paths of one sequence. Their states are the labels with a blank before, between and after
-/// them. Each state is followed by itself, by the next state or, across a blank between two
-/// different labels, by the one after that. Rows of states have two elements of probability 0
-/// before and after them.
+/// The paths of one sequence. The states are the labels, with a blank before, between and after
+/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
+/// two different labels. Each row of states has two elements of probability 0 before its first and
+/// after its last state.
 template <class Real>
 class ctc_paths {
  public:
@@ -36,7 +37,7 @@ class ctc_paths {
   ctc_paths(const call_context& c, Real* memory)
       : c_(c), logits_(c.input(0)), label_(c.input(1)), blank_(c.integer(0)), memory_(memory) {}
 
-  /// The numbers of memory for sequences of at most that many rows and labels.
+  /// The number of floats of memory for sequences of at most `rows` rows and `labels` labels.
   static std::ptrdiff_t floats(int rows, int labels) {
     const std::ptrdiff_t states = 2 * static_cast<std::ptrdiff_t>(labels) + 1;
     const std::ptrdiff_t width = 2 * margin + states + margin;
@@ -45,7 +46,7 @@ class ctc_paths {
            width * (6 + 2 * static_cast<std::ptrdiff_t>(k) + 1);
   }
 
-  /// Reads sequence s; throws if its label has no path.
+  /// Reads sequence s; throws if no path yields its label.
   void take(const sequence_rows& rows, const sequence_rows& labels, int s) {
     begin_ = rows.begin(s);
     rows_count_ = rows.length(s);
@@ -76,10 +77,10 @@ class ctc_paths {
 
   int rows() const { return rows_count_; }
 
-  /// Whether forward() found no path, because every path has a factor of 0.
+  /// Whether forward() found no path, which means that every path contains a factor of 0.
   static bool is_impossible(Real total) { return total < none / 2; }
 
-  /// The sums over the beginnings of all rows; the log of the sum of all paths.
+  /// Adds up the path prefixes of all rows. Returns the logarithm of the sum over all paths.
   Real forward(bool keeps) {
     const Real* before = first_row(before_[0]);
     for (int t = 0; t < rows_count_; ++t) {
@@ -113,7 +114,7 @@ class ctc_paths {
     const int classes = logits_.columns;
     int needed = 0;
     class_[0] = blank_;
-    // From in front of the first state to the first label.
+    // From the position before the first state a path can go to the first label.
     if (states_ > 1) skip_[1] = 0;
     for (int i = 0; i < labels.length(s); ++i) {
       const int row = labels.begin(s) + i;
@@ -138,15 +139,15 @@ class ctc_paths {
       const Real most = *std::max_element(x, x + n);
       Real sum = 0;
       for (int k = 0; k < n; ++k) sum += std::exp(x[k] - most);
-      // most_ and log_sum_ are separate, so that a large number that all logits share costs the
-      // logarithm no digits. A row in which all logits are minus infinity leaves no path.
+      // most_ and log_sum_ are separate, so that a large offset of all logits costs the logarithm
+      // no digits. A row in which all logits are minus infinity leaves no path.
       const bool nothing = most == -std::numeric_limits<Real>::infinity();
       most_[t] = nothing ? Real(0) : most;
       log_sum_[t] = nothing ? Real(0) : std::log(sum);
     }
   }
   Real* kept(int row) const { return kept_ + static_cast<std::ptrdiff_t>(row) * width_; }
-  // Before the first row a path is before its first state.
+  // Before the first row, each path is at the position before the first state.
   Real* first_row(Real* row) {
     row[-1] = 0;
     return row;
@@ -156,11 +157,11 @@ class ctc_paths {
     const Real most = most_[t], log_sum = log_sum_[t];
     for (int s = 0; s < states_; ++s) {
       const Real p = x[class_[s]] - most - log_sum;
-      p_[s] = p < none ? none : p;  // minus infinity less itself would be NaN
+      p_[s] = p < none ? none : p;  // minus infinity minus itself would be NaN
     }
   }
 
-  // The sums over the beginnings of paths up to row t, including the factor of row t.
+  // The sums over path prefixes up to row t, including the factor of row t.
   void step_forward(int t, const Real* before, Real* now) {
     take_probabilities(t);
     for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
@@ -168,10 +169,10 @@ class ctc_paths {
                                             load(before + s - 2, like) + load(skip_ + s, like)) +
                                     load(p_ + s, like)));
     });
-    // After the first row no path is before its first state.
+    // After the first row, no path is before its first state.
     if (t == 0) before_[0][-1] = none;
   }
-  // The sums over the ends of paths from row t, excluding the factor of row t.
+  // The sums over path suffixes from row t, excluding the factor of row t.
   void step_backward(int t, const Real* behind, Real* now) {
     if (t + 1 == rows_count_) {
       std::fill_n(now, states_, none);
@@ -179,7 +180,7 @@ class ctc_paths {
       return;
     }
     take_probabilities(t + 1);
-    // p becomes what follows each state, its own factor included.
+    // p_[s] becomes the sum over suffixes that begin in state s, including the factor of s.
     for_each_position<Real>(states_, [&](std::ptrdiff_t s, auto like) {
       store(p_ + s, decltype(like)(load(p_ + s, like) + load(behind + s, like)));
     });
@@ -201,11 +202,11 @@ class ctc_paths {
   Real* memory_;
   int begin_ = 0, rows_count_ = 0, states_ = 1, block_ = 1;
   std::ptrdiff_t width_ = 0;
-  std::int32_t* class_ = nullptr;  // of each state
-  Real* most_ = nullptr;           // of each row, the largest logit
-  Real* log_sum_ = nullptr;        // of each row, log of the sum of e^(logit - most)
-  Real* skip_ = nullptr;           // 0 where a state follows the one before the last, else none
-  Real* p_ = nullptr;              // of each state in one row
+  std::int32_t* class_ = nullptr;  // per state: its class
+  Real* most_ = nullptr;           // per row: the largest logit
+  Real* log_sum_ = nullptr;        // per row: log of the sum of e^(logit - most)
+  Real* skip_ = nullptr;           // per state s: 0 if a path may come from state s - 2, else none
+  Real* p_ = nullptr;              // per state of one row: log probability
   Real* before_[2] = {};
   Real* behind_[2] = {};
   Real* kept_ = nullptr;  // the first row of each block, then the rows of one block

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/cuda.cuh - warpctc: a team walks along a sequence, a thread has some
-// of the states.
+// lamina/operators/loss/ctc/cuda.cuh - warpctc: a team of threads walks along a sequence, and each
+// thread handles some of the states.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,8 @@ struct ctc_arguments {
   sequence_view rows, labels;
   row_array logits, gradient, loss, slope, to;
   argument_view label;
-  // Per row: its largest logit, and the log of the sum of e^(logit - most). They are stored
-  // separately, so that a large number that all logits share costs the logarithm no digits.
+  // Per row: its largest logit, and the log of the sum of e^(logit - largest). They are stored
+  // separately, so that a large offset of all logits costs the logarithm no digits.
   float* totals;
   float* memory;  // rows of states
   int rows_of_state;
@@ -31,10 +31,10 @@ struct ctc_arguments {
   int lines, width, count;
 };
 
-/// The paths of one sequence. Their states are the labels with a blank before, between and after
-/// them. Each state is followed by itself, by the next state or, across a blank between two
-/// different labels, by the one after that. Loops are not unrolled: with labels of any type,
-/// unrolled loops need more registers than a thread has.
+/// The paths of one sequence. The states are the labels, with a blank before, between and after
+/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
+/// two different labels. Loops are not unrolled: with labels of any type, unrolled loops need more
+/// registers than a thread has.
 struct ctc_paths {
   const ctc_arguments& a;
   int begin, length, first_label, states, block;
@@ -49,7 +49,8 @@ struct ctc_paths {
         block(ctc_block(length)),
         memory(a.memory + (2 * static_cast<std::ptrdiff_t>(first_label) + s) * a.rows_of_state) {}
 
-  /// The first rows of blocks, the others of one block; sums over ends; rows that are not kept.
+  /// Row i of the scratch memory, in this order: the first rows of all blocks, the other rows of
+  /// one block, sums over path suffixes, rows that are not kept.
   LAMINA_INLINE LAMINA_FN float* row(int i) const {
     return memory + static_cast<std::ptrdiff_t>(i) * states;
   }
@@ -68,7 +69,7 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN int state_class(int s) const {
     return s % 2 == 0 ? a.blank : label(s / 2);
   }
-  /// Whether a state follows the one before the last.
+  /// Whether a path may come from state s - 2.
   LAMINA_INLINE LAMINA_FN bool skips(int s) const {
     return s % 2 != 0 && s > 2 && s < states && label(s / 2) != label(s / 2 - 1);
   }
@@ -76,13 +77,14 @@ struct ctc_paths {
     const int r = begin + t;
     return log_of(a.logits.row(r)[k], a.totals[2 * r], a.totals[2 * r + 1]);
   }
-  /// Minus infinity less itself would be no number.
+  /// Limits the result to ctc_none from below: minus infinity minus itself would be NaN.
   static LAMINA_INLINE LAMINA_FN float log_of(float x, float most, float log_sum) {
     const float p = x - most - log_sum;
     return p < ctc_none ? ctc_none : p;
   }
 
-  /// Reports labels that no path has: out of range, the blank, or more than rows allow.
+  /// Reports labels that no path can yield: out of range, equal to the blank, or too many for the
+  /// number of rows.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void check_labels(const Team& team) const {
     if (team.rank() != 0) return;
@@ -97,7 +99,7 @@ struct ctc_paths {
     }
   }
 
-  /// The sums over the beginnings up to row t, that row's own factor included.
+  /// The sums over path prefixes up to row t, including the factor of row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_forward(int t, const float* before, float* now,
                                             const Team& team) const {
@@ -113,7 +115,7 @@ struct ctc_paths {
     }
     team.barrier();
   }
-  /// The sums over the ends of paths from row t, excluding the factor of row t.
+  /// The sums over path suffixes from row t, excluding the factor of row t.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void step_backward(int t, const Team& team) const {
     float* const now = behind(t);
@@ -129,7 +131,7 @@ struct ctc_paths {
     team.barrier();
   }
 
-  /// The log of the sum of all paths.
+  /// The logarithm of the sum over all paths.
   template <class Team>
   LAMINA_INLINE LAMINA_FN float forward(bool keeps, const Team& team) const {
     const float* before = nullptr;
@@ -159,8 +161,8 @@ struct ctc_paths {
   LAMINA_INLINE LAMINA_FN float share(int t, int s, float total) const {
     return math::exp(in_block(t)[s] + behind(t)[s] - total);
   }
-  /// d cost / d logits of a row: the probability of a class minus the share of the paths that have
-  /// the class in this row.
+  /// Writes d cost / d logits of a row: the probability of a class minus the share of the paths
+  /// that are in this class in this row.
   template <class Team>
   LAMINA_INLINE LAMINA_FN void give(int t, float total, const Team& team) const {
     float* const to = a.gradient.row(begin + t);
@@ -172,7 +174,7 @@ struct ctc_paths {
     for (int k = team.rank(); k < a.classes; k += team.size())
       to[k] = math::exp(log_probability(t, k)) - (k == a.blank ? of_blank : 0.0f);
     team.barrier();
-    // The first of equal labels counts for all of them.
+    // The first of several equal labels adds up the shares of all of them.
     LAMINA_CUDA_KEEP_LOOP
     for (int i = team.rank(); i < states / 2; i += team.size()) {
       const int k = label(i);
@@ -186,7 +188,7 @@ struct ctc_paths {
         if (label(other) == k) sum += share(t, 2 * other + 1, total);
       to[k] -= sum;
     }
-    // The next step may overwrite the values read here.
+    // Barrier: the next step may overwrite the values that are read here.
     team.barrier();
   }
 };
@@ -202,7 +204,7 @@ struct ctc_total_lines {
     for (int k = team.rank(); k < a.classes; k += team.size()) sum += math::exp(x[k] - most);
     sum = sum_of(team, sum);
     if (team.rank() != 0) return;
-    // A row of nothing but minus infinity leaves no path.
+    // A row in which all logits are minus infinity leaves no path.
     const bool nothing = most == -__builtin_huge_valf();
     a.totals[2 * r] = nothing ? 0.0f : most;
     a.totals[2 * r + 1] = nothing ? 0.0f : math::log(sum);
@@ -217,11 +219,11 @@ struct ctc_lines {
     paths.check_labels(team);
     float total = 0;
     if (paths.length > 0) total = paths.forward(bool(a.gradient), team);
-    // A factor of each path was 0: the label has none.
+    // Every path contains a factor of 0, so the label has no path.
     const bool impossible = total < ctc_none / 2;
     if (a.loss && team.rank() == 0)
       *a.loss.row(s) = paths.length == 0 ? 0.0f : impossible ? __builtin_huge_valf() : -total;
-    // The gradient of no path is 0, which it is already.
+    // Without a path the gradient is 0, and `gradient` already holds zeros.
     if (a.gradient && paths.length > 0 && !impossible) paths.backward(total, team);
   }
 };

@@ -9,11 +9,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Loss[i] = -log of the sum over all paths that collapse to sequence i of Label, of the products
-/// of softmax(Logits) along the path. A path has one class per row of Logits [rows, classes]; it
-/// collapses by merging equal neighbours, then dropping `blank`. WarpCTCGrad [rows, classes] =
-/// d Loss / d Logits. norm_by_times divides the gradient, not the loss, by the number of rows of
-/// its sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is padded.
+/// Loss[i] = -log P, where P is the sum over all paths that collapse to sequence i of Label of the
+/// product of softmax(Logits) along the path. A path has one class per row of Logits [rows,
+/// classes]. It collapses by merging equal neighbours and then dropping `blank`. WarpCTCGrad [rows,
+/// classes] = d Loss / d Logits. norm_by_times divides the gradient, but not the loss, by the
+/// number of rows of the sequence. Source: Graves et al. 2006. Fluid: warpctc, whose WarpCTCGrad is
+/// padded.
 struct warpctc : operator_definition {
   static constexpr const char* type = "warpctc";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Label"}}};
@@ -28,9 +29,9 @@ struct warpctc : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Each sequence of Input [rows, 1] without `blank` and, with merge_repeated, without rows equal to
-/// the previous row: a path of classes collapsed to its label. Has no gradient. Fluid: ctc_align;
-/// unlike in Fluid, a sequence may become empty.
+/// Collapses a path of classes to its label: removes `blank` from each sequence of Input [rows, 1]
+/// and, with merge_repeated, rows that equal the previous row. There is no gradient. Fluid:
+/// ctc_align; unlike in Fluid, a sequence may become empty.
 struct ctc_align : operator_definition {
   static constexpr const char* type = "ctc_align";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};

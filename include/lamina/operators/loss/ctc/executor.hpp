@@ -12,9 +12,9 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The paths of one sequence. Their states are the labels with a blank before, between and after
-/// them. Each state is followed by itself, by the next state or, across a blank between two
-/// different labels, by the one after that.
+/// The paths of one sequence. The states are the labels, with a blank before, between and after
+/// them. A path may stay in a state or go on to the next state. It may also skip a blank between
+/// two different labels.
 template <class Real>
 struct label_paths {
   std::vector<Real> log_probability;  // [rows, classes]
@@ -24,7 +24,7 @@ struct label_paths {
   Real p(std::size_t t, std::size_t s) const { return log_probability[t * classes + state[s]]; }
   bool skips(std::size_t s) const { return s >= 2 && s % 2 == 1 && state[s] != state[s - 2]; }
 
-  /// log of the sum of all beginnings up to row t in state s, that row's own factor included.
+  /// log of the sum over path prefixes that end in state s of row t, including the factor of row t.
   std::vector<Real> forward() const {
     const std::size_t n = state.size();
     std::vector<Real> a(rows * n);
@@ -38,7 +38,7 @@ struct label_paths {
       }
     return a;
   }
-  /// log of the sum over the ends of paths from state s of row t, excluding the factor of row t.
+  /// log of the sum over path suffixes from state s of row t, excluding the factor of row t.
   std::vector<Real> backward() const {
     const std::size_t n = state.size();
     std::vector<Real> b(rows * n);
@@ -54,7 +54,7 @@ struct label_paths {
   }
 };
 
-/// The paths of sequence i; throws where its label has no path.
+/// The paths of sequence i; fails if its label has no path.
 template <class Real>
 label_paths<Real> paths_of(const call_context<Real>& ctx, std::size_t i) {
   const auto& logits = ctx.real("Logits");
@@ -112,7 +112,7 @@ void warpctc_forward(call_context<Real>& ctx) {
     if (n > 1) ends.push_back(a[p.rows * n - 2]);
     const Real total = log_sum_exp(ends);
     loss.flat(i) = -total;
-    // No path: a factor of each is 0.
+    // There is no path: each has a factor of 0.
     if (total == -std::numeric_limits<Real>::infinity()) continue;
     Real* d = gradient.data() + rows.last()[i] * p.classes;
     for (std::size_t t = 0; t < p.rows; ++t, d += p.classes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/layer.hpp - the cost of label sequences that are shorter than their
-// input.
+// lamina/operators/loss/ctc/layer.hpp - the cost of label sequences whose positions in the input
+// are unknown.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,17 +12,17 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of warpctc.
 struct warpctc_attr {
-  int blank = 0;               // the class that stands for no label
-  bool norm_by_times = false;  // divides the gradient by the number of rows of its sequence
+  int blank = 0;               // the class that means no label
+  bool norm_by_times = false;  // divides the gradient by the sequence's number of rows
   std::string_view name{};
 };
 
-/// -log P(label) of each sequence, where P adds up all alignments of the labels with the rows:
-/// `warpctc(logits, label)`. Logits are [-1, classes] with rows tokens<"a", Parent>, before
-/// softmax; labels are ids [-1, 1] with rows tokens<"b", Parent>, classes other than the blank.
-/// Gives [-1, 1] with rows Parent. A sequence with too few rows for its label is an error at run
-/// time; where logits of minus infinity leave its label no path, it costs infinity and has no
-/// gradient. Fluid: layers.warpctc.
+/// -log P(label) of each sequence, where P is the sum over all alignments of the labels with the
+/// rows: `warpctc(logits, label)`. Logits are [-1, classes] with rows tokens<"a", Parent>, before
+/// softmax. Labels are ids [-1, 1] with rows tokens<"b", Parent>, none of them the blank. Returns
+/// [-1, 1] with rows Parent. A sequence with too few rows for its label is an error at run time. If
+/// logits of minus infinity leave no path for a label, the cost is infinite and has no gradient.
+/// Fluid: layers.warpctc.
 template <class T, class R, int... D, class Index, class S, int... E>
 constexpr auto warpctc(variable<T, R, D...> input, variable<Index, S, E...> label,
                        const options<warpctc_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/ctc/layer_greedy_decoder.hpp - labels from the most likely class of each
-// row.
+// lamina/operators/loss/ctc/layer_greedy_decoder.hpp - label sequences from the most likely class
+// of each row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,18 +13,18 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of ctc_align.
 struct ctc_align_attr {
-  int blank = 0;               // the class that stands for no label
-  bool merge_repeated = true;  // equal neighbours are one label
+  int blank = 0;               // the class that means no label
+  bool merge_repeated = true;  // equal neighbours become one label
   std::string_view name{};
 };
 
 /// Options of ctc_greedy_decoder.
 struct ctc_greedy_decoder_attr {
-  int blank = 0;  // the class that stands for no label
+  int blank = 0;  // the class that means no label
   std::string_view name{};
 };
 
-/// The classes of each row as labels, equal neighbours merged, then blanks dropped:
+/// Converts the classes of rows to labels: merges equal neighbours, then drops blanks. Example:
 /// `ctc_align<"labels">(classes)`. Ids [-1, 1] with rows tokens<"a", Parent> give rows
 /// tokens<"labels", Parent>. Fluid: ctc_align.
 template <fixed_string Name, class Index, class R, int... D>
@@ -42,9 +42,9 @@ constexpr auto ctc_align(variable<Index, R, D...> input,
   return layer.returns(y);
 }
 
-/// The labels of the most likely class of each row: `ctc_greedy_decoder<"labels">(probabilities)`.
-/// Scores [-1, classes] give int64 [-1, 1] with rows tokens<"labels", Parent>. Fluid:
-/// layers.ctc_greedy_decoder.
+/// The labels from the most likely class of each row:
+/// `ctc_greedy_decoder<"labels">(probabilities)`. Scores [-1, classes] give int64 [-1, 1] with rows
+/// tokens<"labels", Parent>. Fluid: layers.ctc_greedy_decoder.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto ctc_greedy_decoder(variable<T, R, D...> input,
                                   const options<ctc_greedy_decoder_attr, T>& attr = {}) {

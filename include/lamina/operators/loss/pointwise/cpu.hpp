@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/cpu.hpp - costs of elements that a label may leave out.
+// lamina/operators/loss/pointwise/cpu.hpp - elementwise costs in which a label may exclude
+// elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +12,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The costs, then, when `normalize` is set, divided by how many labels are not ignored.
+/// Computes the costs. If `normalize` is set, divides them by the number of labels that are not
+/// ignored.
 template <class Op, class Real>
 void divided_by_labels(const call_context& c) {
   const operand label = c.input(1), out = c.output(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/definition.hpp - costs per element, as pointwise operators.
+// lamina/operators/loss/pointwise/definition.hpp - costs per element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,14 +10,15 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term whose label factor is
-/// 0 is 0 even if x is infinite, and for large x no numbers of that size are subtracted.
+/// -label * log s - (1 - label) * log(1 - s) with s = 1 / (1 + e^-x). A term whose factor (label or
+/// 1 - label) is 0 is 0 even if x is infinite. The formula subtracts no numbers as large as x,
+/// which would cost digits.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T binary_cost(T x, T label) {
   const T size = math::abs(x), weight = math::select(x > T(0), T(1) - label, label);
   return math::select(weight == T(0), T(0), size * weight) + math::log1p_exp(-size);
 }
-/// Its derivative, s - label.
+/// The derivative of binary_cost: s - label.
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
   const T e = math::exp_in_sum(-math::abs(x)), s = e / (T(1) + e);
@@ -26,8 +27,8 @@ LAMINA_INLINE LAMINA_NUMBER_FN T binary_slope(T x, T label) {
 
 }  // namespace detail
 
-/// Out = max(x, 0) - x * label + log(1 + e^-|x|), 0 where the label is ignore_index.
-/// Fluid: sigmoid_cross_entropy_with_logits.
+/// Out = max(x, 0) - x * label + log(1 + e^-|x|), or 0 if the label is ignore_index. Fluid:
+/// sigmoid_cross_entropy_with_logits.
 struct sigmoid_cross_entropy_with_logits : pointwise {
   static constexpr const char* type = "sigmoid_cross_entropy_with_logits";
   static constexpr int scalars = 1;
@@ -69,7 +70,7 @@ struct log_loss : pointwise {
   }
 };
 
-/// Loss = max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
+/// Loss = max(0, 1 - x * (2 * label - 1)); labels are 0 or 1. Fluid: hinge_loss.
 struct hinge_loss : pointwise {
   static constexpr const char* type = "hinge_loss";
   static constexpr std::array<slot_desc, 2> inputs{{{"Logits"}, {"Labels"}}};
@@ -115,8 +116,8 @@ struct huber_loss : pointwise {
   }
 };
 
-/// IntermediateVal = v = x * (2 * label - 1) with labels 0 and 1; Out = -4 v if v < -1,
-/// (1 - v)^2 if v < 1, else 0. Source: Zhang 2004. Fluid: modified_huber_loss.
+/// IntermediateVal = v = x * (2 * label - 1); labels are 0 or 1. Out = -4 v if v < -1, (1 - v)^2 if
+/// v < 1, else 0. Source: Zhang 2004. Fluid: modified_huber_loss.
 struct modified_huber_loss : pointwise {
   static constexpr const char* type = "modified_huber_loss";
   static constexpr auto inputs = slots_xy;
@@ -140,7 +141,7 @@ struct modified_huber_loss : pointwise {
   }
 };
 
-/// Out = log(1 + e^(left - right)) - label * (left - right), where the label says how likely left
+/// Out = log(1 + e^(left - right)) - label * (left - right). The label is the probability that left
 /// ranks above right. Source: Burges et al. 2005. Fluid: rank_loss.
 struct rank_loss : pointwise {
   static constexpr const char* type = "rank_loss";
@@ -162,8 +163,8 @@ struct rank_loss : pointwise {
   }
 };
 
-/// Out = max(0, -label * (x1 - x2) + margin) with labels 1 and -1; Activated is 1 where Out > 0.
-/// Fluid: margin_rank_loss.
+/// Out = max(0, -label * (x1 - x2) + margin); labels are 1 or -1. Activated is 1 if Out > 0, else
+/// 0. Fluid: margin_rank_loss.
 struct margin_rank_loss : pointwise {
   static constexpr const char* type = "margin_rank_loss";
   static constexpr std::array<slot_desc, 3> inputs{{{"X1"}, {"X2"}, {"Label"}}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/executor.hpp - costs of elements that a label may leave out.
+// lamina/operators/loss/pointwise/executor.hpp - elementwise costs in which a label may exclude
+// elements.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -11,13 +11,13 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Options of the costs without specific options.
+/// Options of the costs that have no specific options.
 struct loss_attr {
   std::string_view name{};
 };
 /// Options of sigmoid_cross_entropy_with_logits.
 struct sigmoid_cross_entropy_with_logits_attr {
-  int ignore_index = -100;  // elements with this label cost nothing
+  int ignore_index = -100;  // elements with this label cost 0
   std::string_view name{};
 };
 /// Options of log_loss.
@@ -33,14 +33,14 @@ struct margin_rank_loss_attr {
 
 namespace detail {
 
-/// Whether the inputs of a cost have one shape, rows and floating point type.
+/// Whether the inputs of a cost have the same shape, rows and floating point type.
 template <class First, class... More>
 struct alike {
   static constexpr bool same = (__is_same(First, More) && ...);
   static constexpr bool real = !same || is_real<typename First::value_type>;
 };
 
-/// Op of two variables; if it `Keeps` a value for the gradient, that value is its first output.
+/// Records Op with two inputs. If `Keeps`, its first output is a value kept for the gradient.
 template <class Op, bool Keeps = false, class X, class Y>
 constexpr auto pair_loss(X x, Y y, const char* key, std::string_view name, int line,
                          int attributes = -1) {
@@ -103,7 +103,7 @@ constexpr auto log_loss(variable<T, R, D...> p, variable<U, S, E...> label,
                                              p.builder->attribute_list(attr.epsilon));
 }
 
-/// max(0, 1 - x * (2 * label - 1)) with labels 0 and 1. Fluid: hinge_loss.
+/// max(0, 1 - x * (2 * label - 1)); labels are 0 or 1. Fluid: hinge_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto hinge_loss(variable<T, R, D...> x, variable<U, S, E...> label,
                           const options<loss_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -120,7 +120,7 @@ constexpr auto huber_loss(variable<T, R, D...> x, variable<U, S, E...> label, fl
                                                      x.builder->attribute_list(delta));
 }
 
-/// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 and 1.
+/// With v = x * (2 * label - 1): -4 v if v < -1, (1 - v)^2 if v < 1, else 0; labels are 0 or 1.
 /// Source: Zhang 2004. Fluid: modified_huber_loss.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> label,
@@ -130,8 +130,8 @@ constexpr auto modified_huber_loss(variable<T, R, D...> x, variable<U, S, E...> 
                                                               attr.name, line);
 }
 
-/// log(1 + e^(left - right)) - label * (left - right); the label says how likely left ranks above
-/// right. Source: Burges et al. 2005. Fluid: rank_loss.
+/// log(1 + e^(left - right)) - label * (left - right); the label is the probability that left ranks
+/// above right. Source: Burges et al. 2005. Fluid: rank_loss.
 template <class V, class L, class W>
 constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& attr = {},
                          int line = __builtin_LINE()) {
@@ -148,7 +148,7 @@ constexpr auto rank_loss(L label, V left, W right, const options<loss_attr, V>& 
   return layer.returns(V{left.builder, out});
 }
 
-/// max(0, -label * (left - right) + margin) with labels 1 and -1. Fluid: margin_rank_loss.
+/// max(0, -label * (left - right) + margin); labels are 1 or -1. Fluid: margin_rank_loss.
 template <class V, class L, class W>
 constexpr auto margin_rank_loss(L label, V left, W right,
                                 const options<margin_rank_loss_attr, V>& attr = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/pointwise/lowering.hpp - costs of this family that are not pointwise.
+// lamina/operators/loss/pointwise/lowering.hpp - detects costs per element that are not pointwise.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether this cost, or its gradient, is divided by a count of labels. Then it is not pointwise.
+/// Whether this cost, or its gradient, is divided by a number of labels, so that it is not
+/// pointwise.
 constexpr bool is_divided_by_labels(const lowering_state& s, const operator_desc& op) {
   return (is<sigmoid_cross_entropy_with_logits>(op) ||
           is<gradient_of<sigmoid_cross_entropy_with_logits>>(op)) &&

@@ -14,13 +14,13 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// 2 * label - 1: 1 for true, -1 for false.
+/// 2 * label - 1: 1 for label 1, -1 for label 0.
 inline std::string side_of(onnx_operator& op, const char* slot) {
   return affine(op, op.in(slot), 2, -1);
 }
 
-/// log(1 + e^x) - x * label. The factor of |x| is the distance of the label from 1 if x > 0, else
-/// from 0, so that no large numbers are subtracted.
+/// log(1 + e^x) - x * label. |x| is multiplied by 1 - label if x > 0, else by label, so that no
+/// large numbers are subtracted.
 inline std::string binary_cost(onnx_operator& op, const std::string& x, const std::string& label) {
   const std::string size = op.node("Abs", {x});
   const std::string away =

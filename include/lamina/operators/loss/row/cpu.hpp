@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/cpu.hpp - costs of rows: smooth_l1_loss, kldiv_loss, bpr_loss,
-// label_smooth.
+// lamina/operators/loss/row/cpu.hpp - costs with one value per row: smooth_l1_loss, kldiv_loss,
+// bpr_loss, label_smooth.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,7 +25,7 @@ struct call_kernel<smooth_l1_loss> {
     for (int r = 0; r < x.rows; ++r) {
       Real* d = diff.row<Real>(r);
       for (int j = 0; j < x.columns; ++j) d[j] = x.row<const Real>(r)[j] - y.row<const Real>(r)[j];
-      // An element of weight 0 does not count, even if it is infinite.
+      // An element with weight 0 does not count, even if it is infinite.
       if (inside)
         for (int j = 0; j < x.columns; ++j) {
           const Real weight = inside.row<const Real>(r)[j];
@@ -165,7 +165,7 @@ struct call_kernel<label_smooth> {
     const Real epsilon = static_cast<Real>(c.number(0));
     const row_lines lines(in);
     const Real even = Real(1) / static_cast<Real>(lines.n);
-    // A prior of several dimensions, such as [1, K], has its numbers in one row too.
+    // A prior of several dimensions, such as [1, K], also has all its numbers in one row.
     const Real* p = prior ? prior.row<const Real>(0) : nullptr;
     for (int r = 0; r < lines.rows; ++r)
       for (int o = 0; o < lines.outer; ++o) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/cuda.cuh - costs of rows: smooth_l1_loss, kldiv_loss, bpr_loss,
-// label_smooth.
+// lamina/operators/loss/row/cuda.cuh - costs with one value per row: smooth_l1_loss, kldiv_loss,
+// bpr_loss, label_smooth.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,14 +15,14 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 struct smooth_l1_arguments {
-  row_array x, y, inside, outside, diff, out;  // out: the costs, or their slopes
+  row_array x, y, inside, outside, diff, out;  // `out`: the costs or their gradients
   row_array dx, dy;
   float s2;
   int columns;
   int lines, width, count;
 };
 
-/// One line per row.
+/// One team per row.
 struct smooth_l1_lines {
   using arguments = smooth_l1_arguments;
   template <class Team>
@@ -30,7 +30,7 @@ struct smooth_l1_lines {
     float total = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       float d = a.x.row(r)[j] - a.y.row(r)[j];
-      // An element of weight 0 does not count, even if it is infinite.
+      // An element with weight 0 does not count, even if it is infinite.
       if (a.inside) d = a.inside.row(r)[j] == 0 ? 0.0f : d * a.inside.row(r)[j];
       if (a.diff) a.diff.row(r)[j] = d;
       const float size = math::abs(d);
@@ -63,7 +63,7 @@ struct smooth_l1_slope_lines {
 struct kldiv_arguments {
   row_array x, target, to;
   divider columns;
-  const float* slope;  // of all elements together, or null
+  const float* slope;  // the gradient that all elements share, or null
   float factor;
   int count;
 
@@ -71,7 +71,7 @@ struct kldiv_arguments {
     const float t = target.row(row)[j];
     return t <= 0 ? 0.0f : t * (math::log(t) - x.row(row)[j]);
   }
-  /// The costs as terms of a sum.
+  /// The cost of element i, a term of a sum.
   LAMINA_INLINE LAMINA_FN double operator()(int i) const {
     const int row = columns.divide(i);
     return static_cast<double>(cost(row, i));
@@ -84,7 +84,7 @@ struct kldiv_body {
     a.to.row(row)[i] = a.cost(row, i);
   }
 };
-/// x: the slopes, where each element has its own.
+/// The gradient of X. If `slope` is null, `x` holds the gradient of each element's cost.
 struct kldiv_slope_body {
   using arguments = kldiv_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -98,8 +98,8 @@ struct label_smooth_body {
   struct arguments {
     row_array from, to;
     divider columns, line;
-    const float* prior;  // null: all classes alike
-    float keeps, adds;   // adds: epsilon, or epsilon / K without a prior
+    const float* prior;  // null: all classes are equally likely
+    float keeps, adds;   // `adds`: epsilon, or epsilon / K without a prior
     int count;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -224,7 +224,7 @@ struct call_kernel<gradient_of<bpr_loss>> {
     const float* const x = a.in[0].line_at<const float>(i);
     float* const g = a.out[0].line_at<float>(i);
     const std::int64_t l = a.in[1].integer(i);
-    // The forward kernel has reported what is out of range.
+    // The forward kernel has already reported labels that are out of range.
     const bool counts = l >= 0 && l < n && n > 1;
     const float d = counts ? *a.in[2].line_at<const float>(i) / static_cast<float>(n - 1) : 0.0f;
     const float own = x[counts ? l : 0];

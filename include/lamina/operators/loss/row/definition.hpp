@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/definition.hpp - costs that look at whole rows or at all elements.
+// lamina/operators/loss/row/definition.hpp - costs computed over whole rows or over all elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,9 +22,9 @@ struct smooth_l1_loss : operator_definition {
   static constexpr std::uint32_t gradient_of_outputs = 2;
 };
 
-/// t * (log t - x) with X = logarithms of probabilities x and targets t, 0 where t <= 0;
-/// `reduction` "none", "sum", "mean" (over elements) or "batchmean" (over rows). Fluid: kldiv_loss.
-/// The gradient reads Target, which has the shape of X.
+/// Out = t * (log t - x), or 0 if t <= 0, where X holds logarithms of probabilities x and Target
+/// the targets t. `reduction`: "none", "sum", "mean" (over elements) or "batchmean" (over rows).
+/// The gradient reads Target, which has the shape of X. Fluid: kldiv_loss.
 struct kldiv_loss : operator_definition {
   static constexpr const char* type = "kldiv_loss";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Target"}}};
@@ -35,8 +35,8 @@ struct kldiv_loss : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 2;
 };
 
-/// Y = mean over j != label of log(1 + e^(x_j - x_label)), a row. Source: Hidasi et al. 2016.
-/// Fluid: bpr_loss.
+/// Y = the mean over j != label of log(1 + e^(x_j - x_label)), for each row x. Source: Hidasi et
+/// al. 2016. Fluid: bpr_loss.
 struct bpr_loss : operator_definition {
   static constexpr const char* type = "bpr_loss";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Label"}}};
@@ -45,9 +45,9 @@ struct bpr_loss : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// Out = (1 - epsilon) * X + epsilon * PriorDist, or (1 - epsilon) * X + epsilon / K without
-/// PriorDist, where K is the width of a row. Source: Szegedy et al. 2016. Fluid: label_smooth. The
-/// gradient needs Out@GRAD alone.
+/// Out = (1 - epsilon) * X + epsilon * PriorDist. Without PriorDist it is (1 - epsilon) * X +
+/// epsilon / K, where K is the width of a row. The gradient reads only Out@GRAD. Source: Szegedy et
+/// al. 2016. Fluid: label_smooth.
 struct label_smooth : operator_definition {
   static constexpr const char* type = "label_smooth";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PriorDist", false, true}}};

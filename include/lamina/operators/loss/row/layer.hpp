@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/row/layer.hpp - costs that look at whole rows or at all elements.
+// lamina/operators/loss/row/layer.hpp - costs computed over whole rows or over all elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ struct label_smooth_attr {
   std::string_view name{};
 };
 
-/// How kldiv_loss puts its elements together.
+/// How kldiv_loss combines the costs of elements.
 enum class reduction : std::uint8_t { none, sum, mean, batchmean };
 
 namespace detail {
@@ -71,8 +71,9 @@ constexpr auto smooth_l1(X x, Y y, V inside, W outside, const options<smooth_l1_
   return detail::smooth_l1(x, X{y.builder, y.id}, inside.id, outside.id, attr);
 }
 
-/// target * (log target - x), 0 where the target is 0 or less; x are logarithms. The mean over
-/// the elements, the sum, the sum over the number of rows, or each element. Fluid: kldiv_loss.
+/// target * (log target - x), or 0 if the target is not positive; x holds logarithms of
+/// probabilities. Depending on the reduction, the result is the mean over the elements, the sum,
+/// the sum divided by the number of rows, or each element. Fluid: kldiv_loss.
 template <reduction How = reduction::mean, class X, class Y>
 constexpr auto kldiv_loss(X x, Y target, const options<loss_attr, X>& attr = {},
                           int line = __builtin_LINE()) {
@@ -113,7 +114,7 @@ constexpr auto label_smooth(variable<T, R, D...> label,
                  b.attribute_list(attr.epsilon));
   return layer.returns(variable<T, R, D...>{&b, y});
 }
-/// (1 - epsilon) * label + epsilon * prior, with a prior distribution of shape [1, K].
+/// (1 - epsilon) * label + epsilon * prior, where the prior distribution has shape [1, K].
 template <class T, class R, int K, class U, class S, int... E>
 constexpr auto label_smooth(variable<T, R, K> label, variable<U, S, E...> prior,
                             const options<label_smooth_attr, T>& attr = {},

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// mean over j != label of log(1 + e^(x_j - x_label)), a row. Source: Hidasi et al. 2016.
+/// The mean over j != label of log(1 + e^(x_j - x_label)), per row. Source: Hidasi et al. 2016.
 /// Fluid: bpr_loss.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto bpr_loss(variable<T, R, D...> x, variable<L, S, E...> label,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/fc/layer.hpp - the fully connected layer.
+// lamina/operators/matrix/fc/layer.hpp - the fully connected layer: fc.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,15 +17,15 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of fc.
 struct fc_attr {
   activation act = activation::identity;
-  param_attr param{};       // of the weight; several inputs share a name
+  param_attr param{};       // attributes of the weight; several inputs share a name
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
 };
 
 namespace detail {
 
-/// Rows keep `Flatten - 1` inner dimensions, the rest is the width of the product.
+/// Rows keep the first `Flatten - 1` inner dimensions; the others are multiplied by the weight.
 template <int Flatten, class V>
 struct flattened;
 template <int Flatten, class T, class R, int... D>
@@ -60,7 +60,7 @@ struct fc_shape<variable<T, R, D...>, Flatten, Size> {
   using type = variable_of_shape<T, R, fc_shape>;
 };
 
-/// One input's product: weight and mul.
+/// Records the weight and the product of one input.
 template <int Size, int Flatten, class T, class R, int... D>
 constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, const fc_attr& attr,
                          int line) {
@@ -75,7 +75,7 @@ constexpr int fc_product(layer_helper& layer, const variable<T, R, D...>& x, con
   return y.id;
 }
 
-/// The bias and the activation, which follow the products.
+/// Records the bias and the activation, which follow the products.
 template <int Size, int Flatten, class Out>
 constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int line) {
   program_builder& b = layer.builder();
@@ -90,7 +90,7 @@ constexpr Out fc_result(layer_helper& layer, int y, const fc_attr& attr, int lin
   return layer.returns(Out{&b, apply_activation(layer, attr.act, y)});
 }
 
-/// Marks a missing width.
+/// The value that stands for a missing width.
 inline constexpr int no_width = -2147483647 - 1;
 
 /// fc of several inputs.
@@ -122,8 +122,7 @@ constexpr auto fc_of_inputs(const std::tuple<First, More...>& inputs, const fc_a
                                                                                  line);
 }
 
-/// The checks of fc's inputs: the element type of the first input, and whether the others have it
-/// too.
+/// Checks of fc's inputs: the element type of the first input, and whether all inputs have it.
 template <int Size, int Flatten, class V>
 struct fc_input {
   using first = V;
@@ -144,8 +143,7 @@ struct fc_input<Size, Flatten, std::tuple<First, More...>> {
 /// Out = act(sum over inputs of X * W + b): `fc<Size>(x)`, or `fc<Size>(std::tuple{x, y})` for
 /// several inputs with one weight each. `fc<Size, Flatten>` keeps the first `Flatten` dimensions of
 /// the input as rows (default 1: all inner dimensions are multiplied). Parameters: one weight
-/// [width, Size] an input, initialised by Xavier, and a bias [Size] of zeros.
-/// Fluid: layers.fc.
+/// [width, Size] per input, initialised by Xavier, and a bias [Size] of zeros. Fluid: layers.fc.
 template <int Size = detail::no_width, int Flatten = 1, class X>
 constexpr auto fc(const X& x, const options<fc_attr, X>& attr = {}, int line = __builtin_LINE()) {
   constexpr bool one = is_variable<X>, several = detail::is_tuple<X>;
@@ -190,8 +188,8 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
   (std::make_index_sequence<N>{});
 }
 
-/// Catches a width among the arguments, `fc(x, 128)`: reports an error of one line and makes a
-/// layer of width 1, so that later layers report no further errors.
+/// Catches a width among the arguments, as in `fc(x, 128)`, with a one-line error. Records a layer
+/// of width 1, so that later layers report no further errors.
 template <class X>
 constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
                   int line = __builtin_LINE()) {

@@ -10,12 +10,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// One side of a product: matrices as they are stored, and how they are read.
+/// One side of a matmul: how its matrices are stored, and how they are read.
 struct matrix_side {
   int rows = 1, columns = 1;  // as stored
   bool transposed = false;
-  int count = 1;                                      // of matrices; 1: all products share it
-  int in_row = 1;                                     // matrices in a row of the array
+  int count = 1;   // number of matrices; 1: all products share it
+  int in_row = 1;  // matrices per row of the array
   std::ptrdiff_t row_step = 0, step = 0, stride = 0;  // from matrix to matrix in a row, ...
 
   matrix_side(const operand& o, bool transpose, bool left) {
@@ -38,15 +38,15 @@ struct matrix_side {
     row_step = o.stride;
     is_whole = !o.swapped && (o.rows <= 1 || o.stride == o.columns);
   }
-  /// Rows and columns as read.
+  /// Height and width of a matrix as it is read.
   int height() const { return transposed ? columns : rows; }
   int width() const { return transposed ? rows : columns; }
-  /// The offset of the i-th matrix.
+  /// The offset of matrix i.
   std::ptrdiff_t at(int i) const {
     if (count == 1) return 0;
     return i / in_row * row_step + i % in_row * step;
   }
-  bool is_whole = true;  // one matrix follows the other without a gap
+  bool is_whole = true;  // whether matrices follow each other without gaps
 };
 
 /// The sizes of a matmul: `count` products [m, k] x [k, n].
@@ -78,7 +78,7 @@ struct matmul_shape {
       out_step = l.step[1];
       out_stride = l.step[2];
     }
-    // If all matrices on the left share the matrix on the right, they form one tall matrix.
+    // If all left matrices share one right matrix, the left matrices form one tall matrix.
     const bool out_is_whole = !out.swapped && (out.rows <= 1 || out.stride == out.columns);
     if (has_matrices && y.count == 1 && x.count > 1 && !x.transposed && x.is_whole &&
         out_is_whole) {
@@ -92,7 +92,8 @@ struct matmul_shape {
   }
 };
 
-/// The destination of the gradient of a side: like the side itself, with its own steps.
+/// The memory layout of the gradient of a side: the matrices of the side with the strides of the
+/// gradient.
 inline matrix_side side_like(const operand& gradient, const matrix_side& side, bool transpose,
                              bool left) {
   matrix_side g(gradient, transpose, left);

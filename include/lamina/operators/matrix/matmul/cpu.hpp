@@ -43,7 +43,7 @@ struct call_kernel<gradient_of<matmul>> {
     const operand dx = c.output(0), dy = c.output(1);
     const matmul_shape s(c, x, y, slope);
     const Real alpha = static_cast<Real>(c.number(2));
-    // As long as no product was added, a shared matrix holds nothing.
+    // The first product overwrites a matrix that all products share; the others are added to it.
     const matrix_side gx = side_like(dx ? dx : x, s.x, c.flag(0), true);
     const matrix_side gy = side_like(dy ? dy : y, s.y, c.flag(1), false);
     if (dx && s.count == 0) clear(dx);

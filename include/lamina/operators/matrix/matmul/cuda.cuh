@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul where
-// it is not the head of a group.
+// lamina/operators/matrix/matmul/cuda.cuh - products of batches of matrices: matmul, and mul
+// outside of fused groups.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,17 +19,18 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// `to` = alpha * left * right, `count` times.
+/// to[i] = alpha * left[i] * right[i] for `count` matrices.
 template <class Backend>
 void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               const written_matrices& to, int count, float alpha, float* workspace) {
   const auto follows = [](const matrix_list& l, int rows, std::ptrdiff_t stride) {
     return l.batch_stride() == rows * stride;
   };
-  // Batches for one product: as many as every side has at equal distances.
+  // The number of matrices per batched product: the largest at which all three sides have a
+  // constant distance between matrices.
   const int even =
       std::gcd(std::gcd(left.list.even(count), right.list.even(count)), to.list.even(count));
-  // Several calls of the library take longer than one call of a slower kernel.
+  // Several small products by library calls take longer than one call of a slower kernel.
   constexpr double smaller = 1 << 25;
   if (even < count &&
       static_cast<double>(left.rows) * right.columns * left.columns * even <= smaller)
@@ -45,7 +46,7 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
               to.list.batch_stride(),
               even,
               alpha};
-    // If all matrices on the left share the matrix on the right, they form one tall matrix.
+    // If all left matrices share one right matrix, the left matrices form one tall matrix.
     if (even > 1 && p.right.batch_stride == 0 && !left.is_turned &&
         follows(left.list, left.rows, left.stride) && follows(to.list, left.rows, to.stride)) {
       p.rows *= even;
@@ -55,14 +56,14 @@ void multiply(Backend& b, const read_matrices& left, const read_matrices& right,
   }
 }
 
-/// to[row][column] (+)= the sum of `matrices` matrices that lie one after the other.
+/// to[row][column] = or += the sum of `matrices` matrices that are stored one after the other.
 struct matrix_sum_body {
   struct arguments {
     const float* from;
     float* to;
     std::ptrdiff_t from_stride, batch_stride, to_stride;
     divider columns;
-    int matrices, count;  // count: elements of the sum
+    int matrices, count;  // `count`: elements of the sum
     bool adds;
   };
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -76,8 +77,9 @@ struct matrix_sum_body {
   }
 };
 
-/// The sum of `count` products: one product over their concatenated depths or, if the matrices are
-/// not stored for that, separate products that are added, some at a time.
+/// The sum of `count` products. If the matrices are stored suitably, it is one product over their
+/// concatenated inner dimensions. Otherwise separate products are computed, some at a time, and
+/// added up.
 class product_sum {
  public:
   product_sum(const read_matrices& left, const read_matrices& right, int count)
@@ -112,12 +114,12 @@ class product_sum {
   }
 
  private:
-  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of products at a time
+  static constexpr std::ptrdiff_t most_floats = std::ptrdiff_t{1} << 24;  // of stored products
 
   std::ptrdiff_t row_floats() const { return padded(right_.columns); }
   std::ptrdiff_t size() const { return left_.rows * row_floats(); }
-  /// The number of products at a time, a multiple of whole rows of the arrays, so that every part
-  /// begins with a row.
+  /// The number of products that are computed at a time: a multiple of the matrices per row of the
+  /// arrays, so that each batch begins with a row.
   int most() const {
     const int each = std::lcm(left_.list.in_row, right_.list.in_row);
     const std::ptrdiff_t fit = most_floats / std::max<std::ptrdiff_t>(1, size());
@@ -140,8 +142,8 @@ void run_matmul(Backend& b, const matmul_shape& s, const operand& x, const opera
            alpha, scratch);
 }
 
-/// f(left, right, to, side, is_left) for the gradient of each side that is wanted: the products of
-/// left and right are gradients of the matrices of the side.
+/// Calls f(left, right, to, side, is_left) for each side (X, Y) whose gradient is wanted. The
+/// products of `left` and `right` are the gradients of the matrices of this side.
 template <class F>
 void each_matmul_gradient(const call_context& c, const matmul_shape& s, const F& f) {
   const operand dx = c.output(0), dy = c.output(1);
@@ -184,7 +186,7 @@ struct call_kernel<gradient_of<matmul>> {
         [&](const detail::read_matrices& l, const detail::read_matrices& r, const operand& to,
             const matrix_side& side, bool is_left) {
           const matrix_side at = side_like(to, side, c.flag(is_left ? 0 : 1), is_left);
-          if (side.count == 1)  // it served all
+          if (side.count == 1)  // one matrix for all products
             return detail::product_sum(l, r, s.count)
                 .run(b, to.row<float>(0), at.stride, alpha, c.run.scratch);
           detail::multiply(b, l, r, {to.row<float>(0), detail::matrix_list(at), at.stride}, s.count,
@@ -194,7 +196,7 @@ struct call_kernel<gradient_of<matmul>> {
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
     std::ptrdiff_t floats = Backend::product_workspace;
-    // While domains get their rows, one after the other, the sides may not fit yet.
+    // While domains get their rows one after the other, the two sides may not match yet.
     const matrix_side x(c.input(0), c.flag(0), true), y(c.input(1), c.flag(1), false);
     if (x.width() != y.height() || (x.count != y.count && x.count != 1 && y.count != 1))
       return floats;

@@ -8,10 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = alpha * X * Y over the last two dimensions, each transposed first where its flag says so.
-/// Leading dimensions are equal, or one side has none and is multiplied with every matrix of the
-/// other. A vector X is a row, a vector Y a column, and the result lacks the added dimension.
-/// Fluid: matmul.
+/// Out = alpha * X * Y over the last two dimensions; a flag per side tells whether it is transposed
+/// first. The leading dimensions must be equal, or one side must have none: then its matrix is
+/// multiplied with every matrix of the other side. A vector X is a row, a vector Y is a column, and
+/// the result lacks the dimension that this adds. Fluid: matmul.
 struct matmul : operator_definition {
   static constexpr const char* type = "matmul";
   static constexpr auto inputs = slots_xy;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/matmul/executor.hpp - matrix products: mul, matmul and their gradients.
+// lamina/operators/matrix/matmul/executor.hpp - batches of matrix products: matmul and its
+// gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// One side of a matmul: a stack of matrices as they are stored, and how they are read.
+/// One side of a matmul: a stack of matrices, how they are stored, and how they are read.
 struct matmul_side {
   std::size_t batches = 1, rows = 1, columns = 1;  // as read: after the transposition
   bool transposed = false;
@@ -25,7 +26,7 @@ struct matmul_side {
     rows = transposed ? shape[n - 1] : shape[n - 2];
     columns = transposed ? shape[n - 2] : shape[n - 1];
   }
-  /// The offset of the i-th matrix; a single matrix serves all products.
+  /// The offset of matrix i; a single matrix is used by all products.
   std::size_t at(std::size_t i) const { return batches == 1 ? 0 : i * rows * columns; }
 };
 
@@ -53,8 +54,8 @@ void matmul_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// For the matrices as they are read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut. A matrix
-/// that is stored transposed gets the transposed product; a matrix that all batches share gets the
+/// For matrices as they are read, dA = alpha * dOut * B^T and dB = alpha * A^T * dOut. A matrix
+/// that is stored transposed gets the transposed product. A matrix that all products share gets the
 /// sum.
 template <class Real>
 void matmul_gradient(call_context<Real>& ctx) {

@@ -25,9 +25,9 @@ struct matmul_form {
 namespace detail {
 
 struct product_shape {
-  int left, right;  // the dimensions that are summed over
-  bool widths;      // they are equal
-  bool fits;        // the rest makes a shape with the rows in front
+  int left, right;  // the extents that are summed over
+  bool widths;      // whether they are equal
+  bool fits;        // whether the other dimensions form a shape with the rows first
   extents shape;
 };
 
@@ -66,9 +66,9 @@ constexpr product_shape matmul_shape(extents x, extents y, matmul_form form) {
 
 }  // namespace detail
 
-/// alpha * x * y over the last two dimensions of the whole shapes; leading dimensions are equal, or
-/// one side has none. A vector is a row on the left, a column on the right. Rows may be a batch of
-/// matrices, the rows of x, or be summed over. Fluid: matmul.
+/// alpha * x * y over the last two dimensions of the whole shapes. The leading dimensions must be
+/// equal, or one side must have none. A vector is a row on the left and a column on the right. The
+/// batch's row dimension may count matrices, be the rows of x, or be summed over. Fluid: matmul.
 template <matmul_form Form = matmul_form{}, class T, class R, int... D, class U, class S, int... E>
 constexpr auto matmul(variable<T, R, D...> x, variable<U, S, E...> y,
                       const options<matmul_attr, T>& attr = {}, int line = __builtin_LINE()) {

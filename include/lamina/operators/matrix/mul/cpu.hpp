@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X
-// with several dimensions of rows, or a right side that is not a weight.
+// lamina/operators/matrix/mul/cpu.hpp - the product of mul where it is not one fused product: X has
+// several row dimensions, or the right side is not a weight.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,9 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// An array as a matrix of a given width. Its rows have a constant stride, unless a row of the
-/// array holds several of them followed by a gap, or the array is in panels: then a copy replaces
-/// it.
+/// An array viewed as a matrix of a given width whose rows have a constant stride. Two layouts need
+/// a copy instead: rows of the array that hold several matrix rows followed by a gap, and panels.
 struct even_matrix {
   int rows = 0, columns = 1;
   bool is_copied = false;
@@ -40,7 +39,7 @@ struct even_matrix {
     memory += copy_size(o);
     return copy;
   }
-  /// The array that receives a result before `finish`.
+  /// The memory to which a result is written before `finish` moves it to the array.
   template <class Real>
   Real* write(const operand& o, Real*& memory) const {
     if (!is_copied) return o.row<Real>(0);
@@ -61,7 +60,7 @@ struct even_matrix {
   }
 };
 
-/// Numbers for a copy of every argument.
+/// The scratch floats for a copy of every argument.
 inline std::ptrdiff_t mul_scratch(const call_context& c) {
   std::ptrdiff_t memory = 0;
   for (int i = 0; i < c.schema().input_count; ++i) memory += even_matrix::copy_size(c.input(i));

@@ -15,11 +15,12 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// X or Out of a mul: with x_num_col_dims above 1 each row is several rows of the product.
+/// X or Out of a mul as matrix rows. If x_num_col_dims is above 1, each array row holds several
+/// matrix rows.
 struct mul_rows {
   operand array;
-  int height, width;  // of each matrix
-  int count = 1;      // of matrices
+  int height, width;  // size of each matrix
+  int count = 1;      // number of matrices
   matrix_list matrices;
   std::ptrdiff_t stride;
 
@@ -36,7 +37,7 @@ struct mul_rows {
   }
   written_matrices write() const { return {array.row<float>(0), matrices, stride}; }
 };
-/// Y of a mul, a matrix of rows.
+/// Y of a mul as a matrix.
 inline operand mul_right(const call_context& c, const operand& y) {
   require_float(c, y);
   if (c.integer(1) > 1) fail(c, {"expected y_num_col_dims 1, found ", c.integer(1)});
@@ -45,7 +46,7 @@ inline operand mul_right(const call_context& c, const operand& y) {
 inline read_matrices mul_matrix(const operand& y) {
   return {y.row<const float>(0), {}, y.rows, y.columns, y.stride, false};
 }
-/// The sum that is the gradient of Y.
+/// The sum of products that is the gradient of Y.
 inline product_sum mul_right_gradient(const call_context& c) {
   const operand y = c.input(1);
   const mul_rows x(c, c.input(0), y.rows), d(c, c.input(2), y.columns);

@@ -8,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X * Y with both flattened to matrices: the first x_num_col_dims dimensions of X are its
-/// rows, the first y_num_col_dims of Y its rows. Out: X.dims[:x_num_col_dims] +
-/// Y.dims[y_num_col_dims:]. Fluid: mul.
+/// Out = X * Y, with both flattened to matrices. The rows of matrix X are its first x_num_col_dims
+/// dimensions, the rows of Y its first y_num_col_dims dimensions. The shape of Out is
+/// X.dims[:x_num_col_dims] + Y.dims[y_num_col_dims:]. Fluid: mul.
 struct mul : operator_definition {
   static constexpr const char* type = "mul";
   static constexpr auto kind = operator_kind::mul;

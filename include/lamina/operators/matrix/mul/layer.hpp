@@ -33,8 +33,8 @@ constexpr product_shape mul_shape(const extents& x, const extents& y, int x_colu
 
 }  // namespace detail
 
-/// x * y with both flattened to matrices: the first XColumns dimensions of x's whole shape are its
-/// rows, the first YColumns of y's its rows. Fluid: mul.
+/// x * y, with both flattened to matrices. The rows of matrix x are the first XColumns dimensions
+/// of x's whole shape; the rows of y are its first YColumns dimensions. Fluid: mul.
 template <int XColumns = 1, int YColumns = 1, class T, class R, int... D, class U, class S,
           int... E>
 constexpr auto mul(variable<T, R, D...> x, variable<U, S, E...> y,

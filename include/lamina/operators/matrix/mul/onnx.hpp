@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// X * Y with both as matrices; the result has the leading dimensions of X.
+/// X * Y with both flattened to matrices; the result has the leading dimensions of X.
 inline void lower_mul(onnx_operator& op) {
   const int x_rows = static_cast<int>(op.integer("x_num_col_dims", 1));
   const int y_rows = static_cast<int>(op.integer("y_num_col_dims", 1));

@@ -44,8 +44,8 @@ struct call_kernel<top_k> {
   }
 
  private:
-  /// Keeps the indices of the best elements found so far in order; equal elements keep their order.
-  /// NaN is above all numbers.
+  /// Writes the indices of the k best of n elements, best first. Equal elements keep their order,
+  /// and NaN ranks above all numbers.
   template <class Value>
   LAMINA_NOINLINE static void choose(Value value, int n, int k, std::int64_t* index) {
     int found = 0;
@@ -103,7 +103,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// Whether a score is a number: NaN does not count as a hit.
+  /// Whether a score is not NaN: a NaN score does not count as a hit.
   static bool is_number(const operand& scores, int row, int column) {
     const double score = load_as<double>(scores.data, scores.type,
                                          row * static_cast<std::ptrdiff_t>(scores.stride) + column);
@@ -134,7 +134,7 @@ struct call_kernel<auc> {
       const operand& to = integer_in(label, r, 0) > 0 ? positive : negative;
       store_as(to.data, to.type, position(to, bin), count(to, bin) + 1);
     }
-    // Trapezoids under the curve, from the highest score down.
+    // Adds up trapezoids under the curve, from the highest score down.
     double sum = 0, p = 0, n = 0;
     for (int i = thresholds + 1; i-- > 0;) {
       const double more = static_cast<double>(count(positive, i));

@@ -14,8 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 namespace detail {
 
 /// Finds the best k elements of a line one after the other, in O(k n). Equal elements keep their
-/// order, and NaN is above all numbers. A sort of whole lines would cost nine seconds of nvcc in
-/// each program with an accuracy.
+/// order, and NaN ranks above all numbers. Sorting whole lines would add nine seconds of nvcc time
+/// to each program with an accuracy.
 struct best_lines {
   static void prepare(const call_context& c, call_arguments& a) {
     c.set_arrays(a, 1, 2);
@@ -28,7 +28,8 @@ struct best_lines {
     const float* const x = a.in[0].line_at<const float>(i);
     int last = -1;
     for (int position = 0; position < k; ++position) {
-      // The largest element after the last one found: a smaller one, or an equal one further on.
+      // The next best element after the last one found: a smaller one, or an equal one at a later
+      // index.
       int best = n;
       for (int j = team.rank(); j < n; j += team.size()) {
         const bool follows =
@@ -62,7 +63,8 @@ struct call_kernel<top_k> {
   }
 };
 
-/// Each element of X gets the slope of its position among the best elements, if it is one of them.
+/// Each of the best elements of X gets the gradient of its position among them; all other elements
+/// get 0.
 template <>
 struct call_kernel<gradient_of<top_k>> {
   static constexpr bool launches = true;
@@ -75,7 +77,7 @@ struct call_kernel<gradient_of<top_k>> {
   }
 };
 
-/// A line of zeros per number, with a one at the index that the number names.
+/// Writes a line for each index: zeros, with a one at the index.
 template <>
 struct call_kernel<one_hot> {
   static constexpr checked_input checked{0, "number", chosen::attribute};
@@ -97,7 +99,7 @@ struct call_kernel<one_hot> {
   }
 };
 
-/// One team counts the lines whose label is among the best; a score of NaN does not count as a hit.
+/// One team counts the lines whose label is among the best; a NaN score does not count as a hit.
 template <>
 struct call_kernel<accuracy> {
   static void prepare(const call_context& c, call_arguments& a) {
@@ -126,7 +128,7 @@ struct call_kernel<accuracy> {
   }
 
  private:
-  /// Element j of line i of the scores, which have the layout of their indices.
+  /// Whether the score at element j of line i is not NaN. Scores have the layout of their indices.
   static LAMINA_INLINE LAMINA_FN bool is_number(const call_arguments& a, int i, int j) {
     const int n = a.in[1].in_row();
     const double score =
@@ -141,8 +143,8 @@ namespace detail {
 struct auc_arguments {
   argument_view predict, label, area, positive, negative;
   int thresholds;
-  int *bins, *counts;   // bin of each row; positive rows per bin, then negative rows per bin
-  std::int64_t* above;  // the highest bins, one more each time: positive rows in them, and negative
+  int *bins, *counts;   // bin of each row; positive rows per bin, then negative rows
+  std::int64_t* above;  // rows in the highest bins, cumulative: positive, then negative
   fault_word* fault;
   int group;
   int lines, width, count;
@@ -172,7 +174,7 @@ struct auc_counts_body {
     store_integer(to.data, to.type, at, load_integer(to.data, to.type, at) + more);
   }
 };
-/// Sums from the highest bin down.
+/// Cumulative sums from the highest bin down.
 struct auc_above {
   using arguments = auc_arguments;
   using value = std::int64_t;
@@ -183,7 +185,8 @@ struct auc_above {
     a.above[side * (a.thresholds + 1) + k] = sum;
   }
 };
-/// Trapezoids under the curve. All numbers are whole, or halves: equal in any order.
+/// Adds up trapezoids under the curve. All terms are multiples of 1/2, so the sum is exact in any
+/// order.
 struct auc_area_lines {
   using arguments = auc_arguments;
   template <class Team>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/definition.hpp - operators that measure predictions; only
+// lamina/operators/metric/classification/definition.hpp - operators that evaluate predictions; only
 // top_k has a gradient.
 #pragma once
 
@@ -31,9 +31,9 @@ struct accuracy : operator_definition {
   static constexpr auto reduces = row_reduction::mean;
 };
 
-/// The area under the curve of true against false positives, over all batches so far: StatPos and
-/// StatNeg count the rows of each Label by floor(Predict[:, 1] * num_thresholds), and are written
-/// in place (StatPosOut, StatNegOut). Fluid: auc.
+/// The area under the ROC curve (true against false positives) over all batches so far. StatPos and
+/// StatNeg count the positive and negative rows by floor(Predict[:, 1] * num_thresholds). They are
+/// updated in place (StatPosOut, StatNegOut). Fluid: auc.
 struct auc : operator_definition {
   static constexpr const char* type = "auc";
   static constexpr std::array<slot_desc, 4> inputs{
@@ -44,8 +44,8 @@ struct auc : operator_definition {
        {"num_thresholds", attribute_type::integer, 4095}}};
 };
 
-/// Out[i, j] = 1 if X[i] = j, else 0. X [..., 1] integer, Out [..., depth]. A number out of range
-/// gives a row of zeros with allow_out_of_range, else it is an error. Fluid: one_hot.
+/// Out[i, j] = 1 if X[i] = j, else 0. X is an integer array [..., 1], Out is [..., depth]. An index
+/// out of range gives a row of zeros with allow_out_of_range, else it is an error. Fluid: one_hot.
 struct one_hot : operator_definition {
   static constexpr const char* type = "one_hot";
   static constexpr auto inputs = slots_x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/executor.hpp - measurements of classifiers: top_k,
-// one_hot, accuracy, auc.
+// lamina/operators/metric/classification/executor.hpp - metrics of classifiers: top_k, one_hot,
+// accuracy, auc.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -31,8 +31,8 @@ void one_hot_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The k largest elements of each row, largest first; equal elements keep their order. NaN is above
-/// all numbers.
+/// The k largest elements of each row, largest first. Equal elements keep their order, and NaN
+/// ranks above all numbers.
 template <class Real>
 void top_k_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -57,7 +57,7 @@ void top_k_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// Each gradient goes to the source of its element.
+/// The gradient of each result goes to the element from which it was copied.
 template <class Real>
 void top_k_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;

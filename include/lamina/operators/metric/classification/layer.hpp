@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/classification/layer.hpp - the largest elements of each row, and what is
-// measured by them.
+// lamina/operators/metric/classification/layer.hpp - the largest elements of each row, and metrics
+// of classifiers: topk, accuracy, auc, one_hot.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -27,7 +27,7 @@ struct auc_attr {
 };
 /// Options of one_hot.
 struct one_hot_attr {
-  bool allow_out_of_range = false;  // a number out of range gives zeros
+  bool allow_out_of_range = false;  // an index out of range gives zeros
   std::string_view name{};
 };
 
@@ -57,8 +57,8 @@ template <auto...>
 constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x); options: name
 #endif
 
-/// The part of the rows whose label is among the K largest elements, shape [1]. NaN is among these,
-/// but no hit. Fluid: accuracy.
+/// The share of rows whose label is among the K largest elements, shape [1]. NaN ranks above all
+/// numbers, but does not count as a hit. Fluid: accuracy.
 template <int K = 1, class T, class R, int... D, class L, class S, int... E>
 constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
                         const options<accuracy_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -80,10 +80,10 @@ constexpr auto accuracy(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(part);
 }
 
-/// The area under the curve of true against false positives over all batches of a pass so far, [1],
-/// from probabilities [-1, 2] of the classes 0 and 1. Its counts are two persistable int64
-/// variables [num_thresholds + 1], which the startup program sets to 0. It is 0 as long as one of
-/// the classes is missing. Fluid: auc.
+/// The area under the ROC curve (true against false positives) over all batches of a pass so far,
+/// shape [1]. The input is probabilities [-1, 2] of the classes 0 and 1. The counts are two
+/// persistable int64 variables [num_thresholds + 1], which the startup program sets to 0. The
+/// result is 0 as long as one of the classes is missing. Fluid: auc.
 template <class T, class R, int... D, class L, class S, int... E>
 constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
                    const options<auc_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -106,8 +106,8 @@ constexpr auto auc(variable<T, R, D...> x, variable<L, S, E...> label,
   return layer.returns(area);
 }
 
-/// A row of Depth zeros with a one at the index that the number names. Ids [..., 1] whole numbers
-/// give [..., Depth]. Fluid: one_hot.
+/// For each id, a row of Depth zeros with a one at index id. Integer ids [..., 1] give [...,
+/// Depth]. Fluid: one_hot.
 template <int Depth, class T = float, class Index, class R, int... D>
 constexpr auto one_hot(variable<Index, R, D...> ids,
                        const options<one_hot_attr, Index>& attr = {}) {

@@ -22,7 +22,7 @@ inline void lower_top_k(onnx_operator& op) {
 }
 
 inline void lower_accuracy(onnx_operator& op) {
-  // A score of NaN, which is not equal to itself, does not count as a hit.
+  // A NaN score, which is not equal to itself, does not count as a hit.
   const std::string is_number = op.node("Equal", {op.in("Out"), op.in("Out")});
   const std::string hits =
       op.cast(op.node("And", {op.node("Equal", {op.in("Indices"), op.in("Label")}), is_number}),

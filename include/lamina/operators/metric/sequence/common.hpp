@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/common.hpp - how tags cut a sequence into chunks.
+// lamina/operators/metric/sequence/common.hpp - the tag schemes that divide a sequence into chunks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,8 +10,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// A scheme of tags within a chunk: the number of tags and, as one bit per tag, which tags always
-/// begin a chunk and which tags always end one.
+/// A scheme of tags in a chunk: the number of tags and two bit masks, one of the tags that always
+/// begin a chunk and one of the tags that always end one.
 struct tag_scheme {
   int tags;
   unsigned begins, ends;

@@ -41,7 +41,8 @@ struct call_kernel<edit_distance> {
   }
 
  private:
-  /// Keeps only one row of the table of the distances between all prefixes at a time.
+  /// The edit distance of two sequences. Keeps only one row of the table of distances between
+  /// prefixes.
   static int distance(const call_context& c, const operand& hyps, const sequence_rows& from,
                       const operand& refs, const sequence_rows& to, int s) {
     const int m = to.length(s);
@@ -65,18 +66,18 @@ struct call_kernel<edit_distance> {
 
 namespace detail {
 
-/// The chunks of a sequence of tags, one after the other: runs of one type, cut where a tag begins
-/// or ends one.
+/// Iterates over the chunks of a tag sequence. A chunk is a run of tags of one type; a tag that
+/// marks a beginning or an end also separates chunks.
 class chunk_walk {
  public:
-  int begin = 0, end = 0;  // rows of the chunk that was found
+  int begin = 0, end = 0;  // row range of the chunk that was found
   std::int64_t type = 0;
 
   chunk_walk(const call_context& c, const operand& tag, const tag_scheme& scheme, int first,
              int last)
       : end(first), c_(c), tag_(tag), scheme_(scheme), last_(last) {}
 
-  /// Goes to the next chunk that counts; returns false after the last one.
+  /// Goes to the next chunk that is not of an excluded type; returns false after the last one.
   bool next() {
     while (end < last_) {
       begin = end;
@@ -126,7 +127,8 @@ struct call_kernel<chunk_eval> {
       detail::chunk_walk b(c, label, scheme, all.begin(s), all.end(s));
       bool in_a = a.next(), in_b = b.next();
       while (in_a || in_b) {
-        // Advances both if they begin together, else the one that begins first.
+        // Advances both walks if their chunks begin together, else the walk whose chunk begins
+        // first.
         const bool both = in_a && in_b && a.begin == b.begin;
         const bool of_a = in_a && (!in_b || a.begin <= b.begin);
         if (both && a.end == b.end && a.type == b.type) ++count[2];

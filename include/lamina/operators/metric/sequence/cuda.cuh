@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/cuda.cuh - comparisons of two sequences of whole numbers, one
-// thread per sequence: edit_distance, chunk_eval.
+// lamina/operators/metric/sequence/cuda.cuh - comparisons of two integer sequences, one thread per
+// sequence: edit_distance, chunk_eval.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,12 +15,13 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Keeps only one row of the table of the distances between all prefixes at a time.
+/// The edit distance of two sequences. Keeps only one row of the table of distances between
+/// prefixes.
 struct edit_distance_body {
   struct arguments {
     argument_view hyps, refs, out;
     sequence_view from, to;
-    int* rows;  // of all sequences, one after the other
+    int* rows;  // table rows of all sequences, one after the other
     bool normalized;
     fault_word* fault;
     int group, count;
@@ -57,14 +58,14 @@ struct chunk_arguments {
   tag_scheme scheme;
   int types;
   int excluded_count, excluded[most_excluded];
-  int* found;  // three numbers per sequence: inferred, labelled, correct chunks
-  int* tags;   // the inferred tags, then the labels
+  int* found;  // per sequence: the counts of inferred, labelled, correct chunks
+  int* tags;   // the inferred tags, then the label tags
   fault_word* fault;
   int group, count;
 };
 
-/// The chunks of a sequence of tags, one after the other: runs of one type, cut where a tag begins
-/// or ends one.
+/// Iterates over the chunks of a tag sequence. A chunk is a run of tags of one type; a tag that
+/// marks a beginning or an end also separates chunks.
 struct chunk_walk {
   const chunk_arguments& a;
   const int* tag;
@@ -72,7 +73,7 @@ struct chunk_walk {
   int begin = 0;
   int type = 0;
 
-  /// Goes to the next chunk that counts; returns false after the last one.
+  /// Goes to the next chunk that is not of an excluded type; returns false after the last one.
   LAMINA_FN bool next() {
     while (end < last) {
       begin = end;
@@ -107,7 +108,7 @@ struct chunk_body {
     int inferred = 0, labelled = 0, correct = 0;
     bool in_a = a.next(), in_b = b.next();
     while (in_a || in_b) {
-      // Advances both if they begin together, else the one that begins first.
+      // Advances both walks if their chunks begin together, else the walk whose chunk begins first.
       const bool both = in_a && in_b && a.begin == b.begin;
       const bool of_a = in_a && (!in_b || a.begin <= b.begin);
       if (both && a.end == b.end && a.type == b.type) ++correct;
@@ -117,8 +118,8 @@ struct chunk_body {
     found[0] = inferred, found[1] = labelled, found[2] = correct;
   }
 };
-/// Reads both lists of tags as whole numbers; a number that is not a tag lies outside of all
-/// chunks.
+/// Reads the inferred tags and the labels as integers. A number that is no valid tag becomes a tag
+/// outside of all chunks.
 struct tag_read_body {
   using arguments = chunk_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -131,7 +132,7 @@ struct tag_read_body {
     a.tags[i] = is_tag ? static_cast<int>(t) : most;
   }
 };
-/// One team adds the chunks of all sequences up.
+/// One team adds up the chunk counts of all sequences.
 struct chunk_score_lines {
   struct arguments {
     const int* found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/definition.hpp - how well sequences are found: edit distance,
-// chunks.
+// lamina/operators/metric/sequence/definition.hpp - evaluation of predicted sequences: edit
+// distance, chunks.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[i] = the fewest insertions, deletions and substitutions that turn sequence i of Hyps into
-/// sequence i of Refs; with `normalized` divided by the length of the latter. SequenceNum = the
-/// number of sequences. Has no gradient. Source: Levenshtein 1966. Fluid: edit_distance.
+/// Out[i] = the minimal number of insertions, deletions and substitutions that turn sequence i of
+/// Hyps into sequence i of Refs; with `normalized`, divided by the length of the latter.
+/// SequenceNum = the number of sequences. There is no gradient. Source: Levenshtein 1966. Fluid:
+/// edit_distance.
 struct edit_distance : operator_definition {
   static constexpr const char* type = "edit_distance";
   static constexpr std::array<slot_desc, 2> inputs{{{"Hyps"}, {"Refs"}}};
@@ -21,12 +22,12 @@ struct edit_distance : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Counts the chunks of the tags Inference and Label and those that both have, and Precision =
-/// correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean; 0 if there are
-/// no chunks. A tag is chunk type * tags of the scheme + tag in the scheme (IOB: begin, inside;
-/// IOE: inside, end; IOBES: begin, inside, end, single; plain: one tag); the tag after all of these
-/// is outside of chunks. Types in excluded_chunk_types are not counted. Has no gradient.
-/// Fluid: chunk_eval.
+/// Counts the chunks in the tags Inference and Label, and the chunks that both have (correct).
+/// Precision = correct / inferred, Recall = correct / labelled, F1-Score = their harmonic mean;
+/// each is 0 if there are no chunks. A tag is chunk type * number of tags in the scheme + tag in
+/// the scheme. Schemes: IOB (begin, inside), IOE (inside, end), IOBES (begin, inside, end, single),
+/// plain (one tag). The tag after all of these marks elements outside of chunks. Types in
+/// excluded_chunk_types are not counted. There is no gradient. Fluid: chunk_eval.
 struct chunk_eval : operator_definition {
   static constexpr const char* type = "chunk_eval";
   static constexpr std::array<slot_desc, 2> inputs{{{"Inference"}, {"Label"}}};

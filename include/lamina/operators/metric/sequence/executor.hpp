@@ -54,11 +54,11 @@ void edit_distance_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", hyps.above());
 }
 
-/// Whether a tag of a scheme always begins a chunk, whatever its predecessor, or always ends one.
+/// Whether a tag always begins a chunk, whatever precedes it, and whether it always ends one.
 struct chunk_tag {
   bool begins, ends;
 };
-/// The tags of a scheme in their order; none for an unknown scheme.
+/// The tags of a scheme in order; empty for an unknown scheme.
 inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "IOB") return {{true, false}, {false, false}};
   if (scheme == "IOE") return {{false, false}, {false, true}};
@@ -66,10 +66,11 @@ inline std::vector<chunk_tag> chunk_tags(const std::string& scheme) {
   if (scheme == "plain") return {{false, false}};
   return {};
 }
-/// First row, row after the last, type.
+/// First row, row after the last, chunk type.
 using chunk = std::array<std::size_t, 3>;
 
-/// The chunks of the rows [first, end): runs of one type, cut where a tag begins or ends one.
+/// Appends the chunks in rows [first, end). A chunk is a run of one type; a tag that marks a
+/// beginning or an end also separates chunks.
 inline void add_chunks(const std::int64_t* label, std::size_t first, std::size_t end,
                        std::size_t types, const std::vector<chunk_tag>& tags,
                        const std::vector<int>& excluded, std::set<chunk>& to) {

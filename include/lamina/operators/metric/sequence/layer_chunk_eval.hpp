@@ -12,8 +12,8 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// How the words of a chunk are tagged: begin and inside; inside and end; begin, inside, end and
-/// single; or all alike.
+/// How the words of a chunk are tagged. iob: begin, inside; ioe: inside, end; iobes: begin, inside,
+/// end, single; plain: all alike.
 enum class chunk_scheme : std::uint8_t { iob, ioe, iobes, plain };
 
 /// Options of chunk_eval.
@@ -31,11 +31,11 @@ constexpr std::string_view fluid_name_of(chunk_scheme scheme) {
 }
 }  // namespace detail
 
-/// How many chunks of `Types` types are found in the tags: `auto [precision, recall, f1, inferred,
-/// labelled, correct] = chunk_eval<3>(path, label)`. Tags are ids [-1, 1] of the same sequences; a
-/// tag is type * tags of the scheme + tag in the scheme, and Types * tags of the scheme outside.
-/// The first three are float [1], the counts int64 [1]; chunks of `excluded` types are not counted.
-/// Fluid: layers.chunk_eval.
+/// Measures how many chunks of `Types` types were found: `auto [precision, recall, f1, inferred,
+/// labelled, correct] = chunk_eval<3>(path, label)`. Both inputs are tags [-1, 1] of the same
+/// sequences. A tag is type * (number of tags in the scheme) + tag in the scheme; the tag Types *
+/// (number of tags in the scheme) means outside of chunks. The first three results are float [1],
+/// the counts int64 [1]. Chunks of `excluded` types are not counted. Fluid: layers.chunk_eval.
 template <int Types, class Index, class R, int... D, class L, class S, int... E>
 constexpr auto chunk_eval(variable<Index, R, D...> input, variable<L, S, E...> label,
                           const options<chunk_eval_attr, Index>& attr = {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/metric/sequence/layer_edit_distance.hpp - the edit distance between sequences
-// and the expected ones.
+// lamina/operators/metric/sequence/layer_edit_distance.hpp - the edit distance between predicted
+// and expected sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,15 +14,15 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of edit_distance.
 struct edit_distance_attr {
-  bool normalized = true;  // divided by the length of the label; an empty one is then an error
+  bool normalized = true;  // divide by the label's length; an empty label is then an error
   std::string_view name{};
 };
 
-/// The edit distance of each sequence of `input` from its sequence of `label`, and the number of
-/// sequences: `auto [distance, count] = edit_distance(decoded, label)`. Both are ids [-1, 1] with
-/// rows of one parent, tokens<"a", Parent> and tokens<"b", Parent>; the distances are float [-1, 1]
-/// with rows Parent, the count int64 [1]. To ignore ids, sequence_erase both first. Fluid:
-/// layers.edit_distance.
+/// The edit distance between each sequence of `input` and its sequence of `label`, and the number
+/// of sequences: `auto [distance, count] = edit_distance(decoded, label)`. Both are ids [-1, 1]
+/// whose rows have the same parent: tokens<"a", Parent> and tokens<"b", Parent>. The distances are
+/// float [-1, 1] with rows Parent, the count is int64 [1]. To ignore some ids, apply sequence_erase
+/// to both first. Fluid: layers.edit_distance.
 template <class Index, class R, int... D, class L, class S, int... E>
 constexpr auto edit_distance(variable<Index, R, D...> input, variable<L, S, E...> label,
                              const options<edit_distance_attr, Index>& attr = {},

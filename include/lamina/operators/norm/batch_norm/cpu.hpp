@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/cpu.hpp - the sums of batch_norm and of its gradient; statements
-// of fused groups compute the elements (operators/conv/lowering.hpp).
+// lamina/operators/norm/batch_norm/cpu.hpp - the statistics of batch_norm and the sums of its
+// gradient; fused groups compute the elements (operators/conv/lowering.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,11 +16,12 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The channels of a batch. The elements of a channel are contiguous in a row.
+/// The layout of channels in a batch. The elements of a channel are contiguous in each row.
 struct channel_rows {
   int rows, channels, size;  // size: elements of a channel in a row
 
-  /// The images may be a plan's copy of a feed, which has no dimensions.
+  /// Takes the channels in a row as an argument, because x may be a plan's copy of a feed, which
+  /// has no dimensions.
   channel_rows(const operand& x, int in_row)
       : rows(x.rows), channels(in_row), size(in_row > 0 ? x.columns / in_row : 0) {}
   template <class Real>
@@ -29,13 +30,13 @@ struct channel_rows {
   }
 };
 
-// Channels whose sums over the batch, doubles, are on the stack together.
+// The number of channels whose sums over the batch (doubles) are on the stack together.
 inline constexpr int channels_together = 64;
 
-/// Whether a channel of a batch is a single number, which equals its mean.
+/// Whether each channel has only a single element in the batch, which then equals its mean.
 inline bool has_one_value(const channel_rows& r) { return r.rows == 1 && r.size == 1; }
 
-/// Mean and biased variance of each channel of a batch with one number per channel in a row.
+/// Mean and biased variance per channel of a batch whose channels have one element per row.
 template <class Real>
 inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
   constexpr int lanes = lanes_in<Real>, together = 8;
@@ -48,7 +49,7 @@ inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Re
     alignas(64) double sums[channels_together] = {};
     sum_rows(from, r.rows, x.stride, n, sums);
     for (int c = 0; c < n; ++c) m[c] = static_cast<Real>(sums[c] / count);
-    // Squares of some rows in Real, then in double.
+    // Adds up the squares of a few rows in Real, then adds these sums in double.
     std::fill_n(sums, n, 0.0);
     for (int row = 0; row < r.rows; row += together) {
       const int end = (std::min)(row + together, r.rows);
@@ -72,8 +73,9 @@ inline void side_moments(const operand& x, const channel_rows& r, Real* mean, Re
   }
 }
 
-/// Mean and biased variance of each channel of a batch. Images are read once: their own moments,
-/// made while they are in the cache, are joined as Chan, Golub and LeVeque (1983) do, in double.
+/// Mean and biased variance of each channel of a batch. Each image is read once: its own moments
+/// are computed while it is in the cache and merged in double with the formula of Chan, Golub and
+/// LeVeque (1983).
 template <class Real>
 inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, Real* variance) {
   if (r.size == 1) return side_moments(x, r, mean, variance);
@@ -101,7 +103,7 @@ inline void batch_moments(const operand& x, const channel_rows& r, Real* mean, R
 }
 
 /// 1 / sqrt(variance + epsilon) of a channel. If the variance overflows Real, its root may still be
-/// finite: this function then computes mean and variance again in wider numbers.
+/// finite: then this function computes mean and variance again in a wider type.
 template <class Real>
 inline Real inverse_of_channel(const operand& x, const channel_rows& r, int channel, Real epsilon,
                                Real& mean, Real& variance) {
@@ -117,7 +119,7 @@ inline Real inverse_of_channel(const operand& x, const channel_rows& r, int chan
   return all.inverse;
 }
 
-/// Scale@GRAD of a channel if a slope times a difference from the mean overflows.
+/// Scale@GRAD of a channel if a product of a slope and a difference from the mean overflows.
 template <class Real>
 LAMINA_COLD Real wide_slope_of(const operand& x, const operand& d, const channel_rows& r,
                                int channel, Real mean, Real inverse) {
@@ -154,7 +156,8 @@ inline void slope_sums(const Real* d, const Real* x, Real mean, int size, Real* 
   }
 }
 
-/// Only images of real numbers, one per row, are lowered to the kernels below.
+/// Reports an error for any other input: the kernels below serve only images of the program's real
+/// type, one image per row.
 struct foreign_batch_norm {
   template <class Real = float>
   static void run(const call_context& c) {
@@ -181,7 +184,7 @@ struct call_kernel<batch_norm_factor> {
                *moving_variance = c.input(4).row<const Real>(0);
     Real* const mean = numbers_at<Real>(c.scratch());
     Real* const variance = mean + padded(channels);
-    // A single number passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
+    // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
     if (x && detail::has_one_value({x, channels})) {
       const Real* const bias = c.input(2).row<const Real>(0);
       std::fill_n(factor.row<Real>(0), channels, Real(1));
@@ -190,7 +193,7 @@ struct call_kernel<batch_norm_factor> {
       return;
     }
     Real* const inverse = factor.row<Real>(0);
-    // Without rows the statistics do not change.
+    // A batch without rows leaves the statistics unchanged.
     if (x && x.rows > 0) {
       const detail::channel_rows r(x, channels);
       detail::batch_moments(x, r, mean, variance);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/batch_norm/cuda.cuh - the sums of batch_norm and of its gradient;
-// statements of fused groups compute the elements.
+// lamina/operators/norm/batch_norm/cuda.cuh - the statistics of batch_norm and the sums of its
+// gradient; fused groups compute the elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,21 +15,21 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Some arrays of one number per channel, and two of images.
+/// The arguments: two arrays of images, and several arrays with one number per channel.
 struct batch_norm_arguments {
   const float *x, *slope;
   std::ptrdiff_t x_stride, slope_stride;
   const float* in[4];
   float* out[5];
   float keep, epsilon;
-  bool given;               // whether the statistics were given
-  int channel_size, count;  // elements of a channel: of one row, of all
+  bool given;               // whether the statistics are inputs
+  int channel_size, count;  // elements of a channel: per row, in the batch
 };
 
 inline float* numbers(const operand& o) { return o ? o.row<float>(0) : nullptr; }
 
-/// 1 / sqrt(variance + epsilon), 0 for equal numbers without an epsilon. If the variance overflows
-/// a float, its root may still be finite.
+/// 1 / sqrt(variance + epsilon), or 0 if all numbers are equal and epsilon is 0. If the variance
+/// overflows a float, its root may still be finite: then `exact` is used.
 inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
   if (variance > (std::numeric_limits<float>::max)())
     return static_cast<float>(1 / math::sqrt(exact + static_cast<double>(epsilon)));
@@ -37,9 +37,9 @@ inline LAMINA_FN float inverse_of(float variance, double exact, float epsilon) {
   return sum == 0 ? 0.0f : 1 / math::sqrt(sum);
 }
 
-/// The mean and the variance of a channel, by the sums of differences from its first element and of
-/// their squares. If the mean is far from 0, so is the first element, and no digits are lost; if
-/// the first element is far from the others, the variance is large as well.
+/// Mean and variance of a channel, computed from the differences to its first element and their
+/// squares. If the mean is far from 0, so is the first element, and no digits are lost. If the
+/// first element is far from the others, the variance is large as well.
 struct batch_norm_terms : batch_norm_arguments {
   static constexpr int sums = 2;
 
@@ -51,17 +51,17 @@ struct batch_norm_terms : batch_norm_arguments {
   LAMINA_INLINE LAMINA_FN void store(int, int c, const double (&of)[2]) const {
     const int n = count;
     float mean = in[1][c], inverse = 1 / math::sqrt(in[2][c] + epsilon);
-    // A single number passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
+    // A single element passes unchanged: (x - Bias) * 1 + Bias. Source: Fluid.
     if (n == 1) {
       if (out[2] != nullptr) out[2][c] = in[3][c];
       if (out[3] != nullptr) out[3][c] = 1;
       out[4][c] = 1;
       return;
     }
-    // Without rows the moving statistics do not change.
+    // A batch without rows leaves the moving statistics unchanged.
     if (n > 0) {
       const double off = of[0] / n, variance = of[1] / n - off * off;
-      const double exact = variance < 0 ? 0.0 : variance;  // NaN stays
+      const double exact = variance < 0 ? 0.0 : variance;  // a NaN stays NaN
       const float found = static_cast<float>(static_cast<double>(first(c)) + off);
       const float spread = static_cast<float>(exact);
       if (out[0] != nullptr) out[0][c] = keep * mean + (1 - keep) * found;
@@ -75,24 +75,26 @@ struct batch_norm_terms : batch_norm_arguments {
   }
 
  private:
-  /// 0 if it is infinite or NaN: differences from it would be NaN.
+  /// The first element of a channel, or 0 if it is infinite or NaN, because differences to it would
+  /// be NaN.
   LAMINA_INLINE LAMINA_FN float first(int channel) const {
     const float value = x[channel * channel_size];
     return value - value == 0 ? value : 0.0f;
   }
 };
 
-/// The sums of the slope, and of the slope times the difference of x from its mean.
+/// Two sums per channel: of the gradient, and of the gradient times the difference of x from its
+/// mean.
 struct batch_norm_slope_terms : batch_norm_arguments {
   static constexpr int sums = 2;
 
   LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
-    // A single number has passed unchanged.
+    // A single element has passed unchanged, so it adds nothing.
     if (passes()) return;
     const float d = slope[row * slope_stride + column];
     to[0] += static_cast<double>(d);
-    // The difference is multiplied by the inverse first, because its product with the slope alone
-    // may overflow.
+    // Multiplies the difference by the inverse first: the product of the difference and the
+    // gradient may overflow.
     to[1] +=
         static_cast<double>(d * ((x[row * x_stride + column] - in[1][channel]) * in[2][channel]));
   }

@@ -9,11 +9,11 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// Y = (X - mean) / sqrt(variance + epsilon) * Scale + Bias for each channel (dimension 1). In
-/// training, mean and biased variance are those of the batch, and MeanOut = momentum * Mean + (1 -
-/// momentum) * mean, VarianceOut likewise; with is_test or use_global_stats they are Mean and
-/// Variance, which do not change. In training, if a channel of the batch is a single number, Y is X
-/// and nothing else changes. SavedMean is the mean that was used, SavedVariance 1 / sqrt(variance +
-/// epsilon). Source: Ioffe and Szegedy 2015. Fluid: batch_norm.
+/// training, mean and biased variance are computed over the batch, MeanOut = momentum * Mean + (1 -
+/// momentum) * mean, and VarianceOut likewise. With is_test or use_global_stats, mean and variance
+/// are Mean and Variance, which do not change. In training, if each channel has a single element in
+/// the batch, Y is X and nothing else changes. SavedMean is the mean that was used, SavedVariance
+/// is 1 / sqrt(variance + epsilon). Source: Ioffe and Szegedy 2015. Fluid: batch_norm.
 struct batch_norm : operator_definition {
   static constexpr const char* type = "batch_norm";
   static constexpr std::array<slot_desc, 5> inputs{

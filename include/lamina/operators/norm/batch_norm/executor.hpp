@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Whether batch_norm has a single number in each channel, which passes unchanged.
+/// Whether each channel has a single element in the batch, which passes unchanged.
 template <class Real>
 bool passes_through(const call_context<Real>& ctx, const norm_parts& p) {
   return !ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size == 1;
@@ -32,7 +32,7 @@ void batch_norm_forward(call_context<Real>& ctx) {
     ctx.give("SavedVariance", xt::xarray<Real>(xt::ones_like(variance)));
     return;
   }
-  // Without rows there is nothing to learn from.
+  // A batch without rows leaves the statistics unchanged.
   xt::xarray<Real> inverse;
   if (!ctx.flag("is_test") && !ctx.flag("use_global_stats") && p.size > 0) {
     part_moments<Real> batch(x, p);

@@ -14,25 +14,24 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of batch_norm.
 struct batch_norm_attr {
   activation act = activation::identity;
-  bool is_test = false;  // for programs that are recorded for testing alone
+  bool is_test = false;  // for programs that are recorded only for testing
   float momentum = 0.9f;
   float epsilon = 1e-5f;
-  param_attr param{};       // of the factor; initialised with 1
-  param_attr bias_param{};  // of the offset; initialised with 0
+  param_attr param{};       // attributes of the factor; initialised with 1
+  param_attr bias_param{};  // attributes of the offset; initialised with 0
   std::string_view moving_mean_name{};
   std::string_view moving_variance_name{};
-  bool use_global_stats = false;  // normalise by the moving statistics in training too
+  bool use_global_stats = false;  // use the moving statistics in training too
   std::string_view name{};
 };
 
 /// act((x - mean) / sqrt(variance + epsilon) * scale + bias) for each channel, dimension 1. In
-/// training, mean and biased variance are those of the mini-batch, and they update the moving
+/// training, mean and biased variance are computed over the mini-batch, and they update the moving
 /// statistics: moving = momentum * moving + (1 - momentum) * batch. Evaluators use the moving
-/// statistics. In training, a mini-batch with one number per channel passes unchanged, without
-/// scale and bias.
-/// Parameters: scale and bias [C], and the moving mean (0 at first) and variance (1) [C], which no
-/// optimizer changes, but which are saved and shared like other parameters. Fluid:
-/// layers.batch_norm.
+/// statistics. In training, a mini-batch with a single element per channel passes unchanged,
+/// without scale and bias. Parameters: scale and bias [C], and the moving mean (initially 0) and
+/// variance (initially 1) [C]. No optimizer changes the moving statistics, but they are saved and
+/// shared like other parameters. Fluid: layers.batch_norm.
 template <class T, class R, int C, int... D>
 constexpr auto batch_norm(variable<T, R, C, D...> x, const options<batch_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

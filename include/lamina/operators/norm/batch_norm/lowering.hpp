@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/norm/batch_norm/lowering.hpp - lowers batch_norm to a call that computes one
-// factor per channel, and a statement that applies it.
+// factor per channel, and a statement that applies the factor.
 //
-// In a program that normalises by given statistics the call needs no image. It then precedes the
-// convolution before the batch_norm, and the statement joins the group of the convolution.
+// If a batch_norm normalises by given statistics, the call needs no image. Then it is placed before
+// the preceding convolution, and the statement joins the fused group of the convolution.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,11 +14,12 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether a batch_norm normalises by given statistics.
+/// Whether a batch_norm normalises by given statistics instead of those of the batch.
 constexpr bool has_statistics(const lowering_state& s, const operator_desc& op) {
   return attribute(s, op, 0) != 0 || attribute(s, op, 4) != 0;
 }
-/// SavedMean, SavedVariance, and the factors, which are returned; x: -1 if statistics are given.
+/// Emits the call that computes SavedMean, SavedVariance and the factors; returns the factors. x is
+/// -1 if statistics are given.
 constexpr int make_factor(lowering_state& s, const operator_desc& op, int x, int k) {
   const int scale = argument(s, op.inputs + 1);
   const int made = temporary(s, 1, s.variables.items[scale].columns, false, -1);
@@ -31,8 +32,8 @@ constexpr int make_factor(lowering_state& s, const operator_desc& op, int x, int
             k);
   return made;
 }
-/// Makes the factors of a batch_norm with given statistics before convolution k, if the batch_norm
-/// follows it, with or without a bias between them. `out` is the result of the convolution.
+/// Emits the factors of a batch_norm with given statistics before convolution k, if the batch_norm
+/// follows it, possibly with a bias between them. `out` is the result of the convolution.
 constexpr void make_factor_early(lowering_state& s, int out, int k) {
   const program_desc& p = s.program;
   for (int next = k + 1; next < p.count.operators && next <= k + 2; ++next) {
@@ -48,7 +49,7 @@ constexpr void make_factor_early(lowering_state& s, int out, int k) {
   }
 }
 
-/// False if the operands are not images.
+/// Lowers a batch_norm; returns false if the operands are not images.
 constexpr bool lower_normalization(lowering_state& s, const operator_desc& op, int k) {
   const int x = argument(s, op.inputs), y = argument(s, op.outputs);
   const bool given = has_statistics(s, op);
@@ -77,7 +78,7 @@ constexpr bool lower_normalization_grad(lowering_state& s, const operator_desc& 
   if (!is_images(s, x) || !is_images(s, slope)) return false;
   const int a = padded_rows(s, x, k), d = padded_rows(s, slope, k);
   const int channels = s.variables.items[scale].columns;
-  // With given statistics the gradient is the slope times the factor.
+  // With given statistics, the gradient of X is the gradient of Y times the factor.
   const bool given = has_statistics(s, op);
   int made[3];
   for (int j = 0; j < 3; ++j)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/cos_sim/cpu.hpp - cosines of the angles between rows.
+// lamina/operators/norm/cos_sim/cpu.hpp - cosine similarity of rows: cos_sim.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +20,8 @@ template <class Real>
 struct cosine_numbers {
   Real x_norm, y_norm, cosine;
 };
-/// The lengths of two vectors and their cosine where the lengths, or their product, overflow or
-/// underflow.
+/// The lengths of two vectors and their cosine, for vectors whose lengths or their product overflow
+/// or underflow.
 template <class Real>
 LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const Real* b, int n) {
   using wide = wide_number<Real>;
@@ -35,7 +35,8 @@ LAMINA_COLD cosine_numbers<wide_number<Real>> wide_cosine(const Real* a, const R
   const wide x_norm = std::sqrt(aa), y_norm = std::sqrt(bb);
   return {x_norm, y_norm, ab / (x_norm * y_norm)};
 }
-/// Adds the gradient of a cosine's vector: to += d / |x| (y / |y| - cos x / |x|). Null: nothing.
+/// Adds the gradient of a cosine with respect to x: to += d / |x| (y / |y| - cos x / |x|). If `to`
+/// is null, does nothing.
 template <class Real, class Wide>
 LAMINA_COLD void add_cosine_slope(const Real* x, Wide x_norm, const Real* y, Wide y_norm,
                                   Wide cosine, Real d, int n, Real* to) {
@@ -66,7 +67,7 @@ struct call_kernel<cos_sim> {
   }
 
  private:
-  /// A vector of length 0 is like none: its cosine is 0.
+  /// The cosine of a vector of length 0 with any vector is 0.
   template <class Real>
   static Real cosine(const Real* a, const Real* b, Real xn, Real yn, int n) {
     if (xn == 0 || yn == 0) return 0;
@@ -84,7 +85,7 @@ struct call_kernel<gradient_of<cos_sim>> {
                   y_norm = c.input(4), slope = c.input(5);
     const operand dx = c.output(0), dy = c.output(1);
     if (dy) clear(dy);
-    // A row of y for all rows of x has a sum over these.
+    // If all rows of x share one row of y, the gradient of y is a sum over the rows of x.
     const bool shared = dy && y.rows == 1;
     detail::blocked_sums<Real> of_y(shared ? dy.row<Real>(0) : nullptr, x.columns, c.scratch());
     for (int r = 0; r < x.rows; ++r) {
@@ -94,7 +95,8 @@ struct call_kernel<gradient_of<cos_sim>> {
       const Real* b = y.row<const Real>(s);
       const Real d = *slope.row<const Real>(r), cos = *cosine.row<const Real>(r);
       const Real xn = *x_norm.row<const Real>(r), yn = *y_norm.row<const Real>(s);
-      // The gradient of what has no direction is 0. Directions are numbers of any size less.
+      // A vector of length 0 has no direction: its gradient is 0. Other lengths may be arbitrarily
+      // small.
       if (xn == 0 || yn == 0) {
         if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
         continue;

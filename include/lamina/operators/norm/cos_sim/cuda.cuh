@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/cos_sim/cuda.cuh - likeness of rows: cos_sim.
+// lamina/operators/norm/cos_sim/cuda.cuh - cosine similarity of rows: cos_sim.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Rows of X with the rows of Y, or with the one row of Y.
+/// Pairs the rows of X with the rows of Y, or all rows of X with the single row of Y.
 struct cosine_arguments {
   row_array x, y, cosine, x_norm, y_norm, d, dx, dy;
   bool shares_y;
@@ -20,8 +20,8 @@ struct cosine_arguments {
   int lines, width, count;
 
   LAMINA_INLINE LAMINA_FN int of_y(int r) const { return shares_y ? 0 : r; }
-  /// The factors that turn rows into directions, for numbers of any size; 0 for rows without a
-  /// direction, whose gradient is 0.
+  /// 1 / length of two vectors, for lengths of any size; 0 for a vector of length 0, which has no
+  /// direction and whose gradient is 0.
   struct inverses {
     float x, y;
     LAMINA_INLINE LAMINA_FN bool none() const { return x == 0 && y == 0; }
@@ -31,7 +31,7 @@ struct cosine_arguments {
     if (xn == 0 || yn == 0) return {0, 0};
     return {1 / xn, 1 / yn};
   }
-  /// Element j of dy for row r.
+  /// The contribution of row r to element j of dy.
   LAMINA_INLINE LAMINA_FN float slope_of_y(int r, int j) const {
     const inverses by = of_norms(r);
     if (by.none()) return 0;
@@ -44,7 +44,7 @@ struct cosine_lines {
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int r, const Team& team) {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
-    // A double holds the square of any float.
+    // A double represents the square of any float.
     double xx = 0, yy = 0, xy = 0;
     for (int j = team.rank(); j < a.columns; j += team.size()) {
       const double u = static_cast<double>(x[j]), v = static_cast<double>(y[j]);
@@ -54,11 +54,11 @@ struct cosine_lines {
     const float xn = static_cast<float>(x_size), yn = static_cast<float>(y_size);
     xy = sum_of(team, xy);
     if (team.rank() != 0) return;
-    // A vector of length 0 is like none: its cosine is 0.
+    // The cosine of a vector of length 0 with any vector is 0.
     if (a.cosine)
       *a.cosine.row(r) = xn == 0 || yn == 0 ? 0.0f : static_cast<float>(xy / x_size / y_size);
     if (a.x_norm) *a.x_norm.row(r) = xn;
-    // If all rows share one row of Y, the first team writes its norm.
+    // If all rows share one row of Y, the team of row 0 writes its norm.
     if (a.y_norm && (!a.shares_y || r == 0)) *a.y_norm.row(a.of_y(r)) = yn;
   }
 };
@@ -70,7 +70,7 @@ struct cosine_slope_lines {
     const float *const x = a.x.row(r), *const y = a.y.row(a.of_y(r));
     const cosine_arguments::inverses by = a.of_norms(r);
     const float slope = *a.d.row(r), cosine = *a.cosine.row(r);
-    // If unrolled, or in one loop, they need more registers than a thread has.
+    // Unrolled loops, or a single loop, would need more registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int j = team.rank(); a.dx && j < a.columns; j += team.size())
       a.dx.row(r)[j] = by.none() ? 0.0f : (y[j] * by.y - x[j] * by.x * cosine) * (slope * by.x);
@@ -81,13 +81,13 @@ struct cosine_slope_lines {
   }
 };
 
-/// Element j of the gradient of the one row of Y: a sum over all rows.
+/// Element j of the gradient of the single row of Y: a sum over all rows of X.
 struct cosine_shared_lines {
   using arguments = cosine_arguments;
   template <class Team>
   static LAMINA_INLINE LAMINA_FN void line(const arguments& a, int j, const Team& team) {
     float sum = 0;
-    // If unrolled, its divisions need more registers than a thread has.
+    // An unrolled loop with its divisions would need more registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int r = team.rank(); r < a.rows; r += team.size()) sum += a.slope_of_y(r, j);
     sum = sum_of(team, sum);

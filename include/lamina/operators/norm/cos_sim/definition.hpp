@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/cos_sim/definition.hpp - cosines of the angles between rows.
+// lamina/operators/norm/cos_sim/definition.hpp - cosine similarity of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X . Y / (XNorm * YNorm) a row, with the Euclidean norms XNorm and YNorm; Y may have one
-/// row for all. Fluid: cos_sim.
+/// Out = X . Y / (XNorm * YNorm) for each row, where XNorm and YNorm are Euclidean norms. Y may
+/// have a single row for all rows of X. Fluid: cos_sim.
 struct cos_sim : operator_definition {
   static constexpr const char* type = "cos_sim";
   static constexpr auto inputs = slots_xy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/cos_sim/executor.hpp - cosines of the angles between rows.
+// lamina/operators/norm/cos_sim/executor.hpp - cosine similarity of rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,10 +12,10 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The numbers of one row of cos_sim; all rows may share the only row of Y.
+/// The norms and the cosine of one row; all rows may share the single row of Y.
 template <class Real>
 struct cosine_row {
-  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may be more than the largest Real
+  square_sum x_norm = 0, y_norm = 0, cosine = 0;  // norms may exceed the largest Real
   std::size_t x_at, y_at;
 
   cosine_row(const xt::xarray<Real>& x, const xt::xarray<Real>& y, const matrix& m, std::size_t r)
@@ -28,7 +28,7 @@ struct cosine_row {
     }
     x_norm = std::sqrt(xx);
     y_norm = std::sqrt(yy);
-    // A vector of length 0 is like none.
+    // The cosine of a vector of length 0 with any vector is 0.
     if (x_norm != 0 && y_norm != 0) cosine = xy / (x_norm * y_norm);
   }
 };
@@ -51,8 +51,8 @@ void cos_sim_forward(call_context<Real>& ctx) {
   ctx.give("YNorm", std::move(yn));
 }
 
-/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; 0 if one of them
-/// has no direction.
+/// dx = d * (y / |y| - cos * x / |x|) / |x|, and the same with x and y exchanged; both are 0 if x
+/// or y has length 0.
 template <class Real>
 void cos_sim_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");
@@ -60,7 +60,7 @@ void cos_sim_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
   const matrix m(shape_of(x), 1);
   auto dx = zeros<Real>(shape_of(x));
-  auto dy = zeros<double>(shape_of(y));  // of a row for all, a sum over them
+  auto dy = zeros<double>(shape_of(y));  // for a shared row of Y: a sum over rows
   for (std::size_t r = 0; r < m.rows; ++r) {
     const cosine_row<Real> row(x, y, m, r);
     if (row.x_norm == 0 || row.y_norm == 0) continue;

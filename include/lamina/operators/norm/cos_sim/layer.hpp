@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/cos_sim/layer.hpp - the cosine of two rows.
+// lamina/operators/norm/cos_sim/layer.hpp - the cosine similarity of two rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +15,8 @@ struct cos_sim_attr {
   std::string_view name{};
 };
 
-/// x . y / (|x| |y|) a row, shape [-1, 1]; y may be one row [1, width] for all. With a vector of
-/// length 0 it is 0, and so is the gradient. Fluid: cos_sim.
+/// x . y / (|x| |y|) per row, shape [-1, 1]; y may be a single row [1, width] for all rows of x. If
+/// a vector has length 0, the result and its gradient are 0. Fluid: cos_sim.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto cos_sim(variable<T, R, D...> x, variable<U, S, E...> y,
                        const options<cos_sim_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -12,12 +12,12 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// group_norm, or with Instance instance_norm, whose groups are the channels and which saves the
-/// inverse of the deviation instead of the variance.
+/// The kernel of group_norm. With Instance it is instance_norm, in which each channel is a group
+/// and the saved statistic is 1 / deviation instead of the variance.
 template <bool Instance>
 struct group_norm_kernel {
   struct groups {
-    int count, channels, size;  // channels of a group, elements of a channel
+    int count, channels, size;  // channels per group, elements per channel
 
     groups(const call_context& c, const operand& x) : count(Instance ? x.dims[1] : c.integer(1)) {
       if (count < 1 || x.dims[1] % count != 0)
@@ -64,8 +64,8 @@ struct group_norm_kernel {
       }
   }
 
-  /// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
-  /// inverse over each group.
+  /// The gradient of each group. With h = (x - mean) * inverse and g = dy * scale: dx = (g -
+  /// mean(g) - h * mean(g * h)) * inverse.
   template <class Real>
   static void run_gradient(const call_context& c) {
     const operand x = c.input(0), scale = c.input(1), means = c.input(2), saved = c.input(3),
@@ -122,7 +122,7 @@ struct group_norm_kernel {
     of_scale.finish();
     of_bias.finish();
   }
-  /// Sums of the gradients of Scale and Bias.
+  /// Scratch memory for the gradients of Scale and Bias, which are summed in double.
   static std::ptrdiff_t gradient_scratch(const call_context& c) {
     return 2 * in_floats<double>(padded(c.input(0).dims[1]));
   }

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance
-/// [N, groups] are over the channels of a group and all their elements; Scale and Bias [C] have one
+/// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias. Mean and the biased Variance [N,
+/// groups] are computed over all elements of the channels of a group. Scale and Bias [C] have one
 /// number per channel. Source: Wu and He 2018. Fluid: group_norm.
 struct group_norm : operator_definition {
   static constexpr const char* type = "group_norm";
@@ -26,8 +26,8 @@ struct group_norm : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 6;
 };
 
-/// group_norm with a group for each channel; SavedVariance is 1 / sqrt(variance + epsilon).
-/// Source: Ulyanov et al. 2016. Fluid: instance_norm.
+/// group_norm with one group per channel. SavedVariance is 1 / sqrt(variance + epsilon). Source:
+/// Ulyanov et al. 2016. Fluid: instance_norm.
 struct instance_norm : operator_definition {
   static constexpr const char* type = "instance_norm";
   static constexpr std::array<slot_desc, 3> inputs{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/group_norm/layer.hpp - normalises the channels of each image on its own:
+// lamina/operators/norm/group_norm/layer.hpp - normalises the channels of each image separately:
 // group_norm, instance_norm, lrn.
 #pragma once
 
@@ -16,8 +16,8 @@ struct group_norm_attr {
   bool scale = true;  // false: no trained factor
   bool shift = true;  // false: no trained offset
   float epsilon = 1e-5f;
-  param_attr param{};       // of the factor; initialised with 1
-  param_attr bias_param{};  // of the offset; initialised with 0
+  param_attr param{};       // attributes of the factor; initialised with 1
+  param_attr bias_param{};  // attributes of the offset; initialised with 0
   activation act = activation::identity;
   std::string_view name{};
 };
@@ -27,8 +27,8 @@ namespace detail {
 struct norm_parameters {
   int scale, bias;
 };
-/// Records the scale and the bias, with one number per channel each; -1 for one that is switched
-/// off.
+/// Records the scale and the bias, each with one number per channel. A parameter that is switched
+/// off is -1.
 template <class T>
 constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
                                              const group_norm_attr& attr, int line) {
@@ -43,10 +43,10 @@ constexpr norm_parameters channel_parameters(layer_helper& layer, int channels,
 
 }  // namespace detail
 
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias with mean and variance of each group of
-/// C / Groups channels of an image: `group_norm<8>(x)`. A group of one number is its own mean, so
-/// that only the bias is left of it. Parameters: scale and bias [C].
-/// Source: Wu and He 2018. Fluid: layers.group_norm.
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias, with the mean and variance of each group
+/// of C / Groups channels of an image: `group_norm<8>(x)`. A group of a single number equals its
+/// mean, so its result is the bias. Parameters: scale and bias [C]. Source: Wu and He 2018. Fluid:
+/// layers.group_norm.
 template <int Groups, class T, class R, int C, int... D>
 constexpr auto group_norm(variable<T, R, C, D...> x, const options<group_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

@@ -22,7 +22,7 @@ inline void lower_group_norm(onnx_operator& op) {
   const std::vector<std::int64_t> channels{op.extent("X", 1)};
   std::vector<onnx_attribute> attributes{{"num_groups", op.integer("groups", 1)},
                                          {"epsilon", op.real("epsilon", 1e-5F)}};
-  // Statistics are in float unless the node says otherwise.
+  // ONNX computes the statistics in float unless stash_type is set.
   if (is_double(op)) attributes.emplace_back("stash_type", onnx_type_of(dtype::float64));
   op.out("Y", "GroupNormalization",
          {op.in("X"), norm_parameter(op, "Scale", 1, channels),

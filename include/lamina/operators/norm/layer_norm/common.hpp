@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/layer_norm/common.hpp - the parts of rows that are normalised together.
+// lamina/operators/norm/layer_norm/common.hpp - the slices of rows that are normalised together.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,7 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The parts that layer_norm normalises: `outer` in each of `rows` rows, n elements each.
+/// The slices that layer_norm normalises: `outer` slices in each of `rows` rows, with n elements
+/// each.
 struct normalised_parts {
   int rows, outer = 1, n = 1;
 

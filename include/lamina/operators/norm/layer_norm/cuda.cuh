@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/layer_norm/cuda.cuh - normalisation inside of each row: layer_norm,
-// group_norm, instance_norm; one team per part of a row.
+// lamina/operators/norm/layer_norm/cuda.cuh - normalisation of slices of each row, one team per
+// slice: layer_norm, group_norm, instance_norm.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// One number per part, for an array of any shape.
+/// An array of any shape with one number per slice.
 struct part_numbers {
   float* data;
   divider columns;
@@ -34,8 +34,8 @@ struct part_numbers {
   }
 };
 
-/// Parts of `n` elements that are normalised together, `outer` a row. Element j of part o has the
-/// factor and shift of number o * of_part + j / size.
+/// Slices of `n` elements that are normalised together; a row has `outer` slices. Element j of
+/// slice o uses the scale and bias at index o * of_part + j / size.
 struct normalise_arguments {
   const float *x, *slope, *scale, *bias;
   float *to, *to_scale, *to_bias;
@@ -51,8 +51,9 @@ struct normalise_arguments {
     const float saved = spreads.at(part);
     return saves_inverse ? saved : inverse_of(part, means.at(part), saved);
   }
-  /// 1 / sqrt(variance + epsilon); 0 for equal numbers without an epsilon. If the variance of a
-  /// part overflows a float, its root may still be finite: each thread then computes it again.
+  /// 1 / sqrt(variance + epsilon), or 0 if all elements are equal and epsilon is 0. If the variance
+  /// of a slice overflows a float, its root may still be finite: then each thread computes the root
+  /// again.
   LAMINA_INLINE LAMINA_FN float inverse_of(int part, float mean, float variance) const {
     if (variance > (std::numeric_limits<float>::max)()) return inverse_of_large(part, mean);
     const float sum = variance + epsilon;
@@ -84,7 +85,7 @@ struct normalise_lines {
     const float* const x = a.x + row * a.x_stride + at;
     const float all = static_cast<float>(a.n);
     float sum = 0, squares = 0;
-    // The mean of equal numbers is exactly these.
+    // Adds up differences to x[0], so that the mean of equal numbers is exact.
     for (int j = team.rank(); j < a.n; j += team.size()) sum += x[j] - x[0];
     float mean = x[0] + sum_of(team, sum) / all;
     // The sum may overflow a float even if the mean does not.
@@ -110,8 +111,8 @@ struct normalise_lines {
   }
 };
 
-/// With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g) - h * mean(g * h)) *
-/// inverse over each part.
+/// The gradient of each slice. With h = (x - mean) * inverse and g = dy * scale: dx = (g - mean(g)
+/// - h * mean(g * h)) * inverse.
 struct normalise_slope_lines {
   using arguments = normalise_arguments;
   template <class Team>
@@ -141,8 +142,8 @@ struct normalise_slope_lines {
   }
 };
 
-/// One term of the gradients of bias and scale: the slope of element `at` of a row, and that slope
-/// times the normalised x.
+/// One term each of the gradients of bias and scale: the gradient of element `at` of a row, and
+/// this gradient times the normalised x.
 struct normalise_terms {
   normalise_arguments of;
   LAMINA_INLINE LAMINA_FN void add(int part, int row, int at, double (&to)[2]) const {
@@ -156,7 +157,7 @@ struct normalise_terms {
     if (of.to_bias != nullptr) of.to_bias[k] = static_cast<float>(sums[0]);
   }
 };
-/// A scale per element of a part: a sum over the parts of all rows ...
+/// If each element of a slice has its own scale: a sum over the slices of all rows.
 struct normalise_columns : normalise_terms {
   static constexpr int sums = 2;
   LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[2]) const {
@@ -165,7 +166,7 @@ struct normalise_columns : normalise_terms {
     normalise_terms::add(part, row, outer * of.n + column, to);
   }
 };
-/// ... or per channel: a sum over the elements of a channel.
+/// If each channel has its own scale: a sum over the elements of a channel.
 struct normalise_channels : normalise_terms {
   static constexpr int sums = 2;
   LAMINA_INLINE LAMINA_FN void add(int channel, int row, int column, double (&to)[2]) const {
@@ -175,7 +176,7 @@ struct normalise_channels : normalise_terms {
 
 inline const float* row_of(const operand& o) { return o ? o.row<const float>(0) : nullptr; }
 
-/// The arrays that an operator normalises, and their parts.
+/// The arrays that an operator normalises, and their division into slices.
 template <class Op>
 normalise_arguments normalise_of(const call_context& c, const operand& x) {
   normalise_arguments a{};

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias, where Mean and the biased Variance are
-/// over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
+/// Y = (X - Mean) / sqrt(Variance + epsilon) * Scale + Bias. Mean and the biased Variance are
+/// computed over the dimensions from begin_norm_axis on. Source: Ba et al. 2016. Fluid: layer_norm.
 struct layer_norm : operator_definition {
   static constexpr const char* type = "layer_norm";
   static constexpr std::array<slot_desc, 3> inputs{

@@ -18,10 +18,10 @@ namespace lamina::inline LAMINA_ABI::kernel {
 template <class Real>
 struct row_moments {
   xt::xarray<Real> mean, variance;
-  std::vector<Real> deviations;  // their squares may be more than a number holds
+  std::vector<Real> deviations;  // kept because their squares may overflow
 
-  /// sqrt(variance + epsilon); infinite for equal numbers without an epsilon, so that nothing is
-  /// divided by 0.
+  /// sqrt(variance + epsilon). It is infinite if all elements are equal and epsilon is 0, so that
+  /// nothing is divided by 0.
   Real divisor(std::size_t row, Real epsilon) const {
     if (variance.flat(row) > (std::numeric_limits<Real>::max)()) return deviations[row];
     const Real sum = variance.flat(row) + epsilon;
@@ -32,7 +32,7 @@ struct row_moments {
       : mean(zeros<Real>({m.rows})), variance(zeros<Real>({m.rows})), deviations(m.rows) {
     const Real n = static_cast<Real>(m.columns);
     for (std::size_t r = 0; r < m.rows; ++r) {
-      // Adds up the differences from the first number: the mean of equal numbers is then exact.
+      // Adds up differences to the first element, so that the mean of equal elements is exact.
       const Real first = m.columns > 0 ? x.flat(r * m.columns) : Real(0);
       for (std::size_t c = 0; c < m.columns; ++c)
         mean.flat(r) += (x.flat(r * m.columns + c) - first) / n;
@@ -70,7 +70,7 @@ void layer_norm_forward(call_context<Real>& ctx) {
       y.flat(i) = value;
     }
   ctx.give("Y", std::move(y));
-  // Their recorded shape may keep the leading dimensions separate.
+  // The recorded shape of Mean and Variance may keep the leading dimensions separate.
   if (ctx.wants("Mean")) ctx.give("Mean", reshaped(moments.mean, row_shape(ctx, "Mean", m.rows)));
   if (ctx.wants("Variance"))
     ctx.give("Variance", reshaped(moments.variance, row_shape(ctx, "Variance", m.rows)));

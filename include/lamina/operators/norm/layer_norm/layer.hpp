@@ -16,15 +16,15 @@ struct layer_norm_attr {
   bool scale = true;  // false: no trained factor
   bool shift = true;  // false: no trained offset
   float epsilon = 1e-5f;
-  param_attr param{};       // of the factor; initialised with 1
-  param_attr bias_param{};  // of the offset; initialised with 0
+  param_attr param{};       // attributes of the factor; initialised with 1
+  param_attr bias_param{};  // attributes of the offset; initialised with 0
   activation act = activation::identity;
   std::string_view name{};
 };
 
 namespace detail {
 
-/// The dimensions before `begin`, or one dimension if there are none.
+/// The dimensions before `begin`, or a single dimension if there are none.
 constexpr extents before(const extents& x, int begin) {
   extents r{};
   for (int i = 0; i < begin && i < x.rank; ++i) r.push(x.at[i]);
@@ -35,8 +35,8 @@ constexpr extents before(const extents& x, int begin) {
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias, with mean and variance over the dimensions
-/// of the whole shape that start at Begin. Parameters: scale and bias, as wide as those dimensions
-/// together. Source: Ba et al. 2016. Fluid: layer_norm.
+/// of the whole shape from Begin on. Parameters: scale and bias, with as many elements as these
+/// dimensions together. Source: Ba et al. 2016. Fluid: layer_norm.
 template <int Begin = 1, class T, class R, int... D>
 constexpr auto layer_norm(variable<T, R, D...> x, const options<layer_norm_attr, T>& attr = {},
                           int line = __builtin_LINE()) {

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = X * MidOut^-beta, MidOut = k + alpha * the sum of the squares of the n channels around
-/// each, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
+/// Out = X * MidOut^-beta, where MidOut = k + alpha * the sum of squares over the n channels around
+/// an element, at the same position. Source: Krizhevsky et al. 2012. Fluid: lrn.
 struct lrn : operator_definition {
   static constexpr const char* type = "lrn";
   static constexpr auto inputs = slots_x;
@@ -23,8 +23,8 @@ struct lrn : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 3;
 };
 
-/// The channels [first, end) around channel c that lrn adds up; with `back`, the channels that have
-/// channel c as a neighbour.
+/// The channels [first, end) around channel c over which lrn adds up squares; with `back`, the
+/// channels whose sum contains channel c.
 struct channels_around {
   int first, end;
   constexpr channels_around(int c, int n, int channels, bool back = false)

@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Calls f(element, neighbour) for the n channels around each element; the neighbour has the same
-/// position in its channel.
+/// Calls f(element, neighbour) for the n channels around each element. The neighbour is the element
+/// at the same position of another channel.
 template <class F>
 void for_each_neighbour(const lines& l, int n, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
@@ -43,8 +43,8 @@ void lrn_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
   ctx.give("MidOut", std::move(middle));
 }
-/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over the channels that have x as
-/// a neighbour.
+/// dx = dy * mid^-beta - 2 alpha beta x * the sum of dy * y / mid over the channels whose sum
+/// contains x.
 template <class Real>
 void lrn_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -11,15 +11,15 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of lrn.
 struct lrn_attr {
-  int n = 5;  // channels together; odd
+  int n = 5;  // number of neighbouring channels; odd
   float k = 1;
   float alpha = 1e-4f;
   float beta = 0.75f;
   std::string_view name{};
 };
 
-/// x / (k + alpha * sum of the squares of the n channels around each)^beta at each position.
-/// Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
+/// x / (k + alpha * the sum of squares over the n channels around an element)^beta at each
+/// position. Source: Krizhevsky et al. 2012. Fluid: layers.lrn.
 template <class T, class R, int C, int H, int W>
 constexpr auto lrn(variable<T, R, C, H, W> x, const options<lrn_attr, T>& attr = {}) {
   using in = variable<T, R, C, H, W>;

@@ -15,7 +15,7 @@ namespace onnx {
 
 inline void lower_lrn(onnx_operator& op) {
   refuse_outputs(op, {"MidOut"});
-  const std::int64_t n = op.integer("n", 5);  // ONNX divides alpha by it
+  const std::int64_t n = op.integer("n", 5);  // ONNX divides alpha by n
   op.out("Out", "LRN", {op.in("X")},
          {{"size", n},
           {"alpha", op.real("alpha", 1e-4F) * static_cast<float>(n)},

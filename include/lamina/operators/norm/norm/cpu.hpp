@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/norm/cpu.hpp - vectors along one dimension, scaled to length 1.
+// lamina/operators/norm/norm/cpu.hpp - normalisation of vectors along one dimension to length 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,20 +13,21 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The number of part o of row r in an array of one number per part, of any shape.
+/// The element for vector `part` of row r in an array of any shape with one element per vector; a
+/// row of X has `outer` vectors.
 template <class Real>
 inline Real& part_number(const operand& o, int outer, int r, int part) {
   const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(r) * outer + part;
   return o.row<Real>(static_cast<int>(i / o.columns))[i % o.columns];
 }
 
-/// The count of numbers in a vector; 1 for a single number.
+/// The number of lanes of a vector type; 1 for a scalar.
 template <class T>
 inline constexpr int lanes_of_number = 1;
 template <class Real>
 inline constexpr int lanes_of_number<xsimd::batch<Real>> = lanes_in<Real>;
 
-/// holds_squares for each number.
+/// Whether holds_squares is true for each lane.
 template <class T>
 LAMINA_INLINE bool all_hold_squares(T sum) {
   if constexpr (lanes_of_number<T> == 1) {
@@ -37,8 +38,8 @@ LAMINA_INLINE bool all_hold_squares(T sum) {
   }
 }
 
-/// y = x / |x| for x whose squares, or the root of their sum, overflow or underflow. Returns |x|,
-/// which may be infinite.
+/// y = x / |x| for a vector x whose squares, or the root of their sum, overflow or underflow.
+/// Returns |x|, which may be infinite.
 template <class Real>
 LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Real epsilon, Real* y,
                                 std::ptrdiff_t y_step) {
@@ -51,8 +52,8 @@ LAMINA_COLD Real wide_direction(const Real* x, std::ptrdiff_t x_step, int n, Rea
     y[k * y_step] = static_cast<Real>(static_cast<wide>(x[k * x_step]) / divisor);
   return static_cast<Real>(whole);
 }
-/// The gradient of it: g = (d - x (x . d) / |x|^2) / |x|. A vector of length 0 has no direction,
-/// and its gradient is 0.
+/// The gradient of wide_direction: g = (d - x (x . d) / |x|^2) / |x|. A vector of length 0 has no
+/// direction, and its gradient is 0.
 template <class Real>
 LAMINA_COLD void wide_direction_gradient(const Real* x, std::ptrdiff_t x_step, const Real* d,
                                          std::ptrdiff_t d_step, int n, Real epsilon, Real* g,
@@ -73,7 +74,7 @@ LAMINA_COLD void wide_direction_gradient(const Real* x, std::ptrdiff_t x_step, c
                   (at(d, k * d_step) - at(x, k * x_step) / whole * (product / whole)) / whole);
 }
 
-/// Whether all numbers are finite.
+/// Whether all lanes are finite.
 template <class T>
 LAMINA_INLINE bool all_finite(T x) {
   if constexpr (lanes_of_number<T> == 1)

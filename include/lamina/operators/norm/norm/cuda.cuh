@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/norm/cuda.cuh - vectors along one dimension, scaled to length 1.
+// lamina/operators/norm/norm/cuda.cuh - normalisation of vectors along one dimension to length 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,7 @@ namespace detail {
 struct norm_arguments {
   const float* x;
   float *to, *size;
-  axis_lines<3> of;  // of X, the result, Norm
+  axis_lines<3> of;  // strides of X, the result, Norm
   float epsilon;
   int lines, width, count;
 };
@@ -27,8 +27,8 @@ struct axis_norm_lines {
     const auto at = a.of.firsts.at(i);
     const float* const x = a.x + at.of[0];
     float* const y = a.to + at.of[1];
-    double square = 0;  // which holds that of any float
-    // If unrolled, the loops need more registers than a thread has.
+    double square = 0;  // double: it represents the square of any float
+    // Unrolled loops would need more registers than a thread has.
     LAMINA_CUDA_KEEP_LOOP
     for (int k = team.rank(); k < a.of.n; k += team.size()) {
       const double v = static_cast<double>(x[k * a.of.step[0]]);
@@ -47,10 +47,10 @@ struct axis_norm_lines {
 struct norm_slope_arguments {
   const float *x, *d, *size;
   float* to;
-  axis_lines<4> of;  // of X, dX, Norm, the slope
+  axis_lines<4> of;  // strides of X, dX, Norm, the gradient of Out
   int lines, width, count;
 };
-/// dx = (d - x (x . d) / size^2) / size; 0 of a vector of length 0, which has no direction.
+/// dx = (d - x (x . d) / size^2) / size. A vector of length 0 has no direction: its gradient is 0.
 struct axis_norm_slope_lines {
   using arguments = norm_slope_arguments;
   template <class Team>

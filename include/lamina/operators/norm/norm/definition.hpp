@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/norm/definition.hpp - vectors along one dimension, scaled to length 1.
+// lamina/operators/norm/norm/definition.hpp - normalisation of vectors along one dimension to
+// length 1.
 #pragma once
 
 #include <lamina/core/config.hpp>

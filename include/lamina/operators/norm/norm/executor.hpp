@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/norm/executor.hpp - vectors along one dimension, scaled to length 1.
+// lamina/operators/norm/norm/executor.hpp - normalisation of vectors along one dimension to length
+// 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,11 +13,11 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// A sum of squares, which may be more, or less, than a Real holds.
+/// The type of a sum of squares, which may exceed the range of Real in both directions.
 using square_sum = long double;
 
-/// The root of a sum of squares as a divisor: 0 / infinity is 0, and 0 / 0 would be NaN. The root
-/// may overflow even if the numbers do not.
+/// The root of a sum of squares, as a divisor. For 0 it is infinity, because 0 / infinity is 0,
+/// whereas 0 / 0 would be NaN. The root may overflow Real even if the elements do not.
 inline square_sum divisor_of(square_sum square) {
   return square == 0 ? std::numeric_limits<square_sum>::infinity() : std::sqrt(square);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/norm/norm/layer.hpp - vectors along one dimension, scaled to length 1.
+// lamina/operators/norm/norm/layer.hpp - normalisation of vectors along one dimension to length 1.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@ struct l2_normalize_attr {
   std::string_view name{};
 };
 
-/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape; 0, with a gradient of 0,
-/// where that root is 0. Fluid: l2_normalize.
+/// x / sqrt(sum x^2 + epsilon) along dimension Axis of the whole shape. If the root is 0, the
+/// result and its gradient are 0. Fluid: l2_normalize.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto l2_normalize(variable<T, R, D...> x, const options<l2_normalize_attr, T>& attr = {},
                             int line = __builtin_LINE()) {

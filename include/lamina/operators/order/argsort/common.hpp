@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/common.hpp - the lines among which arg_max and arg_min choose.
+// lamina/operators/order/argsort/common.hpp - the lines of an array in which arg_max and arg_min
+// search.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,11 +12,11 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The lines of X along a dimension, each of which gives one element of Out. The call fails if a
-/// line has no elements.
+/// The lines of X along a dimension; each gives one element of Out. The constructor fails if a line
+/// has no elements.
 struct arg_extreme_layout {
-  loop_nest<2> lines;      // the first element of each in X, and its position in Out
-  std::ptrdiff_t n, step;  // the number of elements of a line, and their stride
+  loop_nest<2> lines;      // first element in X; position in Out
+  std::ptrdiff_t n, step;  // elements per line, and their stride
 
   arg_extreme_layout(const operator_call& c, const operand& in, const operand& out) {
     const array_layout x = layout_of(in), y = layout_of(out);

@@ -50,7 +50,7 @@ struct call_kernel<argsort> {
     const array_layout shape = layout_of(in);
     const int axis = dimension_of(c, c.integer(0), shape.rank);
     const bool descending = c.flag(1);
-    // Out may have other gaps between its rows than Indices have.
+    // The gaps between rows may differ between Out and Indices.
     const line_layout x(shape, axis);
     const line_layout y(layout_of(out ? out : indices), axis);
     const line_layout numbers(layout_of(indices ? indices : out), axis);
@@ -60,7 +60,8 @@ struct call_kernel<argsort> {
         for (int i = 0; i < x.inner; ++i) {
           const std::ptrdiff_t first = x.at(r, o) + i;
           for (int k = 0; k < x.n; ++k) order[k] = k;
-          // Equal elements are compared by position, because a stable sort would allocate memory.
+          // Compares equal elements by position. std::stable_sort would do so too, but it allocates
+          // memory.
           std::sort(order, order + x.n, [&](std::int64_t a, std::int64_t b) {
             const auto u = value(first + a * x.step), v = value(first + b * x.step);
             const bool less = detail::is_less(u, v), more = detail::is_less(v, u);

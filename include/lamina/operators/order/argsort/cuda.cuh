@@ -19,8 +19,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// A key for each element of some lines: NaN is the largest of floats. Keys of elements that are to
-/// descend are turned around, so that a stable sort keeps equal ones as they were.
+/// A sort key for each element of some lines: NaN is the largest float. For a descending order the
+/// keys are negated, so that a stable sort keeps the order of equal elements.
 template <class Key>
 struct line_keys_body {
   struct arguments {
@@ -46,8 +46,8 @@ struct line_keys_body {
   }
 
  private:
-  /// CUB sorts NaN by its sign. The kernel stores NaN as an integer, because arithmetic on a
-  /// device, negation included, may give NaN any sign.
+  /// CUB orders NaN by its sign. The kernel stores NaN as an integer, because device arithmetic,
+  /// including negation, may give NaN any sign.
   static LAMINA_INLINE LAMINA_FN void store_nan(Key* to, bool negative) {
     if constexpr (sizeof(Key) == 4) {
       const std::uint32_t bits = negative ? 0xffc00000u : 0x7fc00000u;
@@ -75,7 +75,7 @@ struct line_order_body {
   }
 };
 
-/// Out and Indices = the sorted elements of each line of X along an axis.
+/// Sorts each line of X along an axis: Out gets the elements, Indices their previous positions.
 template <class Key, class Backend>
 void order_lines(Backend& b, const call_context& c, int axis, bool descending) {
   const operand x = c.input(0), out = c.output(0), indices = c.output(1);
@@ -97,10 +97,10 @@ std::ptrdiff_t line_order_scratch(int lines, int n) {
   return parts.used() + algorithm_floats<Backend>(sort);
 }
 
-/// dX at the position that an index names = the slope of that index.
+/// dX at the position that an index refers to = the gradient of Out at this index.
 struct argsort_slope_body {
   struct arguments {
-    operand_lines<3> of;  // the slope, dX, Indices
+    operand_lines<3> of;  // the gradient of Out, dX, Indices
     float* to;
     const float* slope;
     const std::int64_t* indices;
@@ -121,15 +121,15 @@ void scatter_slopes(Backend& b, const call_context& c, int axis, const operand& 
                                            indices.row<const std::int64_t>(0), of.count});
 }
 
-/// The index of the largest, or smallest, element of a line. NaN is preferred to every number, and
-/// the first of equal elements is chosen.
+/// The index of the largest or the smallest element of a line. NaN takes precedence over every
+/// number. The first of several equal elements is chosen.
 template <bool Largest, class T>
 struct arg_extreme_lines {
   struct arguments {
     const void* from;
     void* to;
     dtype type, to_type;
-    element_loops<2> firsts;  // of X, Out
+    element_loops<2> firsts;  // loops over X, Out
     std::ptrdiff_t step;
     int n;
     int lines, width, count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/order/argsort/definition.hpp - the order of elements along a dimension, and its
-// ends.
+// lamina/operators/order/argsort/definition.hpp - sorting along a dimension, and the positions of
+// largest and smallest elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -23,8 +23,8 @@ struct argsort : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// Out = the index of the largest element along `axis`, the first one of several. Has no gradient.
-/// Fluid: arg_max.
+/// Out = the index of the largest element along `axis`; among equal elements, the first. There is
+/// no gradient. Fluid: arg_max.
 struct arg_max : operator_definition {
   static constexpr const char* type = "arg_max";
   static constexpr auto inputs = slots_x;
@@ -33,8 +33,8 @@ struct arg_max : operator_definition {
       {{"axis", attribute_type::long_integer, 0}, {"keepdims", attribute_type::boolean, 0}}};
 };
 
-/// Out = the index of the smallest element along `axis`, the first one of several. Has no gradient.
-/// Fluid: arg_min.
+/// Out = the index of the smallest element along `axis`; among equal elements, the first. There is
+/// no gradient. Fluid: arg_min.
 struct arg_min : arg_max {
   static constexpr const char* type = "arg_min";
 };

@@ -14,8 +14,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Calls f for each line of a shape along `axis`, with a function that gives the position of
-/// element k of the line.
+/// Calls f for each line of a shape along `axis`. The argument of f is a function that returns the
+/// position of element k of the line.
 template <class F>
 void for_each_line(const lines& l, F f) {
   for (std::size_t o = 0; o < l.outer; ++o)
@@ -49,7 +49,7 @@ void argsort_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
   ctx.give("Indices", std::move(indices));
 }
-/// Each gradient goes to the source of its element.
+/// The gradient of each result goes to the element from which it was copied.
 template <class Real>
 void argsort_gradient(call_context<Real>& ctx) {
   if (!ctx.wants("X@GRAD")) return;
@@ -64,7 +64,7 @@ void argsort_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The index of the first largest, or smallest, element of each line.
+/// The index of the largest or smallest element of each line; among equal elements, the first.
 template <class Real, bool Largest>
 void arg_extreme_forward(call_context<Real>& ctx) {
   tensor_shape shape = ctx.input("X").shape();

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of argsort.
 struct argsort_attr {
-  bool descending = false;  // the largest first
+  bool descending = false;  // largest element first
   std::string_view name{};
 };
 /// Options of argmax and argmin.
@@ -23,10 +23,10 @@ struct argmax_attr {
   std::string_view name{};
 };
 
-/// Sorts the elements along dimension Axis of the whole shape, and returns their previous positions
-/// too:
-/// `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN counts as larger
-/// than all numbers: it comes after them, in descending order before them. Fluid: argsort.
+/// Sorts the elements along dimension Axis of the whole shape, and also returns their previous
+/// positions: `auto [sorted, indices] = argsort(x)`. Equal elements keep their order. NaN counts as
+/// larger than all numbers: it comes last in ascending order and first in descending order. Fluid:
+/// argsort.
 template <int Axis = -1, class T, class R, int... D>
 constexpr auto argsort(variable<T, R, D...> x, const options<argsort_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -64,14 +64,14 @@ constexpr auto position_of_extreme(variable<T, R, D...> x, const argmax_attr& at
 
 }  // namespace detail
 
-/// The index of the largest element along dimension Axis of the whole shape, int64, the first one
-/// of several: `argmax<1>(scores)`; axis 0 of a batch is its rows. Fluid: argmax.
+/// The index of the largest element along dimension Axis of the whole shape, int64; among equal
+/// elements, the first. Example: `argmax<1>(scores)`. Axis 0 of a batch is its rows. Fluid: argmax.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmax(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_max, Axis>(x, attr);
 }
 
-/// The index of the smallest element. Fluid: argmin.
+/// The index of the smallest element, otherwise as argmax. Fluid: argmin.
 template <int Axis = 0, class T, class R, int... D>
 constexpr auto argmin(variable<T, R, D...> x, const options<argmax_attr, T>& attr = {}) {
   return detail::position_of_extreme<lamina::arg_min, Axis>(x, attr);

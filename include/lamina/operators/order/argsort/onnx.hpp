@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// TopK of all elements of a dimension sorts it.
+/// Sorts a dimension by TopK with all its elements.
 inline void lower_argsort(onnx_operator& op) {
   const std::int64_t axis = op.integer("axis", -1);
   const std::vector<std::string> found =

@@ -27,10 +27,10 @@ struct pool_windows {
       fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
   }
 
-  /// Whether windows of 2 by 2 lie side by side, as in most pools of most networks.
+  /// Whether the windows are 2 by 2 and do not overlap, as in most pools of most networks.
   bool are_squares() const { return height.is_halved() && width.is_halved(); }
-  /// Whether each element is in exactly one window, except elements after the last windows, which
-  /// are in none.
+  /// Whether windows do not overlap and have no gaps: each element is in exactly one window, except
+  /// that elements after the last windows are in none.
   bool lie_side_by_side() const { return height.lies_side_by_side() && width.lies_side_by_side(); }
   LAMINA_FN std::ptrdiff_t in_size() const {
     return static_cast<std::ptrdiff_t>(height.in) * width.in;
@@ -38,7 +38,7 @@ struct pool_windows {
   LAMINA_FN std::ptrdiff_t out_size() const {
     return static_cast<std::ptrdiff_t>(height.out) * width.out;
   }
-  /// One over the number of elements of an average.
+  /// 1 / the divisor of an average.
   template <class Real = float>
   LAMINA_FN Real share(int rows, int columns) const {
     return Real(1) / static_cast<Real>(counts_padding ? height.size * width.size : rows * columns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pool/pool2d/common_side.hpp - the windows of a pool2d along one side of an
-// image; without what throws, for static evaluators.
+// image; contains no code that throws, so that static evaluators can use it.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,12 +21,12 @@ struct pool_side {
   LAMINA_FN constexpr bool lies_side_by_side() const {
     return !adaptive && size == stride && padding == 0;
   }
-  /// The first window that holds element i, or a later one if none does.
+  /// The first window that contains element i, or a later window if none does.
   LAMINA_FN constexpr int first_window(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * out / in);
     return i + padding < size ? 0 : (i + padding - size) / stride + 1;
   }
-  /// The elements from first to before end that window i holds.
+  /// Window i contains the elements from first(i) to before end(i).
   LAMINA_FN constexpr int first(int i) const {
     if (adaptive) return static_cast<int>(static_cast<std::ptrdiff_t>(i) * in / out);
     return (std::max)(i * stride - padding, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cpu.hpp - what windows of images hold: pool2d.
+// lamina/operators/pool/pool2d/cpu.hpp - pooling over windows of images: pool2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,16 +18,18 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The offsets of the four vectors of elements of a vector of squares, relative to the first upper
-/// vector.
+/// Element offsets for windows of 2 x 2 elements ("squares"). The elements of one vector of squares
+/// fill four vectors, two in the upper row and two in the lower row. The offsets are relative to
+/// the first upper vector.
 struct pool_positions {
-  std::ptrdiff_t upper, lower, last;  // the second upper ones, the first and second lower ones
+  std::ptrdiff_t upper, lower, last;  // second upper vector, first and second lower vector
 };
 
-/// Calls f(v, positions, at, to) for squares that fill whole vectors of v's type: `at` is their
-/// offset in the image, `to` the one in the result. Rows of half a vector are processed in pairs;
-/// the last vector of a longer row may repeat squares of the previous vector. Returns the number of
-/// rows of squares that were long enough.
+/// Calls f(v, positions, at, to) for squares that fill whole vectors of v's type. `at` is the
+/// offset of the squares in the image, `to` their offset in the result. If a row of squares fills
+/// half a vector, two rows are processed together. The last vector of a longer row may repeat
+/// squares of the previous vector. Returns the number of processed rows of squares; shorter rows
+/// are left to the caller.
 template <class F>
 LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   const int n = w.width.in, out = w.width.out;
@@ -49,7 +51,7 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
   return y;
 }
 
-// f(to, from) for the elements of a row, in vectors.
+// to[j] = f(to[j], from[j]) for the elements of a row, in vectors.
 template <class Real, class F>
 LAMINA_INLINE void combine_rows(Real* to, const Real* from, int n, F f) {
   for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
@@ -82,7 +84,7 @@ struct call_kernel<pool2d> {
           maxima(w, from, to, line);
       }
   }
-  /// Scratch for one row of the image, which combines the rows of a window.
+  /// Scratch for one image row, which holds the combined rows of a window.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return in_floats<Real>(padded(c.input(0).dims[3]));
@@ -216,8 +218,8 @@ struct call_kernel<gradient_of<pool2d>> {
                  const V u0 = V::load_unaligned(x), u1 = V::load_unaligned(x + at.upper);
                  const V l0 = V::load_unaligned(x + at.lower);
                  const V l1 = V::load_unaligned(x + at.last);
-                 // The slope that remains for later positions: each position takes all of it or
-                 // nothing.
+                 // `rest`: the gradient that is left for later positions of the window. Each
+                 // position takes all of it or nothing.
                  const V a = math::select(is_most(even_lanes(u0, u1), m), d, none);
                  V rest = math::select(is_most(even_lanes(u0, u1), m), none, d);
                  const V b = math::select(is_most(odd_lanes(u0, u1), m), rest, none);
@@ -236,7 +238,7 @@ struct call_kernel<gradient_of<pool2d>> {
         const std::ptrdiff_t position = static_cast<std::ptrdiff_t>(y) * out + x;
         const float *const u = image + at, *const l = u + n;
         const float m = most[position];
-        // 0 to 3, without a branch on values.
+        // The index 0 to 3 of the first largest element, computed without a branch on values.
         const int first =
             static_cast<int>(!is_most(u[0], m)) *
             (1 + static_cast<int>(!is_most(u[1], m)) * (1 + static_cast<int>(!is_most(l[0], m))));
@@ -244,8 +246,8 @@ struct call_kernel<gradient_of<pool2d>> {
         to[at + positions[first]] = slope[position];
       }
   }
-  /// The loop runs backwards to find the first position of the largest element without a branch on
-  /// values.
+  /// Adds the gradient of each window to the first position of its largest element. The loops run
+  /// backwards, so that the last match is this position and no branch depends on values.
   template <class Real>
   static void give_to_first(const pool_windows& w, const Real* image, const Real* most,
                             const Real* slope, Real* to) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/cuda.cuh - reductions of windows of images: pool2d, one thread per
-// element.
+// lamina/operators/pool/pool2d/cuda.cuh - pooling over windows of images, one thread per element:
+// pool2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,7 +21,7 @@ struct pool_arguments {
   const float *x, *y, *slope;
   float* to;
   std::ptrdiff_t x_stride, y_stride, slope_stride, to_stride;
-  divider columns, size, width;  // of the result: a row, a channel, a line of it
+  divider columns, size, width;  // divide by the result's: columns, channel size, width
   int count;
 
   struct element {
@@ -67,7 +67,7 @@ struct pool_body {
   }
 };
 
-/// The first position of a window with the value `best`, which may be NaN.
+/// The first position in a window whose value is `best`, which may be NaN.
 LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int bottom, int left,
                                      int right, float best) {
   for (int y = top; y < bottom; ++y) {
@@ -78,7 +78,7 @@ LAMINA_INLINE LAMINA_FN int first_of(const float* from, int width, int top, int 
   return top * width + left;
 }
 
-/// Each element of the image gathers the slopes of the windows that contain it.
+/// Each element of the image adds up the gradients of the windows that contain it.
 struct pool_slope_body {
   using arguments = pool_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& g, int i) {
@@ -107,8 +107,8 @@ struct pool_slope_body {
   }
 };
 
-/// The gradient of windows that lie side by side: one thread per window writes the elements of its
-/// window. The threads of the last windows also write 0 to the elements after them.
+/// The gradient of windows that do not overlap: one thread per window writes the elements of its
+/// window. Elements after the last windows get 0 from the threads of these windows.
 struct own_slope_body {
   using arguments = pool_arguments;
   static constexpr int most_elements = 16;

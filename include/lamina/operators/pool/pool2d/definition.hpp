@@ -8,13 +8,13 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W], one
-/// window per element of Out [N, C, OH, OW]. Row y of Out reads ksize rows that start at y * stride
-/// - padding; with global_pooling all rows; with adaptive, ksize is [OH, OW], and row y reads the
-/// rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the largest element,
-/// and an average counts it unless `exclusive`. OH is (H - ksize + 2 padding) / stride + 1, rounded
-/// up with ceil_mode. The gradient of the largest element goes to its first position. Fluid:
-/// pool2d.
+/// The largest element ("max") or the average ("avg") of each window of an image [N, C, H, W]. Out
+/// [N, C, OH, OW] has one element per window. Row y of Out reads ksize rows that start at y *
+/// stride - padding. With global_pooling it reads all rows. With adaptive, ksize is [OH, OW], and
+/// row y reads the rows from floor(y H / OH) to before ceil((y + 1) H / OH). Padding is never the
+/// largest element; an average counts padding unless `exclusive`. OH is (H - ksize + 2 padding) /
+/// stride + 1, rounded up with ceil_mode, else down. The gradient of a largest element goes to its
+/// first position. Fluid: pool2d.
 struct pool2d : operator_definition {
   static constexpr const char* type = "pool2d";
   static constexpr auto inputs = slots_x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/executor.hpp - what windows of images hold: pool2d.
+// lamina/operators/pool/pool2d/executor.hpp - pooling over windows of images: pool2d.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,11 +15,11 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The windows of a pool2d, in one channel after the other.
+/// The windows of a pool2d in all channels, one channel after the other.
 struct pool_windows {
   bool is_average, exclusive, adaptive;
   int in[2], out[2], size[2], stride[2] = {1, 1}, padding[2] = {0, 0};
-  std::size_t channels;  // of all samples
+  std::size_t channels;  // channels of all samples
 
   template <class Real>
   pool_windows(const call_context<Real>& ctx, const tensor_shape& from, const tensor_shape& to)
@@ -43,14 +43,14 @@ struct pool_windows {
     }
   }
 
-  /// The rows (d = 0) or columns (d = 1) from first to before last that window i holds.
+  /// Window i contains the rows (d = 0) or columns (d = 1) from first to before second.
   std::pair<int, int> along(int d, int i) const {
     if (adaptive) return {i * in[d] / out[d], ((i + 1) * in[d] + out[d] - 1) / out[d]};
     const int first = i * stride[d] - padding[d];
     return {(std::max)(first, 0), (std::min)(first + size[d], in[d])};
   }
 
-  /// Calls f(position of the window, positions in it, one over the count of an average).
+  /// Calls f(index of the window, positions in the window, 1 / the divisor of an average).
   template <class F>
   void for_each_window(F f) const {
     std::vector<std::size_t> held;
@@ -70,7 +70,7 @@ struct pool_windows {
         }
   }
 
-  /// One over the divisor of the average of a window with that many elements.
+  /// 1 / the divisor of the average of a window that contains `held` elements.
   double share(int held) const { return 1.0 / (exclusive || adaptive ? held : size[0] * size[1]); }
 };
 
@@ -101,7 +101,8 @@ void pool_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(y));
 }
 
-/// An average gives each element its share, a maximum gives everything to its first position.
+/// For an average, each element gets its share of the gradient. For a maximum, the first position
+/// of the largest element gets all of it.
 template <class Real>
 void pool_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/layer.hpp - the largest or the average element of the windows of an
-// image.
+// lamina/operators/pool/pool2d/layer.hpp - pooling over windows of images: the largest or the
+// average element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,16 +12,16 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Options of pool2d, global_pool2d and adaptive_pool2d, and of pool3d and its kind.
+/// Options of pool2d, global_pool2d, adaptive_pool2d and the corresponding layers of pool3d.
 struct pool2d_attr {
   pooling_type type = pooling_type::max;  // or pooling_type::average
-  bool exclusive = true;                  // padding does not count in an average
+  bool exclusive = true;                  // an average does not count padding
   std::string_view name{};
 };
 
 namespace detail {
 
-/// Records pool2d; sizes and flags are Fluid's.
+/// Records pool2d; sizes and flags have Fluid's meaning.
 template <class Out>
 constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, extent2 size,
                          const window& w, bool global, bool adaptive, int line) {
@@ -41,11 +41,11 @@ constexpr Out add_pool2d(program_builder& b, int x, const pool2d_attr& attr, ext
 
 }  // namespace detail
 
-/// The largest element (pooling_type::average: the average) of each window of an image [C, H, W]:
-/// `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2 padding
-/// - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the elements of
-/// the image that the window holds, or with exclusive = false by the size of a whole window, also
-/// where ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
+/// The largest element (with pooling_type::average: the average) of each window of an image [C, H,
+/// W]: `pool2d<2, lamina::window{.stride = 2}>(x)`. The result is [C, OH, OW] with OH = (H + 2
+/// padding - size) / stride + 1, rounded up with window::ceil_mode. An average divides by the
+/// number of image elements in the window. With exclusive = false it divides by the size of a whole
+/// window, even if ceil_mode lets the last window end beyond the padding. Fluid: layers.pool2d.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W>
 constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                       int line = __builtin_LINE()) {
@@ -60,7 +60,7 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
                 "lamina: pool2d: sizes and strides are positive, padding is below the size, "
                 "dilation and groups are 1");
   constexpr extent2 out = detail::windows_in<H, W>(Size, Window);
-  // With ceil_mode the last window may begin beyond the image.
+  // With ceil_mode, the last window might begin beyond the image.
   constexpr bool fits =
       !sound ||
       (out.least(1) && (out.height - 1) * Window.stride.height - Window.padding.height < H &&
@@ -80,8 +80,8 @@ pool2d(...) = delete;  // call pool2d<2>(image); options: type, exclusive, name
 // clang-format on
 #endif
 
-/// One number per channel: the largest element or the average of the whole image; [C, 1, 1].
-/// Fluid: layers.pool2d(global_pooling=True).
+/// One number per channel, [C, 1, 1]: the largest element or the average of the whole image. Fluid:
+/// layers.pool2d(global_pooling=True).
 template <class T, class R, int C, int H, int W>
 constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                              int line = __builtin_LINE()) {
@@ -92,8 +92,8 @@ constexpr auto global_pool2d(variable<T, R, C, H, W> x, const options<pool2d_att
   return detail::add_pool2d<result>(*x.builder, x.id, attr, {H, W}, window{}, true, false, line);
 }
 
-/// An image of `Size` from one of any size: window y of OH holds the rows from floor(y H / OH) to
-/// before ceil((y + 1) H / OH): `adaptive_pool2d<7>(x)`. Fluid: layers.adaptive_pool2d.
+/// Pools an image of any size to `Size`: `adaptive_pool2d<7>(x)`. Window y of OH holds the rows
+/// from floor(y H / OH) to before ceil((y + 1) H / OH). Fluid: layers.adaptive_pool2d.
 template <extent2 Size, class T, class R, int C, int H, int W>
 constexpr auto adaptive_pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& attr = {},
                                int line = __builtin_LINE()) {

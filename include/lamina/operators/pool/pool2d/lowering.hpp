@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool2d/lowering.hpp - takes the largest element of each window before bias
-// and activation.
+// lamina/operators/pool/pool2d/lowering.hpp - computes max-pooling before the bias and activation
+// that precede it.
 //
-// If only a max-pooling reads the result of a convolution after its bias and an activation that
-// never decreases, the largest activated element is the activated largest element. The plan
-// therefore pools first; bias, activation, its gradient and the sums of the bias's gradient then
-// process only the pooled elements.
+// This applies if only a max-pooling reads the result of a convolution after its bias and an
+// increasing activation. Then the largest activated element is the activation of the largest
+// element. So the plan pools first; bias, activation, activation gradient and the sums of the
+// bias's gradient then process only the pooled elements.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,18 +18,18 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether a larger operand never has a smaller result.
+/// Whether an activation is monotonic: a larger operand never has a smaller result.
 constexpr bool is_monotonic_activation(const operator_desc& op) {
   return is<relu>(op) || is<tanh>(op) || is<sigmoid>(op);
 }
 constexpr bool is_gradient_of_monotonic_activation(const operator_desc& op) {
   return is<gradient_of<relu>>(op) || is<gradient_of<tanh>>(op) || is<gradient_of<sigmoid>>(op);
 }
-/// Whether a pool2d takes the largest element of each window, and not the mean.
+/// Whether a pool2d computes maxima instead of averages.
 constexpr bool takes_largest(const program_desc& p, const operator_desc& op) {
   return op.attributes < 0 || p.characters[p.attributes[op.attributes].offset] == 'm';
 }
-/// Whether argument `at`, one of the inputs, is the number of variables of a list.
+/// Whether argument `at`, one of the inputs, is the length of a list of variables.
 constexpr bool is_list_count(const program_desc& p, const operator_desc& op, int at) {
   for (int slot = 0, i = op.inputs; slot < op.schema->input_count && i <= at; ++slot) {
     const bool list = op.schema->inputs[slot].duplicable;
@@ -38,15 +38,15 @@ constexpr bool is_list_count(const program_desc& p, const operator_desc& op, int
   }
   return false;
 }
-/// Whether operator k is in the block that is lowered and its first input is v.
+/// Whether operator k is in the block being lowered and has v as its first input.
 constexpr bool follows(const lowering_state& s, int k, int v) {
   const program_desc& p = s.program;
   return k < p.count.operators && p.operators[k].block == s.block &&
          p.operators[k].inputs < p.operators[k].end && argument(s, p.operators[k].inputs) == v;
 }
 
-/// Whether another operator, or the caller, reads a value that the chain of convolution k would no
-/// longer compute: `biased` or `last`. Also finds the chain's gradients.
+/// Whether another operator or the caller reads `biased` or `last`, values that the chain of
+/// convolution k would no longer compute. Also finds the gradient operators of the chain.
 constexpr bool is_read_otherwise(const program_desc& p, pooled_chain& c, int k, int biased,
                                  int last) {
   for (int i = 0; i < p.count.outputs; ++i)
@@ -110,11 +110,11 @@ constexpr void find_pooled_chain(lowering_state& s, const operator_desc& op, int
   if (!is_read_otherwise(p, c, k, biased, last)) s.chains.push(c);
 }
 
-/// A new variable in the shape of the chain's result.
+/// Creates a variable in the shape of the chain's result.
 constexpr int like_pooled(lowering_state& s, int out) {
   return temporary(s, s.variables.items[out].rows, s.variables.items[out].columns, false, out);
 }
-/// The pooling `op` of a chain, and its bias and activation after that.
+/// Lowers the pooling `op` of a chain, followed by the bias and activation.
 constexpr void lower_chain(lowering_state& s, pooled_chain& c, const operator_desc& op, int k) {
   const int out = argument(s, op.outputs);
   c.largest = like_pooled(s, out);
@@ -132,7 +132,7 @@ constexpr void lower_chain(lowering_state& s, pooled_chain& c, const operator_de
   result(s, out);
   end(s, f);
 }
-/// The gradient `op` of the pooling, with the gradient of the activation before it.
+/// Lowers the gradient `op` of the pooling, preceded by the gradient of the activation.
 constexpr void lower_chain_grad(lowering_state& s, pooled_chain& c, const operator_desc& op,
                                 int k) {
   const program_desc& p = s.program;
@@ -153,7 +153,7 @@ constexpr void lower_chain_grad(lowering_state& s, pooled_chain& c, const operat
   emit_call(s, *op.schema, {c.image, c.largest, c.slope}, {c.spread}, k);
 }
 
-/// Lowers operator k, if it belongs to a chain.
+/// Lowers operator k if it belongs to a chain.
 constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k) {
   for (int n = 0; n < s.chains.count; ++n) {
     pooled_chain& c = s.chains.items[n];
@@ -163,7 +163,7 @@ constexpr bool lower_in_chain(lowering_state& s, const operator_desc& op, int k)
   }
   return false;
 }
-/// The variable that has the same sums over each channel as variable v.
+/// The variable whose sums over channels equal those of variable v.
 constexpr int same_channel_sums(const lowering_state& s, int v) {
   for (int n = 0; n < s.chains.count; ++n)
     if (s.chains.items[n].spread == v) return s.chains.items[n].slope;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/cpu.hpp - pools that networks seldom have: pool3d,
+// lamina/operators/pool/pool3d/cpu.hpp - pooling operators that networks rarely use: pool3d,
 // max_pool2d_with_index, unpool.
 #pragma once
 
@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Whether a pool3d averages. If padding counts, it divides the sums by the size of a whole window.
+/// Whether a pool3d computes averages, and whether padding counts: then sums are divided by the
+/// size of a whole window.
 struct volume_pooling {
   bool is_average, counts_padding;
 
@@ -117,8 +118,8 @@ struct call_kernel<max_pool2d_with_index> {
 
 namespace detail {
 
-/// Calls f(element of a row, its position in the same row of `many`) for all elements of a row;
-/// checks the positions.
+/// Calls f(index of an element in row r of `positions`, its position in the same row of `many`) for
+/// all elements of a row. Fails if a position is out of range.
 template <class F>
 void for_each_position_of(const call_context& c, const operand& positions, const operand& many,
                           int r, F f) {
@@ -163,10 +164,10 @@ struct call_kernel<unpool> {
   }
 };
 
-/// An element that a later one has replaced gets no slope.
+/// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
 template <>
 struct call_kernel<gradient_of<unpool>> {
-  /// The element that each position of a row received.
+  /// Scratch that holds, for each position of a row, the index of the element written there.
   template <class Real = float>
   static std::ptrdiff_t scratch(const call_context& c) {
     return c.input(3).columns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/cuda.cuh - rarely used pools, one thread per element: pool3d,
-// max_pool2d_with_index; unpool.
+// lamina/operators/pool/pool3d/cuda.cuh - pooling operators that networks rarely use, one thread
+// per element: pool3d, max_pool2d_with_index, unpool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -80,8 +80,8 @@ struct volume_pool_body {
   }
 };
 
-/// Each element gathers the slopes of the windows that contain it: of the windows whose largest
-/// element it is or, for averages, a share of each.
+/// Each image element adds up gradients of the windows that contain it. For maxima it takes those
+/// of windows whose largest element it is; for averages it takes a share of each.
 template <bool ByPlace>
 struct volume_slope_body {
   using arguments = volume_arguments;
@@ -119,19 +119,19 @@ inline void set_pooling(const call_context& c, volume_arguments& a) {
     fail(c, {"expected a pooling_type 'max' or 'avg', found '", text_of(c, 0), "'"});
 }
 
-/// Line i is a channel of an image: its elements go to positions of a larger one, and the last
-/// element for a position wins. Each thread owns some of the positions, so that it handles their
-/// elements in order.
+/// Line i is a channel of an image. Its elements are written to positions of a larger channel,
+/// where the last element for a position wins. Each thread owns some of the positions, so it
+/// handles the elements of a position in order.
 struct unpool_arguments {
-  row_array x, y;  // few elements, many of them
+  row_array x, y;  // x: few elements; y: the larger image
   argument_view positions;
-  int* last;  // for a gradient: the element that each position received
+  int* last;  // for the gradient: the index of the element at each position
   int channels, few, many;
   fault_word* fault;
   int group;
   int lines, width, count;
 
-  /// Calls f(element, position) for those of thread `rank` of `size`.
+  /// Calls f(element, position) for the positions that thread `rank` of `size` owns.
   template <class Team, class F>
   LAMINA_INLINE LAMINA_FN void each(int line, const Team& team, const F& f) const {
     const int row = line / channels, first = line % channels * few;
@@ -156,7 +156,7 @@ struct unpool_lines {
     a.each(i, team, [&](int k, int position) { y[position] = x[k]; });
   }
 };
-/// An element that a later one has replaced gets no slope.
+/// If a later element has overwritten an element of X, the gradient of the earlier one is 0.
 struct unpool_slope_lines {
   using arguments = unpool_arguments;
   template <class Team>
@@ -186,7 +186,8 @@ inline unpool_arguments unpool_of(const call_context& c, const operand& few, con
   return a;
 }
 
-/// The positions in a channel of the larger image: of unpool's output, or of its slope.
+/// The check that positions are inside a channel of the larger image: unpool's output or its
+/// gradient.
 inline constexpr checked_input checked_positions(int (*count)(const call_context&)) {
   return {.slot = 1, .what = "position", .count = count};
 }
@@ -219,7 +220,7 @@ struct call_kernel<gradient_of<pool3d>> {
     detail::set_pooling(c, a);
     a.slope = c.input(2);
     if (a.is_average) return b.template elements<detail::volume_slope_body<false>>(a);
-    // The kernel searches the positions of the largest elements again.
+    // The kernel needs the positions of the largest elements and computes them again.
     a.positions = reinterpret_cast<std::int32_t*>(c.run.scratch);
     a.positions_stride = out.columns;
     auto find = detail::volume_of(w, out, true);

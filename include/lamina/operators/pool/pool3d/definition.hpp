@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/pool/pool3d/definition.hpp - pooling over volumes, maxima with their positions,
-// and their inverse.
+// and the inverse of such a pooling.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -25,8 +25,8 @@ struct pool3d : pool2d {
        {"data_format", attribute_type::string, 0, "NCDHW"}}};
 };
 
-/// The largest element of each window of an image, as pool2d without ceil_mode, and its position in
-/// the channel: Mask int32, the first of several. Fluid: max_pool2d_with_index.
+/// The largest element of each window of an image, as in pool2d without ceil_mode, and its position
+/// in the channel: Mask int32. Among equal elements the first counts. Fluid: max_pool2d_with_index.
 struct max_pool2d_with_index : operator_definition {
   static constexpr const char* type = "max_pool2d_with_index";
   static constexpr auto inputs = slots_x;
@@ -42,10 +42,10 @@ struct max_pool2d_with_index : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 2;
 };
 
-/// An image of zeros with each element of X [N, C, H, W] at its position in the channel. Indices
-/// are positions as in the Mask of max_pool2d_with_index; the last of equal positions counts. Out
-/// [N, C, OH, OW] with OH =
-/// (H - 1) stride - 2 padding + ksize. Source: Zeiler and Fergus 2014. Fluid: unpool.
+/// Out = an image of zeros in which each element of X [N, C, H, W] is at its position in the
+/// channel. Indices are positions as in the Mask of max_pool2d_with_index; of equal positions the
+/// last counts. Out is [N, C, OH, OW] with OH = (H - 1) stride - 2 padding + ksize. Source: Zeiler
+/// and Fergus 2014. Fluid: unpool.
 struct unpool : operator_definition {
   static constexpr const char* type = "unpool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Indices"}}};

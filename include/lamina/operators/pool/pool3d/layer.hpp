@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/layer.hpp - the largest or the average element of the windows of a
-// volume.
+// lamina/operators/pool/pool3d/layer.hpp - pooling over windows of volumes: the largest or the
+// average element.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
 
-/// Records pool3d; sizes and flags are Fluid's.
+/// Records pool3d; sizes and flags have Fluid's meaning.
 template <class Out>
 constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, extent3 size,
                          const window3& w, bool global, bool adaptive, int line) {
@@ -33,7 +33,7 @@ constexpr Out add_pool3d(program_builder& b, int x, const pool2d_attr& attr, ext
 
 }  // namespace detail
 
-/// pool2d of volumes [C, D, H, W]: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C,
+/// pool2d for volumes [C, D, H, W]: `pool3d<2, lamina::window3{.stride = 2}>(x)`. The result is [C,
 /// OD, OH, OW]. Fluid: layers.pool3d.
 template <extent3 Size, window3 Window = window3{}, class T, class R, int C, int D, int H, int W>
 constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
@@ -63,7 +63,7 @@ constexpr auto pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T
   return detail::add_pool3d<result>(*x.builder, x.id, attr, Size, Window, false, false, line);
 }
 
-/// One number per channel: the largest element or the average of the whole volume; [C, 1, 1, 1].
+/// One number per channel, [C, 1, 1, 1]: the largest element or the average of the whole volume.
 /// Fluid: layers.pool3d(global_pooling=True).
 template <class T, class R, int C, int D, int H, int W>
 constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_attr, T>& attr = {},
@@ -76,7 +76,7 @@ constexpr auto global_pool3d(variable<T, R, C, D, H, W> x, const options<pool2d_
                                     line);
 }
 
-/// A volume of `Size` from one of any size, cut as by adaptive_pool2d. Fluid:
+/// Pools a volume of any size to `Size`, with windows as in adaptive_pool2d. Fluid:
 /// layers.adaptive_pool3d.
 template <extent3 Size, class T, class R, int C, int D, int H, int W>
 constexpr auto adaptive_pool3d(variable<T, R, C, D, H, W> x,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/pool/pool3d/layer_unpool.hpp - the largest elements of windows with their
-// positions, and the inverse.
+// lamina/operators/pool/pool3d/layer_unpool.hpp - maximum pooling that also returns positions, and
+// its inverse.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -53,10 +53,10 @@ constexpr auto max_pool2d_with_index(variable<T, R, C, H, W> x,
   return std::tuple{layer.returns(y), positions};
 }
 
-/// An image of zeros with the elements of x at their positions in the channel, as
-/// max_pool2d_with_index of the same window found them: `unpool<2, lamina::window{.stride =
-/// 2}>(y, positions)`. The result is [C, OH, OW] with OH = (H - 1) stride - 2 padding + size.
-/// Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
+/// The inverse of max_pool2d_with_index: an image of zeros with the elements of x at the given
+/// positions in each channel. Example: `unpool<2, lamina::window{.stride = 2}>(y, positions)`. The
+/// window must be the window of the pooling. The result is [C, OH, OW] with OH = (H - 1) stride - 2
+/// padding + size. Source: Zeiler and Fergus 2014. Fluid: the operator unpool.
 template <extent2 Size, window Window = window{}, class T, class R, int C, int H, int W,
           class Index>
 constexpr auto unpool(variable<T, R, C, H, W> x, Index positions,

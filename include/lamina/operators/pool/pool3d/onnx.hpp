@@ -18,7 +18,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// ONNX counts positions in the whole batch.
+/// Converts positions: ONNX counts them over the whole batch, Fluid within a channel.
 inline void lower_indexed_pool(onnx_operator& op) {
   if (op.flag("global_pooling") || op.flag("adaptive"))
     op.fail("expected windows of one size, found those of a global or adaptive pool");

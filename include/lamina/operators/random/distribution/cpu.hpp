@@ -12,9 +12,9 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Out = number(seed, stream, i) at the i-th element in the order of rows. A batch counts its rows
-/// from the beginning of the whole mini-batch. Parameters are filled by the startup program
-/// (model/initialize.hpp).
+/// Out = number(seed, stream, i) for element i in row-major order. If a mini-batch is processed in
+/// batches, i counts from the beginning of the whole mini-batch. The startup program fills
+/// parameters instead (model/initialize.hpp).
 template <class F>
 void fill_random(const call_context& c, random_type type, F number) {
   constexpr int seed_attribute = 4;

@@ -12,7 +12,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Number i of a stream: uniform between the two, or normal with mean and deviation.
+/// Number i of a random stream: uniform between the two parameters, or normal with them as mean and
+/// deviation.
 template <random_type Type>
 struct random_body {
   struct arguments {
@@ -41,7 +42,7 @@ struct random_body {
   }
 };
 
-/// `Type`: how numbers are drawn; `Stream`: which operator's they are.
+/// `Type`: the distribution. `Stream`: the random stream of the operator.
 template <random_type Type, random_type Stream>
 struct random_kernel {
   static constexpr bool launches = true;

@@ -8,15 +8,15 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 stands for the
-/// seed of the run; then each mini-batch gets different numbers. Each iteration of a loop gets
-/// different numbers.
+/// Options of uniform_random: numbers from `min` (included) to `max`. A seed of 0 means the seed of
+/// the run; then each mini-batch gets different numbers. Each iteration of a loop gets different
+/// numbers with any seed.
 struct uniform_random_attr {
   float min = -1, max = 1;
   int seed = 0;
   std::string_view name{};
 };
-/// Options of gaussian_random; `seed` as in uniform_random.
+/// Options of gaussian_random; `seed` is as in uniform_random.
 struct gaussian_random_attr {
   float mean = 0, std = 1;
   int seed = 0;
@@ -25,7 +25,7 @@ struct gaussian_random_attr {
 
 namespace detail {
 
-/// Out of the type V; `like` is the variable that determines the rows, or -1.
+/// Records Op with a result of type V. `like` is the variable that determines the rows, or -1.
 template <class Op, class V>
 constexpr V random_numbers(program_builder& b, const char* key, std::string_view name, int like,
                            double first, double second, int seed) {
@@ -50,7 +50,7 @@ constexpr V random_numbers(program_builder& b, const char* key, std::string_view
 
 }  // namespace detail
 
-/// A variable [Dims...] of U(min, max): `uniform_random<3, 4>(main, {.min = 0})`.
+/// A variable [Dims...] with elements from U(min, max): `uniform_random<3, 4>(main, {.min = 0})`.
 /// Fluid: uniform_random.
 template <int... Dims>
 constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {},
@@ -62,7 +62,7 @@ constexpr auto uniform_random(const block& main, const uniform_random_attr& attr
       *main.builder, "uniform_random", attr.name, -1, attr.min, attr.max, attr.seed);
 }
 
-/// A variable [Dims...] of N(mean, std^2). Fluid: gaussian_random.
+/// A variable [Dims...] with elements from N(mean, std^2). Fluid: gaussian_random.
 template <int... Dims>
 constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {},
                                int line = __builtin_LINE()) {
@@ -73,7 +73,8 @@ constexpr auto gaussian_random(const block& main, const gaussian_random_attr& at
       *main.builder, "gaussian_random", attr.name, -1, attr.mean, attr.std, attr.seed);
 }
 
-/// A row [Dims...] of U(min, max) for each row of x. Fluid: uniform_random_batch_size_like.
+/// One row [Dims...] of numbers from U(min, max) per row of x. Fluid:
+/// uniform_random_batch_size_like.
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
@@ -86,7 +87,8 @@ constexpr variable<float, R, Dims...> uniform_random_batch_size_like(
       *x.builder, "uniform_random_batch_size_like", attr.name, x.id, attr.min, attr.max, attr.seed);
 }
 
-/// A row [Dims...] of N(mean, std^2) for each row of x. Fluid: gaussian_random_batch_size_like.
+/// One row [Dims...] of numbers from N(mean, std^2) per row of x. Fluid:
+/// gaussian_random_batch_size_like.
 template <int... Dims, class T, row_domain R, int... D>
 requires has_rows<R>
 constexpr variable<float, R, Dims...> gaussian_random_batch_size_like(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/random/dropout/common.hpp - what dropout multiplies by.
+// lamina/operators/random/dropout/common.hpp - the factor of dropout.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -15,8 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The words of `many` successive counters: computes philox() for all of them at once, so that the
-/// compiler vectorises it. Word w of counter i goes to words[4 * i + w].
+/// The random words of `many` successive counters. Computes philox() for all of them at once, so
+/// that the compiler vectorises it. Word w of counter i goes to words[4 * i + w].
 inline void philox_block(std::uint64_t seed, std::uint64_t stream, std::uint64_t first,
                          std::uint32_t* words) {
   constexpr int many = 16;
@@ -68,8 +68,8 @@ struct call_kernel<dropout> {
     const std::uint64_t stream =
         dropout_stream(static_cast<std::uint64_t>(c.ordinal()), c.run().iteration);
     const Real p = static_cast<Real>(c.number(0));
-    // A batch counts its rows from the beginning of the whole mini-batch; a vector or a matrix of
-    // parameters belongs to no shard.
+    // If a mini-batch is processed in batches, rows count from the beginning of the whole
+    // mini-batch. Vectors and matrices of parameters are not split and start at 0.
     const bool has_rows = in.rank > 0 && in.dims[0] < 0;
     const std::uint64_t offset =
         has_rows ? static_cast<std::uint64_t>(c.run().first_row[in.domain]) : 0;

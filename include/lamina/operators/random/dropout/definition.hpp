@@ -8,10 +8,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// In training each element is kept with probability 1 - dropout_prob; Mask is 1 where it is.
-/// dropout_implementation "downgrade_in_infer": Out = X * Mask, and X * (1 - dropout_prob) when
-/// is_test; "upscale_in_train": Out = X * Mask / (1 - dropout_prob), and X when is_test.
-/// Source: Srivastava et al. 2014. Fluid: dropout.
+/// In training each element is kept with probability 1 - dropout_prob; Mask is 1 for kept elements,
+/// else 0. With dropout_implementation "downgrade_in_infer", Out = X * Mask in training and X * (1
+/// - dropout_prob) with is_test. With "upscale_in_train", Out = X * Mask / (1 - dropout_prob) in
+/// training and X with is_test. Source: Srivastava et al. 2014. Fluid: dropout.
 struct dropout : operator_definition {
   static constexpr const char* type = "dropout";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Seed", false, true}}};

@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// When the factor that keeps the mean is applied: in inference, or while training.
+/// When elements are multiplied by the factor that preserves the mean: in inference or in training.
 enum class dropout_implementation : std::uint8_t { downgrade_in_infer, upscale_in_train };
 
 /// Options of dropout.
@@ -20,7 +20,7 @@ struct dropout_attr {
   std::string_view name{};
 };
 
-/// x with each element set to 0 with this probability while training. downgrade_in_infer: kept
+/// In training, sets each element of x to 0 with the given probability. downgrade_in_infer: kept
 /// elements do not change, and inference gives x * (1 - probability). upscale_in_train: kept
 /// elements are divided by (1 - probability), and inference gives x. Source: Srivastava et al.
 /// 2014. Fluid: dropout.

@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The dropout of a program that is not trained: the identity or a factor.
+/// Dropout in an inference program: the identity or a constant factor.
 inline void lower_dropout(onnx_operator& op) {
   if (op.wants("Mask")) op.fail("expected that nothing reads Mask, which is of training");
   const bool scales =

@@ -11,7 +11,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The arguments of one row of a GRU's step apart from its numbers.
+/// The attributes and sizes that all rows of a GRU step share.
 struct gru_cell {
   int width;
   recurrent_activation candidate, gate;
@@ -24,7 +24,7 @@ struct gru_cell {
     return {width, recurrent_activation_of(c, 0), recurrent_activation_of(c, 1), c.flag(3)};
   }
 
-  /// Finishes u and r; `reset` becomes r * hidden.
+  /// Applies the gate function to the gates u and r, and sets `reset` to r * hidden.
   template <class Real>
   void forward_gates(Real* g, const Real* hidden, Real* reset) const {
     const int n = width;
@@ -33,7 +33,7 @@ struct gru_cell {
       store(reset + j, load(g + n + j, like) * load(hidden + j, like));
     });
   }
-  /// Finishes c and computes the next state.
+  /// Applies the candidate function to c and computes the next state.
   template <class Real>
   void forward_state(Real* g, Real* hidden) const {
     const int n = width;
@@ -42,12 +42,13 @@ struct gru_cell {
       using number = decltype(like);
       const number u = load(g + j, like), c = load(g + 2 * n + j, like), h = load(hidden + j, like);
       const number rest = number(Real(1)) - u;
-      // The difference c - h would lose the digits of c if h is large, and be NaN if h is infinite.
+      // h + u * (c - h) would lose the digits of c if h is large, and would be NaN if h is
+      // infinite.
       store(hidden + j, origin_mode ? u * h + rest * c : rest * h + u * c);
     });
   }
-  /// Computes, from the gradient of the state, back + d, the gradients of u and c and, in `back`,
-  /// the gradient that reaches the previous state past the gates.
+  /// Computes the gradients of u and c from the gradient of the state, which is back + d. Then sets
+  /// `back` to the gradient that reaches the previous state without passing the gates.
   template <class Real>
   void backward_state(const Real* g, const Real* before, const Real* d, Real* back,
                       Real* dg) const {
@@ -64,8 +65,8 @@ struct gru_cell {
       store(back + j, dh * kept);
     });
   }
-  /// Computes, from the gradient of r * before, the gradient of r and the share of the previous
-  /// state.
+  /// Computes the gradient of r and the contribution to the previous state's gradient, from the
+  /// gradient of r * before.
   template <class Real>
   void backward_reset(const Real* g, const Real* before, const Real* d_reset, Real* back,
                       Real* dg) const {
@@ -79,8 +80,9 @@ struct gru_cell {
   }
 };
 
-/// The gradient of the weight of `rows` steps, from the states before, r * before and the gradients
-/// of the gates. `copy` has room for the weight without gaps.
+/// The gradient of the weight over all steps, `rows` rows in total: computed from the previous
+/// states, r * before and the gradients of the gates. `copy` has memory for the weight without
+/// gaps.
 template <class Real>
 inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t stride,
                                 const operand& reset, const Real* d_gates,
@@ -100,7 +102,7 @@ inline void gru_weight_gradient(int rows, const Real* before, std::ptrdiff_t str
 
 }  // namespace detail
 
-/// Packs the two matrices of a weight; `copy` has memory for the weight without gaps.
+/// Packs the two matrices of a weight. `copy` has memory for the weight without gaps.
 template <class Real>
 inline void take_gru_weight(const operand& weight, Real* copy, basic_step_product<Real>& of_gates,
                             basic_step_product<Real>& of_candidate) {
@@ -110,11 +112,11 @@ inline void take_gru_weight(const operand& weight, Real* copy, basic_step_produc
   pack(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, of_candidate.panels);
 }
 
-/// The outputs that the gradient reads are ordered by time step.
+/// Outputs that only the gradient reads are ordered by time step.
 template <>
 struct call_kernel<gru> {
-  /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
-  /// the rest is a second matrix.
+  /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
+  /// thirds are one matrix, the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -164,7 +166,7 @@ struct call_kernel<gru> {
     step_schedule steps;
     int width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // of one step, where these outputs are not wanted
+    Real *gates, *reset;  // one step's values, used if the outputs are not wanted
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -197,7 +199,7 @@ struct call_kernel<gradient_of<gru>> {
     pack_transposed(2 * n, n, w, 2 * n, m.of_gates.panels);
     pack_transposed(n, n, w + static_cast<std::ptrdiff_t>(2) * n * n, n, m.of_candidate.panels);
     std::fill_n(m.back, steps.sequences() * stride, Real(0));
-    // The states before all rows, ordered by steps.
+    // Collects the previous state of each row, ordered by steps.
     for (int k = 0; k < steps.steps(); ++k)
       for (int r = 0; r < steps.active(k); ++r) {
         Real* const to = m.before + (steps.start(k) + r) * stride;
@@ -245,8 +247,8 @@ struct call_kernel<gradient_of<gru>> {
     step_schedule steps;
     int width, rows;
     Real *weight, *d_weight;
-    Real *back, *d_reset;    // by rank
-    Real *d_gates, *before;  // by steps
+    Real *back, *d_reset;    // ordered by rank
+    Real *d_gates, *before;  // ordered by steps
     basic_step_product<Real> of_gates, of_candidate;
     Real* memory;
 

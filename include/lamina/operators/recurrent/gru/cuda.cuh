@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: a walk along sequences, in which threads
-// keep the weights if there are few states, and the gradients of the parameters.
+// lamina/operators/recurrent/gru/cuda.cuh - gru, gru_unit: threads walk along sequences and keep
+// the weights on the chip if there are few states; gradients of the parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// gru over sequences, or with Unit gru_unit, whose rows are sequences of one step. The slots
-/// before Hidden, Gate and ResetHiddenPrev, are the same in both.
+/// gru over sequences. With Unit it is gru_unit, which is treated as sequences of one step. Hidden,
+/// Gate and ResetHiddenPrev follow the same input slots in both.
 template <bool Unit>
 struct gru_call {
   static constexpr int hidden = Unit ? 2 : 3;
@@ -44,10 +44,11 @@ struct gru_call {
     a.h0 = c.input(1);
     a.rows = x.rows;
     a.lines = a.count = a.steps.all.count;
-    a.width = 3 * a.n * a.n;  // a block a sequence, unless it is tiny
+    a.width = 3 * a.n * a.n;  // a block per sequence, unless the weight is tiny
     return a;
   }
-  /// Runs Kept if there are several steps and the weights fit, else Lines.
+  /// Runs Kept (weights kept by threads) if sequences have several steps and the weights fit, else
+  /// Lines.
   template <class Lines, template <int> class Kept, class Backend>
   static void walk(Backend& b, const gru_arguments& a) {
     if (a.lines == 0) return;
@@ -109,7 +110,7 @@ struct gru_gradient_kernel {
     find_steps_before(b, a.steps, a.rows, before);
     b.template elements<gather_before_body>({a.hidden, a.h0, seen, before, divider(n), a.rows * n});
     recurrent_weight_gradient(b, seen, a.d_gates, a.rows, n, 2 * n, weight, 2 * n, memory.rest());
-    // The candidate saw the states that were reset for this very step.
+    // The candidate of a step reads the states that this step has reset.
     recurrent_weight_gradient(b, reset, {a.d_gates.data + 2 * n, a.d_gates.stride}, a.rows, n, n,
                               weight + 2 * n * n, n, memory.rest());
     operand made = d_weight;

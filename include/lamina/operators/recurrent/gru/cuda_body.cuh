@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda_body.cuh - the work of the threads of gru and gru_unit: a
-// team walks along a sequence, or computes the one step of a row; a thread has some of the states.
-// Values kept for the gradient are ordered by rows.
+// lamina/operators/recurrent/gru/cuda_body.cuh - kernels of gru and gru_unit. A team of threads
+// walks along a sequence, or computes the single step of a row; each thread handles some of the
+// states. Values kept for the gradient are ordered by rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 
-/// The weight [n, 3n] stores the elements of the weight of the gates [n, 2n], followed by those of
+/// The weight [n, 3n]. Its memory holds the weight of the gates [n, 2n], followed by the weight of
 /// the candidate [n, n].
 struct gru_weight {
   const float* data;
@@ -33,9 +33,9 @@ struct gru_arguments {
   sequence_steps steps;
   recurrent_activation candidate, gate;
   bool origin_mode;
-  int n;  // states
+  int n;  // number of states
   gru_weight weight;
-  const float* bias;  // null: none
+  const float* bias;  // null: no bias
   row_array x, h0, hidden, gates, reset;
   row_array d_hidden, d_gates, back, dh0;
   int rows;
@@ -46,11 +46,11 @@ struct gru_arguments {
   }
 };
 
-/// Ends a step: writes the candidate c and the new state j, which it returns. u is the update gate,
-/// before is the previous state.
+/// Ends a step: stores the candidate c and the new state j, and returns the state. u is the update
+/// gate, `before` the previous state.
 LAMINA_INLINE LAMINA_FN float gru_finish(const gru_arguments& a, int row, int j, float u, float c,
                                          float before) {
-  // A difference of c and a large state would lose c.
+  // Subtracting a large state from c would lose the digits of c.
   const float now = a.origin_mode ? u * before + (1 - u) * c : (1 - u) * before + u * c;
   a.gates.row(row)[2 * a.n + j] = c;
   a.hidden.row(row)[j] = now;
@@ -84,18 +84,18 @@ struct gru_lines {
         c = value_of(a.candidate, c);
         gru_finish(a, row, j, g[j], c, h != nullptr ? h[j] : 0.0f);
       }
-      // The next step reads what all threads have written.
+      // Barrier: the next step reads values of all threads.
       team.barrier();
     }
   }
 };
 
-/// The slopes of the update gate and of the candidate, which gru_step_slopes() writes, and the
-/// slope that reaches the previous state past both.
+/// The gradients of the update gate and of the candidate, both stored by gru_step_slopes(), and the
+/// gradient that reaches the previous state directly.
 struct gru_slopes {
   float update, candidate, before;
 };
-/// dh: slope of the state.
+/// `dh`: the gradient of the state.
 LAMINA_INLINE LAMINA_FN gru_slopes gru_step_slopes(const gru_arguments& a, int row, int j, float u,
                                                    float c, float before, float dh) {
   const float share = a.origin_mode ? 1 - u : u, kept = a.origin_mode ? u : 1 - u;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/cuda_kept_body.cuh - a gru of few states: its weights stay on the
-// chip, a thread has a state of the update gate (0), of the reset gate (1) or of the candidate (2).
+// lamina/operators/recurrent/gru/cuda_kept_body.cuh - a gru with few states. Its weights stay on
+// the chip, and each thread handles one state of the update gate (0), the reset gate (1) or the
+// candidate (2).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -30,7 +31,7 @@ struct kept_gru_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // x: of the next step, read during the current step
+      float x, bias;  // `x`: of the next step, loaded during this step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -49,7 +50,7 @@ struct kept_gru_steps {
     for (int k = 0; k < length; ++k) {
       const int row = rows[k];
       const bool has_state = k > 0 || a.h0;
-      // The sum of a thread's products with a state.
+      // The input plus the products of a thread's weights with the state.
       const auto sum = [&](int lane, int gate, int j, const shared_state<States>& h) {
         const float x = input[lane].x + input[lane].bias;
         read(k + 1, lane, gate * n + j);
@@ -75,15 +76,15 @@ struct kept_gru_steps {
   }
 };
 
-/// The way back: a thread has the part of one gate or the candidate of a row of the weight.
+/// The backward pass: each thread keeps a row of the weight of one gate or of the candidate.
 template <int States>
 struct kept_gru_slope_steps {
   using shape = kept_shape<States, 3>;
   using arguments = gru_arguments;
   struct memory {
-    shared_state<States> slopes[3];  // of the gates and of the candidate
-    float sums[2][States];           // products of the slopes of the gates with the weight
-    float past[States];              // the slope of the state before that goes past these
+    shared_state<States> slopes[3];  // gradients of the gates and of the candidate
+    float sums[2][States];           // products of the gates' gradients with the weight
+    float past[States];              // gradient of the previous state, gates excluded
     float gates[3][States], before[States], d_hidden[States];
   };
   static constexpr bool adjacent = true;
@@ -98,7 +99,7 @@ struct kept_gru_slope_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // of the next step, read during the current step
+      float gate, other;  // of the next step, loaded during this step
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;
@@ -110,7 +111,7 @@ struct kept_gru_slope_steps {
     const auto multiply = [&](int lane, int gate, int j) {
       if (gate < 2) m.sums[gate][j] = weights.times(lane, gate, j, m.slopes[gate]);
     };
-    // The slope of the state that a step begins with.
+    // The gradient of the state before the step that was processed last.
     const auto back = [&](int j) { return m.past[j] + (m.sums[0][j] + m.sums[1][j]); };
     shape::each(team, [&](int lane, int gate, int j) {
       if (j < n)

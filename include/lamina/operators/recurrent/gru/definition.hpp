@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/gru/definition.hpp - gated recurrent units over sequences and of a
-// single step.
+// lamina/operators/recurrent/gru/definition.hpp - gated recurrent units over sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
-/// elementwise, h' is the state of the previous step (H0, else 0):
+/// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
+/// elementwise; h' is the state of the previous step, and H0 or 0 in the first step:
 ///   u = gate(x_u + h' W_u + b_u)    r = gate(x_r + h' W_r + b_r)
 ///   c = activation(x_c + (r * h') W_c + b_c)
 ///   h = (1 - u) * h' + u * c, with origin_mode u * h' + (1 - u) * c

@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// One row of one step, forwards and backwards; u, r, c and the names of arrays are those of the
-/// operator's documentation.
+/// One row of one step, forwards and backwards. u, r, c and the names of arrays are as in the
+/// documentation of the operator.
 template <class Real>
 struct gru_step {
   std::size_t width;  // D
@@ -36,11 +36,11 @@ struct gru_step {
   }
 
   const Real* candidate_weight() const { return weight + 2 * width * width; }
-  // The parts of the candidate and of the state before in h.
+  // The factors of the candidate and of the previous state in h.
   Real share(Real u) const { return origin_mode ? Real(1) - u : u; }
   Real kept(Real u) const { return origin_mode ? u : Real(1) - u; }
 
-  // Without a state before, which is zeros then, there is nothing to multiply by the weight.
+  // Without a previous state, the state is zero, and the product with the weight is skipped.
   void forward(const Real* x, const Real* h, bool has_state, Real* g, Real* reset,
                Real* next) const {
     const std::size_t n = width;
@@ -52,13 +52,14 @@ struct gru_step {
     for (std::size_t d = 0; d < n; ++d) {
       Real& c = g[2 * n + d];
       c = candidate(c);
-      // The difference c - h would lose the digits of c if h is large, and be NaN if h is infinite.
+      // h + u * (c - h) would lose the digits of c if h is large, and would be NaN if h is
+      // infinite.
       next[d] = kept(g[d]) * h[d] + share(g[d]) * c;
     }
   }
 
-  // From dh, the gradient of h: writes dg, the gradient of x, and before, the gradient of h'; adds
-  // to the gradients of the parameters.
+  // Computes the gradient of x (`dg`) and the gradient of h' (`before`) from the gradient of h
+  // (`dh`); adds to the gradients of the parameters.
   void backward(const Real* h, const Real* g, const Real* reset, const Real* dh, Real* dg,
                 Real* before, Real* d_weight, double* d_bias) const {
     const std::size_t n = width;
@@ -129,7 +130,7 @@ void gru_gradient(call_context<Real>& ctx) {
   for (std::size_t s = 0; s < count; ++s) {
     const recurrent_steps steps(sequences, s, ctx.flag("is_reverse"));
     const Real* const first = h0 != nullptr ? h0 + s * n : nothing.data();
-    Real* const back = d_h0.data() + s * n;  // what the following step passes back
+    Real* const back = d_h0.data() + s * n;  // gradient from the following step
     std::vector<Real> dh(n);
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);

@@ -12,12 +12,12 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of dynamic_gru.
 struct dynamic_gru_attr {
   bool is_reverse = false;   // from the last element of each sequence to the first
-  bool origin_mode = false;  // the update gate keeps the old state, as in the paper
+  bool origin_mode = false;  // the update gate weighs the old state, as in the paper
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
-  param_attr param{};       // of the weight
+  param_attr param{};       // attributes of the weight
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
 };
 
@@ -54,10 +54,10 @@ struct gru_of<Size, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// A GRU of width Size over each sequence of x, which holds the products of the inputs with their
-/// weights already: `dynamic_gru<128>(fc<3 * 128>(words))`. The states have the rows of x;
-/// equation: the operator, operators/recurrent/gru/definition.hpp. Parameters: weight [Size, 3 *
-/// Size] initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
+/// A GRU of width Size over each sequence of x: `dynamic_gru<128>(fc<3 * 128>(words))`. x must
+/// already be the product of the inputs with their weights. The states have the rows of x. For the
+/// equations see the operator, operators/recurrent/gru/definition.hpp. Parameters: weight [Size, 3
+/// * Size] initialised by Xavier, bias [1, 3 * Size] of zeros. Fluid: layers.dynamic_gru.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_attr, T>& attr = {},
                            int line = __builtin_LINE()) {
@@ -73,7 +73,7 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, const options<dynamic_gru_att
   return detail::gru_of<detail::gate_width<Size, 1>, in>::record(x, -1, attr, line);
 }
 
-/// dynamic_gru that starts from a given state: h_0 holds one row [Size] per sequence.
+/// dynamic_gru with an initial state: h_0 has one row [Size] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
                            const options<dynamic_gru_attr, T>& attr = {},

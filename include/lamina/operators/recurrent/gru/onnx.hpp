@@ -26,8 +26,8 @@ inline std::pair<std::string, std::string> gru_weights(onnx_operator& op, std::i
   return {op.reshape(gates, {d, 2 * d}), op.reshape(candidate, {d, d})};
 }
 
-/// h = (1 - u) h' + u c is ONNX's h = (1 - z) c + z h' with z = 1 - u. For a sigmoid, z is the gate
-/// of the negated argument of u. With origin_mode u is z.
+/// h = (1 - u) h' + u c equals ONNX's h = (1 - z) c + z h' with z = 1 - u. For a sigmoid, z is the
+/// gate of the negated argument of u. With origin_mode, z is u.
 inline void lower_gru(onnx_operator& op) {
   const std::int64_t d = op.extent("Weight", 0);
   const std::string gate = function_named(op, "gate_activation", "sigmoid"),

@@ -20,8 +20,8 @@ inline gru_cell gru_unit_cell(const call_context& c, int width) {
 
 template <>
 struct call_kernel<gru_unit> {
-  /// The argument that Products keep for all steps, as a bit. Its first two thirds are one matrix,
-  /// the rest is a second matrix.
+  /// Bit mask of the argument that is packed for all steps (see Product): the weight. Its first two
+  /// thirds are one matrix, the rest is a second matrix.
   static constexpr unsigned step_weights = 1u << 2;
   static constexpr bool two_matrices = true;
   template <class Real = float, class Product = basic_step_product<Real>>
@@ -61,7 +61,7 @@ struct call_kernel<gru_unit> {
   struct pieces_of {
     int rows, width;
     Real *weight, *hidden;
-    Real *gates, *reset;  // where these outputs are not wanted
+    Real *gates, *reset;  // used if the outputs are not wanted
     Product of_gates, of_candidate;
 
     pieces_of(const call_context& c, scratch_pieces& p)

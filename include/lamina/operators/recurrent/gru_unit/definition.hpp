@@ -8,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. Functions are numbers here: 0
-/// identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c, ResetHiddenPrev r * h'. Fluid:
-/// gru_unit.
+/// One step of gru for every row: Input [N, 3D], HiddenPrev [N, D]. The activation functions are
+/// given as numbers: 0 identity, 1 sigmoid, 2 tanh, 3 relu. Gate [N, 3D] is u, r, c;
+/// ResetHiddenPrev is r * h'. Fluid: gru_unit.
 struct gru_unit : operator_definition {
   static constexpr const char* type = "gru_unit";
   static constexpr std::array<slot_desc, 4> inputs{

@@ -14,20 +14,21 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of gru_unit.
 struct gru_unit_attr {
-  bool origin_mode = false;  // the update gate keeps the old state, as in the paper
+  bool origin_mode = false;  // the update gate weighs the old state, as in the paper
   recurrent_activation activation = recurrent_activation::tanh;  // of the candidate
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
-  param_attr param{};       // of the weight
+  param_attr param{};       // attributes of the weight
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
 };
 
-/// One step of a GRU in every row: x [Size] holds the products of the inputs with their weights,
-/// hidden [Size / 3] the state before. `auto [next, reset_hidden, gates] = gru_unit<3 * 128>(x,
-/// hidden)`: the state after, reset gate * state before, and all gates; equation: the operator gru,
-/// operators/recurrent/gru/definition.hpp. Gradients flow through the first only. Parameters:
-/// weight [Size / 3, Size] initialised by Xavier, bias [1, Size] of zeros. Fluid: layers.gru_unit.
+/// One step of a GRU in every row: `auto [next, reset_hidden, gates] = gru_unit<3 * 128>(x,
+/// hidden)`. x [Size] must already be the product of the inputs with their weights; hidden [Size /
+/// 3] is the previous state. The results are the next state, reset gate * previous state, and all
+/// gates. For the equations see the operator gru, operators/recurrent/gru/definition.hpp. Gradients
+/// flow through the first result only. Parameters: weight [Size / 3, Size] initialised by Xavier,
+/// bias [1, Size] of zeros. Fluid: layers.gru_unit.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD>
 constexpr auto gru_unit(variable<T, R, D...> x, variable<H, HR, HD...> hidden,
                         const options<gru_unit_attr, T>& attr = {}, int line = __builtin_LINE()) {

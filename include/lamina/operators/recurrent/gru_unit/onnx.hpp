@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// The function that gru_unit calls by a number.
+/// Applies the activation function with gru_unit's number for it.
 inline std::string apply_numbered(onnx_operator& op, std::int64_t function, const std::string& x) {
   const char* names[] = {"Identity", "Sigmoid", "Tanh", "Relu"};
   if (function < 0 || function > 3)

@@ -11,15 +11,16 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The arguments of one row of an LSTM's step apart from its numbers.
+/// The attributes and sizes that all rows of an LSTM step share.
 template <class Real>
 struct lstm_cell {
   int width;
   recurrent_activation gate, of_cell, candidate;
-  const Real* peepholes;  // to i and f from the old cell, to o from the new one; null for none
-  Real clip;              // limit of the cell; 0: none
+  const Real* peepholes;  // weights of i and f (old cell) and o (new cell); or null
+  Real clip;              // limit of the absolute cell value; 0: no limit
 
-  /// The functions of gates, cell and candidate are attributes that follow one another.
+  /// `functions` is the first of three successive attributes: the functions of gates, cell,
+  /// candidate.
   lstm_cell(const call_context& c, const operand& bias, int width_of, int functions,
             Real clip_of = 0)
       : width(width_of),
@@ -29,15 +30,15 @@ struct lstm_cell {
         peepholes(c.flag(0) ? bias.row<const Real>(0) + 4 * width_of : nullptr),
         clip(clip_of) {}
 
-  // g[j] += weight[j] * cell[j].
+  // Adds a peephole connection: g[j] += weight[j] * cell[j].
   static void peep(const Real* weight, const Real* cell, int n, Real* g) {
     for_each_position<Real>(n, [=](std::ptrdiff_t j, auto like) {
       store(g + j, load(g + j, like) + load(weight + j, like) * load(cell + j, like));
     });
   }
 
-  /// Finishes the gates g and computes the next cell and hidden state; `activated` becomes the
-  /// function of the new cell.
+  /// Applies the activation functions to the gates g and computes the next cell and hidden state.
+  /// `activated` becomes the function of the new cell.
   void forward(Real* g, Real* cell, Real* hidden, Real* activated) const {
     const int n = width;
     if (peepholes != nullptr) {
@@ -61,14 +62,14 @@ struct lstm_cell {
     });
   }
 
-  /// The numbers of one row in the backward pass.
+  /// The arrays of one row in the backward pass.
   struct row {
     const Real *g, *activated, *cell, *cell_before;
-    const Real *d_hidden, *d_cell;  // of the outputs
-    const Real* back_hidden;        // from the following step
-    Real* back_cell;                // from the following step, then to the previous step
+    const Real *d_hidden, *d_cell;  // gradients of the outputs
+    const Real* back_hidden;        // gradient from the following step
+    Real* back_cell;                // in: from the following step; out: for the previous step
     Real* dg;
-    Real* d_peepholes;  // added to; null for none
+    Real* d_peepholes;  // accumulated; null if there are no peepholes
   };
   void backward(const row& r) const {
     const int n = width;
@@ -105,10 +106,10 @@ struct lstm_cell {
 
 }  // namespace detail
 
-/// The outputs for the gradient are ordered by steps.
+/// Outputs that only the gradient reads are ordered by time step.
 template <>
 struct call_kernel<lstm> {
-  /// The argument that a Product keeps for all steps, a bit.
+  /// Bit mask of the argument that a Product packs for all steps: the weight.
   static constexpr unsigned step_weights = 1u << 3;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
@@ -154,7 +155,7 @@ struct call_kernel<lstm> {
     step_schedule steps;
     int width;
     Real *hidden, *cell, *activated;
-    Real* gates;  // of one step, where this output is not wanted
+    Real* gates;  // one step's gates, used if the output is not wanted
     Product product;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -229,8 +230,8 @@ struct call_kernel<gradient_of<lstm>> {
     step_schedule steps;
     int width, rows;
     Real *back_hidden, *back_cell, *nothing;
-    Real *d_gates, *before;  // by steps
-    float* aside;            // of blocked sums
+    Real *d_gates, *before;  // ordered by steps
+    float* aside;            // memory of blocked sums
     basic_step_product<Real> product;
     Real* memory;
 

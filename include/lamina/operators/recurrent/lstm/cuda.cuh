@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: a walk along sequences, in which threads
-// keep the weights if an lstm has few cells, and the gradients of the parameters.
+// lamina/operators/recurrent/lstm/cuda.cuh - lstm, lstmp: threads walk along sequences and keep the
+// weights on the chip if an lstm has few cells; gradients of the parameters.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// `bias_slot`: the slot of the bias; `functions`: the first attribute that names a function.
+/// `bias_slot`: the input slot of the bias; `functions`: the first of the attributes that name
+/// activation functions.
 inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, int functions) {
   const operand x = c.input(0), weight = c.input(3), bias = c.input(bias_slot);
   lstm_arguments a{};
@@ -34,13 +35,13 @@ inline lstm_arguments lstm_of(const call_context& c, int cells, int bias_slot, i
   a.c0 = c.input(2);
   a.rows = x.rows;
   a.lines = a.count = a.steps.all.count;
-  a.width = 4 * a.n * a.depth;  // a block a sequence, unless it is tiny
+  a.width = 4 * a.n * a.depth;  // a block per sequence, unless the weight is tiny
   return a;
 }
 inline lstm_arguments lstm_of(const call_context& c) { return lstm_of(c, c.input(3).rows, 4, 2); }
 
-/// The gradients of the weight, from the states of width `depth` that the steps began with, and of
-/// the bias.
+/// The gradients of the bias and of the weight. `states`, of width `depth`, are the states in which
+/// the steps began.
 template <class Backend>
 void lstm_parameter_gradients(Backend& b, const lstm_arguments& a, const row_array& states,
                               scratch_rows memory, const operand& d_weight, const operand& d_bias) {
@@ -84,7 +85,7 @@ struct call_kernel<lstm> {
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {
-    // Before memory is bound every output looks absent, so this is an upper bound of the scratch
+    // Before memory is bound, every output looks absent. So this is an upper bound of the scratch
     // memory.
     const int n = padded(c.input(3).rows);
     return 2 * static_cast<std::ptrdiff_t>(c.input(0).rows) * n;

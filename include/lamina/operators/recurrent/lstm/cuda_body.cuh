@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda_body.cuh - the work of the threads of lstm and lstmp: a team
-// walks along a sequence, a thread has some of the cells. Values kept for the gradient are ordered
-// by rows.
+// lamina/operators/recurrent/lstm/cuda_body.cuh - kernels of lstm and lstmp. A team of threads
+// walks along a sequence; each thread handles some of the cells. Values kept for the gradient are
+// ordered by rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,12 +13,12 @@ namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 struct lstm_arguments {
   sequence_steps steps;
   recurrent_activation gate, of_cell, candidate;
-  int n, depth;  // cells, and the width of the state that the next step sees
+  int n, depth;  // cells; width of the state that the next step reads
   row_array weight;
   const float *bias, *peepholes;  // null: none
   row_array x, h0, c0, hidden, cell, gates, activated;
   row_array d_hidden, d_cell, d_gates, back_cell, dh0, dc0;
-  // Only lstmp uses these: its state is a projection of the hidden state.
+  // For lstmp only: its state is a projection of the hidden state.
   recurrent_activation of_projection;
   float cell_clip, proj_clip;
   row_array proj_weight, projection, d_projection, d_projected;
@@ -26,8 +26,8 @@ struct lstm_arguments {
   int lines, width, count;
 };
 
-/// A gate of cell j from the sum of its products: the candidate (0), the input gate (1) or the
-/// forget gate (2). The output gate (3) needs the new cell first.
+/// The value of a gate of cell j from the sum of its products: candidate (0), input gate (1) or
+/// forget gate (2). The output gate (3) is computed later, because it needs the new cell.
 LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j, float sum,
                                         float before) {
   if (gate == 0) return value_of(a.candidate, sum);
@@ -39,8 +39,8 @@ LAMINA_INLINE LAMINA_FN float lstm_gate(const lstm_arguments& a, int gate, int j
 struct lstm_state {
   float cell, hidden;
 };
-/// Ends a step: writes the values of cell j that are kept. g holds its gates, but the sum of
-/// products in place of the output gate.
+/// Ends a step: stores the values of cell j. g holds the gates of the cell, except that the output
+/// gate is still a sum of products.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_state lstm_finish(const lstm_arguments& a, int row, int j,
                                                float (&g)[4], float before) {
@@ -75,7 +75,7 @@ struct lstm_lines {
         h = (Projects ? a.projection : a.hidden).row(before), c = a.cell.row(before);
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, row, j, h, c);
-      // The code below reads what all threads have written.
+      // Barrier: the code below reads values of all threads.
       team.barrier();
       if constexpr (Projects) {
         for (int q = team.rank(); q < a.depth; q += team.size())
@@ -108,15 +108,15 @@ struct lstm_lines {
   }
 };
 
-/// The kept values of one step of a cell.
+/// The stored values of one step of a cell.
 struct lstm_step {
-  float gates[4], activated, before;  // before: the cell before
+  float gates[4], activated, before;  // `before`: the previous cell
 };
-/// Slopes of the gates of cell j, which are written, and of the cell before.
+/// The gradients of the gates of cell j, which are also stored, and of the previous cell.
 struct lstm_slopes {
   float gates[4], before;
 };
-/// dh, dc: slopes of the hidden state and of the cell.
+/// `dh`, `dc`: gradients of the hidden state and of the cell.
 template <bool Projects>
 LAMINA_INLINE LAMINA_FN lstm_slopes lstm_step_slopes(const lstm_arguments& a, int row, int j,
                                                      const lstm_step& step, float dh, float dc) {
@@ -157,7 +157,7 @@ struct lstm_slope_lines {
         team.barrier();
       }
       for (int j = team.rank(); j < n; j += team.size()) step(a, s, row, j, before, behind);
-      // The previous step reads what all threads have written.
+      // Barrier: the previous step, computed next, reads values of all threads.
       team.barrier();
     }
     for (int q = team.rank(); a.dh0 && q < a.depth; q += team.size())
@@ -188,7 +188,7 @@ struct lstm_slope_lines {
   }
 };
 
-/// The gradient of the bias, followed by that of the peepholes, as sums over rows.
+/// The gradients of the bias and, after it, of the peepholes, as sums over rows.
 struct lstm_bias_terms {
   static constexpr int sums = 1;
   row_array d_gates, cells_before, cells;
@@ -197,7 +197,7 @@ struct lstm_bias_terms {
   LAMINA_INLINE LAMINA_FN void add(int row, int column, double (&to)[1]) const {
     const int peephole = column / n - 4, j = column % n;
     float term = d_gates.row(row)[peephole < 0 ? column : (peephole + 1) * n + j];
-    // The peepholes of i and f read the previous cell, the one of o reads the new cell.
+    // The peepholes of i and f read the previous cell, the peephole of o reads the new cell.
     if (peephole >= 0) term *= (peephole == 2 ? cells : cells_before).row(row)[j];
     to[0] += static_cast<double>(term);
   }

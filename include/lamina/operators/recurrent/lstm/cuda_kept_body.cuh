@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/cuda_kept_body.cuh - an lstm of few cells: its weights stay on
-// the chip, a thread has one gate of a cell.
+// lamina/operators/recurrent/lstm/cuda_kept_body.cuh - an lstm with few cells. Its weights stay on
+// the chip, and each thread handles one gate of a cell.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +29,7 @@ struct kept_lstm_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float x, bias;  // x: of the next step, read during the current step
+      float x, bias;  // `x`: of the next step, loaded during this step
     } input[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int q) {
       if (k < length) input[lane].x = a.x.row(rows[k])[q];
@@ -66,13 +66,13 @@ struct kept_lstm_steps {
   }
 };
 
-/// The way back: a thread has the part of one gate of a row of the weight.
+/// The backward pass: each thread keeps a row of the weight of one gate.
 template <int States>
 struct kept_lstm_slope_steps {
   using shape = kept_shape<States, 4>;
   using arguments = lstm_arguments;
   struct memory {
-    shared_state<States> slopes[4];  // of the gates of the following step
+    shared_state<States> slopes[4];  // gradients of the gates of the following step
     float sums[4][States];           // their products with the weight
     float gates[4][States], others[4][States];
   };
@@ -81,7 +81,7 @@ struct kept_lstm_slope_steps {
   static LAMINA_INLINE LAMINA_FN const float* weight(const arguments& a, int gate, int j, int i) {
     return a.weight.row(j) + gate * a.n + i;
   }
-  /// The values of a step that thread `gate` of a cell reads in addition to its gate.
+  /// The value of a step that thread `gate` of a cell reads in addition to its gate.
   static LAMINA_INLINE LAMINA_FN float other(const arguments& a, const rows_of_sequence& rows,
                                              int s, int k, int gate, int j) {
     if (gate == 0) return a.activated.row(rows[k])[j];
@@ -96,8 +96,8 @@ struct kept_lstm_slope_steps {
     const int n = a.n, length = a.steps.length(s);
     const rows_of_sequence rows(a.steps, s);
     struct {
-      float gate, other;  // of the next step, read during the current step
-      float d_cell;       // to the cell before
+      float gate, other;  // of the next step, loaded during this step
+      float d_cell;       // gradient of the previous cell
     } of[shape::template lanes<Team>];
     const auto read = [&](int k, int lane, int gate, int j) {
       if (k < 0) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm/definition.hpp - long short-term memory over sequences and of a
-// single step.
+// lamina/operators/recurrent/lstm/definition.hpp - long short-term memory over sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,9 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Runs over each sequence of Input's last level, forwards or, with is_reverse, backwards; * is
-/// elementwise, c' and h' are the cell and the hidden state of the previous step (C0 and H0, else
-/// 0):
+/// Runs over each sequence of Input's last LoD level, forwards or, with is_reverse, backwards. * is
+/// elementwise; c' and h' are the cell and the hidden state of the previous step, and C0 and H0 or
+/// 0 in the first step:
 ///   n = candidate(x_n + h' W_n + b_n)             i = gate(x_i + h' W_i + b_i + W_ic * c')
 ///   f = gate(x_f + h' W_f + b_f + W_fc * c')      c = f * c' + i * n
 ///   o = gate(x_o + h' W_o + b_o + W_oc * c)       h = o * cell(c)

@@ -13,8 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The operators lstm and lstmp, which differ in a projection between a hidden state and the next
-/// step: without one that state itself is projected to.
+/// The operators lstm and lstmp. lstmp projects the hidden state before the next step reads it; for
+/// lstm the projected state is the hidden state itself.
 template <class Real>
 struct lstm_form {
   bool projects, reverse, peepholes;
@@ -104,8 +104,7 @@ void lstm_forward(call_context<Real>& ctx) {
   ctx.give("BatchCellPreAct", std::move(activated));
 }
 
-/// Goes through time from the last step to the first. dh and dc are the gradients that reach h and
-/// c:
+/// Runs from the last step to the first. dh and dc are the gradients that reach h and c:
 ///   do = dh * cell(c) * gate'(o)     dc += dh * o * cell'(c) + W_oc * do, 0 where c was clipped
 ///   dn = dc * i * candidate'(n)      di = dc * n * gate'(i)      df = dc * c' * gate'(f)
 /// and the previous step gets dc' = dc * f + W_ic * di + W_fc * df and dh' = (dn, di, df, do) W^T.
@@ -128,7 +127,7 @@ void lstm_gradient(call_context<Real>& ctx) {
     const recurrent_steps steps(f.sequences, s, f.reverse);
     const Real* const first_h = f.h0 != nullptr ? f.h0 + s * p : nothing.data();
     const Real* const first_c = f.c0 != nullptr ? f.c0 + s * n : nothing.data();
-    std::vector<Real> next_h(p), next_c(n);  // what the following step passes back
+    std::vector<Real> next_h(p), next_c(n);  // gradients from the following step
     for (std::size_t k = steps.count; k-- > 0;) {
       const std::size_t row = steps.row(k);
       const Real* const h = k == 0 ? first_h : seen + steps.row(k - 1) * p;

@@ -13,13 +13,13 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_lstm.
 struct dynamic_lstm_attr {
-  bool use_peepholes = true;  // the gates read the cell
+  bool use_peepholes = true;  // the gates also read the cell
   bool is_reverse = false;    // from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
-  param_attr param{};       // of the weight
-  param_attr bias_param{};  // of the bias and the peepholes
+  param_attr param{};       // attributes of the weight
+  param_attr bias_param{};  // attributes of the bias and the peepholes
   std::string_view name{};
 };
 
@@ -58,11 +58,12 @@ struct lstm_of<Width, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// An LSTM over each sequence of x, which holds the products of the inputs with their weights
-/// already: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 * 128>(words))`. Size is 4 times the
-/// width of hidden and cell, which have the rows of x; equation: the operator,
+/// An LSTM over each sequence of x: `auto [hidden, cell] = dynamic_lstm<4 * 128>(fc<4 *
+/// 128>(words))`. x must already be the product of the inputs with their weights. Size is 4 times
+/// the width of hidden and cell, which have the rows of x. For the equations see the operator,
 /// operators/recurrent/lstm/definition.hpp. Parameters: weight [Size / 4, Size] initialised by
-/// Xavier, bias [1, Size], with peepholes [1, 7 * Size / 4], of zeros. Fluid: layers.dynamic_lstm.
+/// Xavier, and a bias of zeros, [1, Size] or with peepholes [1, 7 * Size / 4]. Fluid:
+/// layers.dynamic_lstm.
 template <int Size, class T, class R, int... D>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_attr, T>& attr = {},
                             int line = __builtin_LINE()) {
@@ -78,7 +79,7 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, const options<dynamic_lstm_a
   return detail::lstm_of<detail::gate_width<Size, 4>, in>::record(x, -1, -1, attr, line);
 }
 
-/// dynamic_lstm that starts from given states: h_0 and c_0 hold one row [Size / 4] per sequence.
+/// dynamic_lstm with initial states: h_0 and c_0 have one row [Size / 4] per sequence.
 template <int Size, class T, class R, int... D, class H, class HR, int... HD, class C, class CR,
           int... CD>
 constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

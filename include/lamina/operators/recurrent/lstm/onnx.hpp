@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Fluid's parts n, i, f, o, ONNX's i, o, f, n; peepholes i, f, o and i, o, f.
+/// Reorders the gates: Fluid stores n, i, f, o, ONNX i, o, f, n. Peepholes are i, f, o in Fluid and
+/// i, o, f in ONNX.
 inline void lower_lstm(onnx_operator& op) {
   if (op.wants("Cell"))
     op.fail("expected that nothing reads the cells of all steps, of which ONNX gives the last one");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstm_unit/common.hpp - the equation of lstm_unit at one cell, for all
+// lamina/operators/recurrent/lstm_unit/common.hpp - the equation of lstm_unit for one cell, for all
 // engines.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The gates of a cell after their functions.
+/// The gates of a cell after their activation functions.
 template <class T>
 struct lstm_unit_step {
   T i, f, o, candidate;
 
-  /// From what X holds; the forget gate with its bias.
+  /// Computes the gates from the elements of X; the bias is already added to the forget gate.
   LAMINA_INLINE LAMINA_NUMBER_FN lstm_unit_step(T x_i, T x_f, T x_o, T x_candidate)
       : i(sigmoid::f(x_i)),
         f(sigmoid::f(x_f)),
@@ -24,7 +24,7 @@ struct lstm_unit_step {
   LAMINA_INLINE LAMINA_NUMBER_FN T cell(T before) const { return f * before + i * candidate; }
   LAMINA_INLINE LAMINA_NUMBER_FN T hidden(T cell) const { return o * tanh::f(cell); }
 
-  /// The slopes of what X holds, and of the cell before.
+  /// The gradients of the elements of X and of the previous cell.
   struct slopes {
     T i, f, o, candidate, before;
   };

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// The gates at a position of a row of X.
+/// The gates of one cell in a row of X, loaded as T.
 template <class Real, class T>
 LAMINA_INLINE lstm_unit_step<T> lstm_unit_at(const Real* g, int n, Real forget_bias, T like) {
   return {load(g, like), T(load(g + n, like) + T(forget_bias)), load(g + 2 * n, like),

@@ -22,7 +22,7 @@ struct lstm_unit_arrays {
     const float* const g = x.row(r) + j;
     return {g[0], g[cells] + forget_bias, g[2 * cells], g[3 * cells]};
   }
-  /// Cell j of row r.
+  /// Computes cell j of row r.
   LAMINA_INLINE LAMINA_FN void step(int r, int j) const {
     const lstm_unit_step<float> g = gates(r, j);
     const float now = g.cell(before.row(r)[j]);

@@ -8,7 +8,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One step of every row: X [N, 4D] holds i, f, o, g before their functions.
+/// One LSTM step for every row: X [N, 4D] holds i, f, o, g before their activation functions.
 ///   C = C_prev * sigmoid(f + forget_bias) + sigmoid(i) * tanh(g)      H = tanh(C) * sigmoid(o)
 /// Fluid: lstm_unit.
 struct lstm_unit : operator_definition {

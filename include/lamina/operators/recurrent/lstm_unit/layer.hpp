@@ -16,16 +16,16 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of lstm_unit.
 struct lstm_unit_attr {
-  float forget_bias = 0;    // added to the forget gate before its function
-  param_attr param{};       // of the weight
+  float forget_bias = 0;    // added to the forget gate before its activation
+  param_attr param{};       // attributes of the weight
   bool bias = true;         // false: no bias
-  param_attr bias_param{};  // of the bias
+  param_attr bias_param{};  // attributes of the bias
   std::string_view name{};
 };
 
-/// One step of an LSTM in every row, from an input x of any width and the previous states:
-/// `auto [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`. The layer is an fc over the
-/// concatenation of x and hidden, with 4 times the width of the states, followed by the operator
+/// One step of an LSTM in every row, from an input x of any width and the previous states: `auto
+/// [hidden, cell] = lstm_unit(x, hidden_before, cell_before)`. The layer is an fc of the
+/// concatenated x and hidden, with 4 times the width of the states, followed by the operator
 /// lstm_unit (operators/recurrent/lstm/definition.hpp). Parameters: those of the fc. Source:
 /// Zaremba et al. 2014. Fluid: layers.lstm_unit.
 template <class T, class R, int... D, class H, class HR, int... HD, class C, class CR, int... CD>

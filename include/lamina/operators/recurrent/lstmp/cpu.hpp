@@ -10,10 +10,10 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// The outputs for the gradient are ordered by steps.
+/// Outputs that only the gradient reads are ordered by time step.
 template <>
 struct call_kernel<lstmp> {
-  /// The arguments that Products keep for all steps, a bit each.
+  /// Bit mask of the arguments that Products pack for all steps: the two weights.
   static constexpr unsigned step_weights = 1u << 3 | 1u << 4;
   template <class Real = float, class Product = basic_step_product<Real>>
   static void run(const call_context& c) {
@@ -71,7 +71,7 @@ struct call_kernel<lstmp> {
     step_schedule steps;
     int width, projected;
     Real *projection, *cell, *activated;
-    Real *gates, *hidden;  // of one step, where these outputs are not wanted
+    Real *gates, *hidden;  // one step's values, used if the outputs are not wanted
     Product of_gates, of_projection;
 
     pieces_of(const call_context& c, scratch_pieces& p)
@@ -172,8 +172,8 @@ struct call_kernel<gradient_of<lstmp>> {
     step_schedule steps;
     int width, projected, rows;
     Real *back_projection, *back_hidden, *back_cell, *nothing;
-    Real *d_gates, *d_projected, *before;  // by steps
-    float* aside;                          // of blocked sums
+    Real *d_gates, *d_projected, *before;  // ordered by steps
+    float* aside;                          // memory of blocked sums
     basic_step_product<Real> of_gates, of_projection;
     Real* memory;
 

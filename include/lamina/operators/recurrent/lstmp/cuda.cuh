@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/recurrent/lstmp/cuda.cuh - lstm with a projection of its output.
+// lamina/operators/recurrent/lstmp/cuda.cuh - lstmp: an lstm with a projection of its output.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -13,17 +13,17 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of dynamic_lstmp.
 struct dynamic_lstmp_attr {
-  bool use_peepholes = true;  // the gates read the cell
+  bool use_peepholes = true;  // the gates also read the cell
   bool is_reverse = false;    // from the last element of each sequence to the first
   recurrent_activation gate_activation = recurrent_activation::sigmoid;
   recurrent_activation cell_activation = recurrent_activation::tanh;
   recurrent_activation candidate_activation = recurrent_activation::tanh;
   recurrent_activation proj_activation = recurrent_activation::tanh;
-  float cell_clip = 0;      // limit of the cell; 0: none
-  float proj_clip = 0;      // limit of the projection; 0: none
-  param_attr param{};       // of the weight
-  param_attr proj_param{};  // of the weight of the projection
-  param_attr bias_param{};  // of the bias and the peepholes
+  float cell_clip = 0;      // limit of absolute cell values; 0: no limit
+  float proj_clip = 0;      // limit of absolute projection values; 0: no limit
+  param_attr param{};       // attributes of the weight
+  param_attr proj_param{};  // attributes of the projection's weight
+  param_attr bias_param{};  // attributes of the bias and the peepholes
   std::string_view name{};
 };
 
@@ -69,11 +69,12 @@ struct lstmp_of<Width, Projected, variable<T, R, D...>> {
 
 }  // namespace detail
 
-/// An LSTM over each sequence of x whose next step sees a projection of width Projected instead of
+/// An LSTM over each sequence of x whose next step reads a projection of width Projected instead of
 /// the hidden state: `auto [projection, cell] = dynamic_lstmp<4 * 512, 128>(fc<4 * 512>(words))`.
-/// Both have the rows of x; Size is 4 times the width of the cell; equation: the operator,
-/// operators/recurrent/lstm/definition.hpp. Parameters: weights [Projected, Size] and [Size / 4,
-/// Projected] initialised by Xavier, bias as dynamic_lstm's. Fluid: layers.dynamic_lstmp.
+/// Both results have the rows of x; Size is 4 times the width of the cell. For the equations see
+/// the operator, operators/recurrent/lstm/definition.hpp. Parameters: weights [Projected, Size] and
+/// [Size / 4, Projected] initialised by Xavier, bias as in dynamic_lstm. Fluid:
+/// layers.dynamic_lstmp.
 template <int Size, int Projected, class T, class R, int... D>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x,
                              const options<dynamic_lstmp_attr, T>& attr = {},
@@ -91,8 +92,8 @@ constexpr auto dynamic_lstmp(variable<T, R, D...> x,
                           in>::record(x, -1, -1, attr, line);
 }
 
-/// dynamic_lstmp that starts from given states: h_0 holds one row [Projected] and c_0 one row [Size
-/// / 4] per sequence.
+/// dynamic_lstmp with initial states: h_0 has one row [Projected] and c_0 one row [Size / 4] per
+/// sequence.
 template <int Size, int Projected, class T, class R, int... D, class H, class HR, int... HD,
           class C, class CR, int... CD>
 constexpr auto dynamic_lstmp(variable<T, R, D...> x, variable<H, HR, HD...> h_0,

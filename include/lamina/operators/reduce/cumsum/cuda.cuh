@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/cuda.cuh - running sums.
+// lamina/operators/reduce/cumsum/cuda.cuh - cumulative sums.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Elements along lines to be added up, from either end: floats in double, so that many of them
-/// keep their digits, and whole numbers modulo 2^64.
+/// The elements to add up along lines, from either end. Floats are added in double, so that long
+/// sums keep their digits; integers modulo 2^64.
 template <class T>
 struct cumsum_elements {
   using value = std::conditional_t<__is_same(T, float), double, std::uint64_t>;
@@ -25,7 +25,7 @@ struct cumsum_elements {
     const void* from;
     void* to;
     dtype type;
-    axis_lines<2> of;  // of X, Out
+    axis_lines<2> of;  // strides of X, Out
     bool reverse;
   };
   static LAMINA_INLINE LAMINA_FN value load(const arguments& a, int line, int k) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/definition.hpp - running sums.
+// lamina/operators/reduce/cumsum/definition.hpp - cumulative sums.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[i] = X[0] + ... + X[i] along `axis`; `exclusive` leaves X[i] out, `reverse` sums from the
-/// end. Fluid: cumsum. Its gradient is a `cumsum` in the other direction.
+/// Out[i] = X[0] + ... + X[i] along `axis`. `exclusive` leaves X[i] out; `reverse` sums from the
+/// end. The gradient is a `cumsum` in the other direction. Fluid: cumsum.
 struct cumsum : operator_definition {
   static constexpr const char* type = "cumsum";
   static constexpr auto inputs = slots_x;

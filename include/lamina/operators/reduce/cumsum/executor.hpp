@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/executor.hpp - running sums.
+// lamina/operators/reduce/cumsum/executor.hpp - cumulative sums.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Running sums along an axis.
+/// Cumulative sums along an axis.
 template <class Real>
 void cumsum_forward(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

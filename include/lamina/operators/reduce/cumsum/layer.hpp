@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/layer.hpp - running sums.
+// lamina/operators/reduce/cumsum/layer.hpp - cumulative sums.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of cumsum.
 struct cumsum_attr {
-  bool exclusive = false;  // leaves the element itself out
+  bool exclusive = false;  // leaves out the element itself
   bool reverse = false;    // sums from the end
   std::string_view name{};
 };

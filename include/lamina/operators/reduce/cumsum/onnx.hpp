@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/cumsum/onnx.hpp - running sums, as ONNX nodes.
+// lamina/operators/reduce/cumsum/onnx.hpp - cumulative sums, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/common.hpp - reductions: which dimensions stay, and how two
-// elements become one.
+// lamina/operators/reduce/dimensions/common.hpp - the loops of reductions over kept and reduced
+// dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,12 +14,12 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The dimensions of X in two parts: those that are kept, and those that are reduced.
+/// The dimensions of X, divided into kept and reduced ones.
 struct reduced_layout {
   array_layout x;
-  std::ptrdiff_t out[array_layout::most] = {};  // the step in Out of each dimension of X
+  std::ptrdiff_t out[array_layout::most] = {};  // per dimension of X: its stride in Out
   bool is_reduced[array_layout::most] = {};
-  std::ptrdiff_t count = 1;  // elements that become one
+  std::ptrdiff_t count = 1;  // number of elements per result
 
   reduced_layout(const operator_call& c, const operand& in, const operand& result)
       : x(layout_of(in)) {
@@ -37,20 +37,20 @@ struct reduced_layout {
       if (!is_reduced[d] || keeps) ++o;
     }
   }
-  /// The loops over all elements of X and of the result.
+  /// The loops over all elements of X and the corresponding elements of the result.
   loop_nest<2> all() const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d) l.add(x.extent[d], x.step[d], out[d]);
     return l;
   }
-  /// The loops over what stays, of X, another array of its shape, and the result ...
+  /// The loops over the kept dimensions of X, of another array with its shape, and of the result.
   loop_nest<3> kept(const array_layout& like) const {
     loop_nest<3> l;
     for (int d = 0; d < x.rank; ++d)
       if (!is_reduced[d]) l.add(x.extent[d], x.step[d], like.step[d], out[d]);
     return l;
   }
-  /// ... and over the elements that become one, of X and the other array.
+  /// The loops over the reduced dimensions of X and of another array with its shape.
   loop_nest<2> over(const array_layout& like) const {
     loop_nest<2> l;
     for (int d = 0; d < x.rank; ++d)
@@ -67,8 +67,8 @@ template <reduction_kind Kind, class Real = float>
 struct reduce_gradient_layout {
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
   operand in, out, slope, dx;
-  loop_nest<4> loops;  // of dX, slope, X, Out
-  Real factor = 1;     // of a slope
+  loop_nest<4> loops;  // of dX, the gradient of Out, X, Out
+  Real factor = 1;     // multiplies the gradient of Out
 
   explicit reduce_gradient_layout(const operator_call& c)
       : in(c.input(0)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cpu.hpp - sums and extremes along dimensions: reduce_*.
+// lamina/operators/reduce/dimensions/cpu.hpp - sums, means, products and extremes along dimensions:
+// reduce_*.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@ namespace detail {
 template <class T>
 inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// The extreme of `best` and n contiguous numbers.
+/// The largest or smallest number among `best` and n contiguous elements.
 template <reduction_kind Kind, class T>
 LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
   using vector = vector_in<T>;
@@ -49,7 +50,7 @@ struct reduce_kernel {
       else
         one_by_one<T>(l, in, out);
     });
-    // An empty set, for instance of no rows, has no extreme: the result is 0.
+    // An empty set, for instance one without rows, has no extreme: the result is 0.
     if (l.count == 0 && is_extreme) clear(out);
   }
 
@@ -57,7 +58,7 @@ struct reduce_kernel {
   static constexpr bool adds = Kind == reduction_kind::sum || Kind == reduction_kind::mean;
   static constexpr bool is_extreme = Kind == reduction_kind::max || Kind == reduction_kind::min;
 
-  /// Sums in double.
+  /// Computes sums in double.
   template <class T>
   static void sums(const reduced_layout& l, const operand& in, const operand& out) {
     const loop_nest<3> kept = l.kept(l.x);
@@ -128,7 +129,8 @@ struct reduce_truth_kernel {
   }
 };
 
-/// dX of sums and means: the slope of the element's result, or a part of it.
+/// dX of sums and means. Each element gets the gradient of its result; for a mean, divided by the
+/// number of elements.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   template <class Real = float>
@@ -146,7 +148,7 @@ struct reduce_gradient_kernel {
   }
 };
 
-/// dX of extremes: the slope of a result goes to the first element that has its value.
+/// dX of extremes: the gradient of a result goes to the first element that equals the result.
 template <reduction_kind Kind>
 struct extreme_gradient_kernel {
   template <class Real = float>
@@ -157,7 +159,7 @@ struct extreme_gradient_kernel {
     clear(dx);
     const array_layout g = layout_of(dx);
     const reduced_layout l(c, in, slope), y(c, in, out);
-    loop_nest<4> kept;  // over X, dX, the slope, Out
+    loop_nest<4> kept;  // strides: X, dX, gradient of Out, Out
     for (int d = 0; d < l.x.rank; ++d)
       if (!l.is_reduced[d]) kept.add(l.x.extent[d], l.x.step[d], g.step[d], l.out[d], y.out[d]);
     const loop_nest<2> over = l.over(g);
@@ -210,9 +212,9 @@ template <>
 struct call_kernel<gradient_of<reduce_min>> : detail::extreme_gradient_kernel<reduction_kind::min> {
 };
 
-/// dX of a product: the slope times the product of all other factors, which is not Out / x where
-/// factors are 0 or their product overflows or underflows. There the kernel multiplies the other
-/// factors again for each element.
+/// dX of a product: the gradient of the result times the product of all other factors. This product
+/// is not Out / x if factors are 0 or if the product overflows or underflows. Then the kernel
+/// multiplies the other factors again for each element.
 template <>
 struct call_kernel<gradient_of<reduce_prod>> {
   template <class Real = float>
@@ -258,7 +260,7 @@ struct call_kernel<gradient_of<reduce_prod>> {
   }
 
  private:
-  /// The slope times all factors but the one at `own`.
+  /// The product of the gradient (`product`) and all factors except the one at `own`.
   template <class Real>
   LAMINA_COLD static Real product_but(Real product, const Real* x, std::ptrdiff_t own,
                                       const loop_nest<2>& over) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/cuda.cuh - sums and extremes along dimensions: reduce_*. Each
-// result is the sum of a line, in the order of a team.
+// lamina/operators/reduce/dimensions/cuda.cuh - sums, means, products and extremes along
+// dimensions: reduce_*. A team computes each result in a fixed order.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Reduces two numbers to one.
+/// Combines two numbers into one.
 template <reduction_kind Kind>
 struct reducer {
   template <class T>
@@ -32,12 +32,12 @@ struct reducer {
 
 struct reduce_arguments {
   argument_view from, to;
-  element_loops<2> kept;  // of X and Out
-  element_loops<1> over;  // of X
+  element_loops<2> kept;  // loops over X and Out
+  element_loops<1> over;  // loops over X
   int lines, width, count;
 };
 
-/// In float, sums of it in double, or in whole numbers of any type.
+/// Reduces in type T: float, with sums in double, or integers of any type.
 template <reduction_kind Kind, class T>
 struct reduce_lines {
   using arguments = reduce_arguments;
@@ -56,7 +56,7 @@ struct reduce_lines {
     if (team.rank() != 0) return;
     if constexpr (Kind == reduction_kind::mean)
       if (a.over.count > 0) so_far = static_cast<wide>(so_far / static_cast<wide>(a.over.count));
-    // An empty set, for instance of no rows, has no extreme: the result is 0.
+    // An empty set, for instance one without rows, has no extreme: the result is 0.
     if constexpr (Kind == reduction_kind::max || Kind == reduction_kind::min)
       if (a.over.count == 0) so_far = wide(0);
     if constexpr (__is_same(T, float))
@@ -74,8 +74,8 @@ struct reduce_lines {
   }
 };
 
-/// `to` at the positions of `kept` = all elements of `from` at the positions of `over`; array 0 of
-/// both is `from`, array 1 of `kept` is `to`.
+/// Reduces `from` to `to`. Each element of `to`, at a position of `kept`, is the reduction over the
+/// positions of `over`. Array 0 of both loops is `from`, array 1 of `kept` is `to`.
 template <reduction_kind Kind, class Backend>
 void reduce(Backend& b, const operator_call& c, const operand& from, const operand& to,
             const loop_nest<2>& kept, const loop_nest<2>& over) {
@@ -113,7 +113,7 @@ struct reduce_slope_body {
   struct arguments {
     const float* slope;
     float* to;
-    element_loops<4> loops;  // of dX, slope, and the arrays that only extremes read
+    element_loops<4> loops;  // dX, gradient of Out, and two arrays for extremes only
     float factor;
     int count;
   };
@@ -123,7 +123,8 @@ struct reduce_slope_body {
   }
 };
 
-/// dX of sums and means: the slope of the element's result, or a part of it.
+/// dX of sums and means. Each element gets the gradient of its result; for a mean, divided by the
+/// number of elements.
 template <reduction_kind Kind>
 struct reduce_gradient_kernel {
   static constexpr bool launches = true;
@@ -138,13 +139,13 @@ struct reduce_gradient_kernel {
   }
 };
 
-/// dX of extremes: the slope of a result goes to the first element that has its value.
+/// dX of extremes: the gradient of a result goes to the first element that equals the result.
 struct extreme_slope_lines {
   struct arguments {
     const float *x, *out, *slope;
     float* to;
-    element_loops<4> kept;  // of X, dX, slope, Out
-    element_loops<2> over;  // of X, dX
+    element_loops<4> kept;  // loops over X, dX, gradient of Out, Out
+    element_loops<2> over;  // loops over X, dX
     int lines, width, count;
   };
   template <class Team>
@@ -186,15 +187,15 @@ struct extreme_gradient_kernel {
   }
 };
 
-/// Computes, for each result, the number of factors that are 0 and the product of all others, and
-/// from these the slopes. Out / x is wrong if factors are 0 or their product overflows or
-/// underflows: each slope is then a separate product.
+/// For each result of a product, computes the number of zero factors and the product of all other
+/// factors, and from these the gradients. Out / x is wrong if factors are 0 or if their product
+/// overflows or underflows: then each gradient is a separate product.
 struct product_slope_lines {
   struct arguments {
     const float *x, *slope;
     float* to;
-    element_loops<3> kept;  // of X, dX, slope
-    element_loops<2> over;  // of X, dX
+    element_loops<3> kept;  // loops over X, dX, gradient of Out
+    element_loops<2> over;  // loops over X, dX
     int lines, width, count;
   };
   template <class Team>
@@ -210,7 +211,7 @@ struct product_slope_lines {
     product = team.reduce(product, reducer<reduction_kind::product>{});
     zeros = sum_of(team, zeros);
     const float d = a.slope[first.of[2]], size = math::abs(product);
-    // The smallest normal number and the largest one; NaN is in no range.
+    // Compares with the smallest normal and the largest float; comparisons with NaN are false.
     const bool divides = size <= 0x1.fffffep127f && (zeros != 0 || size >= 0x1p-126f);
     for (int k = team.rank(); k < a.over.count; k += team.size()) {
       const auto at = a.over.at(k);
@@ -225,7 +226,7 @@ struct product_slope_lines {
   }
 
  private:
-  /// The slope times all factors but number `own`.
+  /// The product of the gradient (`product`) and all factors except factor `own`.
   static LAMINA_INLINE LAMINA_FN float product_but(float product, const arguments& a,
                                                    std::ptrdiff_t first, int own) {
     LAMINA_CUDA_KEEP_LOOP

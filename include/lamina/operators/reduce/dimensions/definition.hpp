@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/definition.hpp - sums, means and extremes along dimensions.
+// lamina/operators/reduce/dimensions/definition.hpp - sums, means, products and extremes along
+// dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,10 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Base of the reductions over the dimensions `dim` (counted over the whole shape, from the end
-/// when negative), or over all when reduce_all is true. keep_dim keeps reduced dimensions as ones.
-/// The result of a reduction over everything has shape [1]. The gradient reads X for its shape;
-/// those of reduce_max, reduce_min and reduce_prod also read its values.
+/// Base of the reductions over the dimensions `dim`, or over all dimensions with reduce_all.
+/// Dimensions are counted over the whole shape, from the end if negative. keep_dim keeps reduced
+/// dimensions as ones. A reduction over everything has shape [1]. The gradient reads X for its
+/// shape; the gradients of reduce_max, reduce_min and reduce_prod also read its values.
 struct reduction : operator_definition {
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
@@ -30,7 +31,7 @@ struct reduce_sum : reduction {
   static constexpr auto reduces = row_reduction::sum;
 };
 
-/// Means; 0 if there is nothing to reduce, as in mean.
+/// Means; the mean of no elements is 0, as in the operator mean.
 struct reduce_mean : reduction {
   static constexpr const char* type = "reduce_mean";
   static constexpr auto linear = linearity::linear;

@@ -10,7 +10,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Which element of the result each element of X goes to, and the shape of the result.
+/// The index of the result for each element of X, and the shape of the result.
 struct reduction_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
@@ -47,7 +47,7 @@ reduction_plan plan_reduction(const call_context<Real>& ctx, const tensor_shape&
   return plan;
 }
 
-/// Reduces two elements to one.
+/// Which function combines the elements.
 enum class reduction_kind { sum, mean, max, min, product };
 
 /// Out = the reduction of X over some dimensions, computed in double.
@@ -76,8 +76,8 @@ void reduce_forward(call_context<Real>& ctx) {
   ctx.give("Out", xt::xarray<Real>(xt::cast<Real>(out)));
 }
 
-/// sum: dOut; mean: dOut / count; max, min: dOut for the first element that is the result; product:
-/// dOut times the product of all other elements.
+/// The gradient: sum: dOut. mean: dOut / count. max, min: dOut for the first element that equals
+/// the result. product: dOut times the product of all other elements.
 template <class Real, reduction_kind Kind>
 void reduce_gradient(call_context<Real>& ctx) {
   const auto& x = ctx.real("X");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/dimensions/layer.hpp - sums, means and extremes along dimensions.
+// lamina/operators/reduce/dimensions/layer.hpp - sums, means, products and extremes along
+// dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,18 +16,18 @@ struct reduce_attr {
   std::string_view name{};
 };
 
-/// Makes a reduction keep the reduced dimensions as ones.
+/// Argument that makes a reduction keep the reduced dimensions as ones.
 struct keep_dim_t {};
 inline constexpr keep_dim_t keep_dim{};
 
 namespace detail {
 
 struct reduced {
-  bool exists;  // all dimensions exist, and none is repeated
+  bool exists;  // whether all dimensions exist and none is repeated
   extents shape;
 };
 
-/// The shape that is left; over everything [1], as Fluid has it.
+/// The shape of the result; a reduction over everything gives [1], as in Fluid.
 template <int... Dim>
 constexpr reduced reduce_shape(const extents& x, bool keep) {
   bool gone[extents::most] = {};
@@ -71,9 +72,10 @@ constexpr auto reduce(variable<T, R, D...> x, const reduce_attr& attr) {
 
 }  // namespace detail
 
-// `reduce_sum(x)` reduces everything to shape [1]; `reduce_sum<1, 2>(x)` the dimensions 1 and 2 of
-// the whole shape, counted from the end when negative; `reduce_sum<1>(x, keep_dim)` leaves a one.
-// Over no rows, a product is 1; a sum, a mean, a largest and a smallest element are 0.
+// `reduce_sum(x)` reduces everything to shape [1]. `reduce_sum<1, 2>(x)` reduces the dimensions 1
+// and 2 of the whole shape; negative dimensions count from the end. `reduce_sum<1>(x, keep_dim)`
+// keeps the dimension with extent 1. Over no rows, a product is 1; a sum, a mean, and a largest or
+// smallest element are 0.
 
 /// Sums. Fluid: reduce_sum.
 template <int... Dim, class T, class R, int... D>
@@ -97,7 +99,8 @@ constexpr auto reduce_mean(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_mean, true, Dim...>(x, attr);
 }
 
-/// Largest elements; the first of equal ones has the gradient. Fluid: reduce_max (there each has).
+/// Largest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
+/// reduce_max.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_max(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_max, false, Dim...>(x, attr);
@@ -108,7 +111,8 @@ constexpr auto reduce_max(variable<T, R, D...> x, keep_dim_t,
   return detail::reduce<lamina::reduce_max, true, Dim...>(x, attr);
 }
 
-/// Smallest elements; the first of equal ones has the gradient. Fluid: reduce_min (there each has).
+/// Smallest elements. The first of equal elements gets the gradient (in Fluid each gets it). Fluid:
+/// reduce_min.
 template <int... Dim, class T, class R, int... D>
 constexpr auto reduce_min(variable<T, R, D...> x, const options<reduce_attr, T>& attr = {}) {
   return detail::reduce<lamina::reduce_min, false, Dim...>(x, attr);

@@ -13,7 +13,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// The number of parts in which a large array is summed does not depend on the number of threads,
+/// A large array is summed in parts. The number of parts does not depend on the number of threads,
 /// so neither does the result.
 template <>
 struct call_kernel<mean> {
@@ -52,7 +52,7 @@ struct call_kernel<mean> {
   }
 };
 
-/// The real type of the program has a fused form; this kernel serves the other types.
+/// Serves element types other than the program's real type, for which a fused form exists.
 template <>
 struct call_kernel<gradient_of<mean>> {
   template <class Real = float>

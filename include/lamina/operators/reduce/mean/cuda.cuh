@@ -12,7 +12,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Out = the sum of F over all elements of X, in double; or their mean.
+/// Out = the sum of F over all elements of X, in double; with Mean, divided by the number of
+/// elements.
 template <class F, bool Mean>
 struct all_reduce_kernel {
   static constexpr bool launches = true;

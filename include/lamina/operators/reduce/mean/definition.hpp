@@ -8,8 +8,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out = sum of all elements of X / their number, shape [1]; 0 where X has no rows: a side of a
-/// branch that no row took adds nothing to a cost, where Fluid's 0 / 0 would spoil it. Fluid: mean.
+/// Out = the sum of all elements of X divided by their number, shape [1]. If X has no rows, Out is
+/// 0. So a side of a branch that no row took adds nothing to a cost, whereas Fluid's 0 / 0 would
+/// make it NaN. Fluid: mean.
 struct mean : operator_definition {
   static constexpr const char* type = "mean";
   static constexpr auto inputs = slots_x;

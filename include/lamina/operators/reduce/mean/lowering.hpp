@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/mean/lowering.hpp - what the mean of all elements, and its gradient, are
-// lowered to.
+// lamina/operators/reduce/mean/lowering.hpp - lowers the mean of all elements and its gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,8 +12,8 @@
 namespace lamina::inline LAMINA_ABI::lowering {
 
 /// Whether operator k is the mean that training minimises, and no operator reads its result; its
-/// own gradient does not. Such a mean is lowered after everything else: otherwise it would
-/// separate a pointwise function from its gradient, and these two may form one group.
+/// own gradient does not read it. Such a mean is lowered after everything else. Otherwise it would
+/// separate a pointwise function from its gradient, which may form one fused group.
 constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
   const program_desc& p = s.program;
   if (s.has_blocks || p.is_test || p.cost < 0 || argument(s, op.outputs) != p.cost) return false;
@@ -31,7 +30,7 @@ constexpr bool hold_cost(lowering_state& s, const operator_desc& op, int k) {
 
 /// Lowers the gradient of mean, and of reduce_mean over all dimensions, to a pointwise function.
 constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k) {
-  // reduce_mean's gradient reads X too.
+  // The gradient of reduce_mean also reads X.
   const bool reduces = is<gradient_of<reduce_mean>>(op);
   if (reduces && attribute(s, op, 2) == 0) return false;
   const int dout = argument(s, op.inputs + (reduces ? 1 : 0)), dx = argument(s, op.outputs);
@@ -51,7 +50,7 @@ constexpr bool lower_mean_grad(lowering_state& s, const operator_desc& op, int k
   return true;
 }
 
-/// Lowers operator k if it is a mean that is held back, or the gradient of a mean of all elements.
+/// Lowers operator k if it is the mean to be minimised, or the gradient of a mean of all elements.
 constexpr bool lower_mean(lowering_state& s, const operator_desc& op, int k) {
   if (is<mean>(op)) return hold_cost(s, op, k);
   return (is<gradient_of<mean>>(op) || is<gradient_of<reduce_mean>>(op)) &&

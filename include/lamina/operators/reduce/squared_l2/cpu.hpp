@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/cpu.hpp - norms of all elements, and the squared distance of
+// lamina/operators/reduce/squared_l2/cpu.hpp - norms of whole arrays, and the squared distance of
 // two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 

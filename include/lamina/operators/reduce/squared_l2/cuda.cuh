@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/cuda.cuh - norms of all elements, and the squared distance of
+// lamina/operators/reduce/squared_l2/cuda.cuh - norms of whole arrays, and the squared distance of
 // two rows: l1_norm, squared_l2_norm, squared_l2_distance.
 #pragma once
 
@@ -42,8 +42,7 @@ struct whole_norm_slope_kernel {
   }
 };
 
-/// If all rows share one row of Y, its gradient is the sum of the contributions of all rows, in
-/// order.
+/// The gradient of a single row of Y that all rows of X share: a sum over the rows of X, in order.
 struct shared_difference_body {
   struct arguments {
     const float *difference, *slope;

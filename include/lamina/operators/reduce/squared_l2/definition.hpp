@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/definition.hpp - norms of all elements, and the squared
+// lamina/operators/reduce/squared_l2/definition.hpp - norms of whole arrays, and the squared
 // distance of two rows.
 #pragma once
 
@@ -24,8 +24,8 @@ struct squared_l2_norm : l1_norm {
   static constexpr const char* type = "squared_l2_norm";
 };
 
-/// sub_result = X - Y, Out = the sum of its squares per row, [rows, 1]; Y may have one row for all.
-/// The gradient reads X and Y for their shapes only. Fluid: squared_l2_distance.
+/// sub_result = X - Y, Out = the sum of its squares per row, [rows, 1]. Y may have a single row for
+/// all rows of X. The gradient reads X and Y for their shapes only. Fluid: squared_l2_distance.
 struct squared_l2_distance : operator_definition {
   static constexpr const char* type = "squared_l2_distance";
   static constexpr auto inputs = slots_xy;

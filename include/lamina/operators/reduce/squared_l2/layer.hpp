@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/reduce/squared_l2/layer.hpp - norms of all elements, and the squared distance of
+// lamina/operators/reduce/squared_l2/layer.hpp - norms of whole arrays, and the squared distance of
 // two rows.
 #pragma once
 
@@ -42,8 +42,8 @@ constexpr auto squared_l2_norm(variable<T, R, D...> x,
   return detail::whole_norm<lamina::squared_l2_norm>(x, attr);
 }
 
-/// |x - y|^2 a row, shape [-1, 1]; y may be one row [1, ...] for all.
-/// Fluid: the operator squared_l2_distance.
+/// |x - y|^2 per row, shape [-1, 1]; y may be a single row [1, ...] for all rows of x. Fluid: the
+/// operator squared_l2_distance.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto squared_l2_distance(variable<T, R, D...> x, variable<U, S, E...> y,
                                    const options<squared_l2_attr, T>& attr = {},

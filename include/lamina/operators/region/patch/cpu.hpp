@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/cpu.hpp - windows of images: spp, im2sequence.
+// lamina/operators/region/patch/cpu.hpp - operators on windows of images: spp, im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(row, position of a window in Out, first element of its channel, rows, columns).
+/// Calls f(image, position of a window in Out, offset of its channel, row range, column range) for
+/// each window of each pyramid level.
 template <class F>
 void for_each_pyramid_window(const call_context& c, const operand& x, F f) {
   const int levels = c.integer(0), channels = x.dims[1];
@@ -96,8 +97,8 @@ struct call_kernel<gradient_of<spp>> {
 
 namespace detail {
 
-/// Calls f(window, position in it, position in the image or -1) for all elements of an image's
-/// windows.
+/// Calls f(window, position in the window, position in the image or -1 for padding) for all
+/// elements of an image's windows.
 template <class F>
 void for_each_patch(const patch_grid& g, F f) {
   for (int w = 0; w < g.windows(); ++w) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/cuda.cuh - windows of images: spp, im2sequence.
+// lamina/operators/region/patch/cuda.cuh - operators on windows of images: spp, im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,7 +20,7 @@ namespace detail {
 
 struct pyramid_arguments {
   row_array x, y, d, dx;
-  divider columns, plane, width;  // of the array with one thread per element, of its channels
+  divider columns, plane, width;  // of the array with one thread per element
   int levels, channels, down, over;
   bool average;
   int count;
@@ -49,7 +49,8 @@ struct pyramid_body {
     a.y.row(row)[i] = a.average ? sum / arguments::size(rows, columns) : most;
   }
 };
-/// An element is in one window of each level; the first of several largest elements counts.
+/// The gradient of an image element. Each element is in one window per level; of several largest
+/// elements in a window, the first one gets the gradient.
 struct pyramid_slope_body {
   using arguments = pyramid_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -105,8 +106,8 @@ inline pyramid_arguments pyramid_of(const call_context& c, const operand& x, con
 
 struct patch_arguments {
   row_array image, patches;
-  divider columns, plane, width;  // of the array with one thread per element, of its channels
-  divider windows, across;        // windows of an image, and in a row of them
+  divider columns, plane, width;  // of the array with one thread per element
+  divider windows, across;        // windows per image; windows per row of windows
   patch_grid grid;
   int count;
 };
@@ -125,7 +126,7 @@ struct patch_body {
         there ? a.image.row(image)[(to.channel * g.height + v) * g.width + h] : 0.0f;
   }
 };
-/// An element of an image adds up the slopes of all windows that contain it.
+/// Each element of an image adds up the gradients of all windows that contain it.
 struct patch_slope_body {
   using arguments = patch_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {
@@ -178,7 +179,7 @@ struct call_kernel<gradient_of<spp>> {
   }
 };
 
-/// The host knows the lengths of all sequences.
+/// The host knows the lengths of all sequences without reading from the device.
 template <>
 struct call_kernel<im2sequence> {
   static constexpr bool launches = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/definition.hpp - windows of images: spp, im2sequence.
+// lamina/operators/region/patch/definition.hpp - operators on windows of images: spp, im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,9 +10,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The largest elements or the averages of an image cut into 1, 4, 16 ... windows, concatenated: X
-/// [N, C, H, W], Out [N, C (4^pyramid_height - 1) / 3], level by level.
-/// Source: He et al. 2014. Fluid: spp.
+/// Spatial pyramid pooling: the image is cut into 1, 4, 16, ... windows, and the largest element or
+/// the average of each window is concatenated level by level. X [N, C, H, W], Out [N, C
+/// (4^pyramid_height - 1) / 3]. Source: He et al. 2014. Fluid: spp.
 struct spp : operator_definition {
   static constexpr const char* type = "spp";
   static constexpr auto inputs = slots_x;
@@ -25,8 +25,8 @@ struct spp : operator_definition {
   static constexpr std::uint32_t gradient_outputs = 1;
 };
 
-/// Window k of `windows` along a side of an image: all are as long as the longest has to be, and
-/// padding is shared by both ends.
+/// The range of window k of `windows` along a side of an image. All windows have the length that
+/// the longest one needs; padding is divided between both ends.
 LAMINA_FN constexpr image_range pyramid_window(int k, int windows, int size) {
   const int length = (size + windows - 1) / windows;
   const int padding = (length * windows - size + 1) / 2;
@@ -35,15 +35,15 @@ LAMINA_FN constexpr image_range pyramid_window(int k, int windows, int size) {
   return {first < 0 ? 0 : first < size ? first : size, end < 0 ? 0 : end < size ? end : size};
 }
 
-/// The window that an element is in.
+/// The index of the window that contains an element.
 LAMINA_FN constexpr int pyramid_window_of(int at, int windows, int size) {
   const int length = (size + windows - 1) / windows;
   return (at + (length * windows - size + 1) / 2) / length;
 }
 
-/// The windows of each image as a sequence, row by row: Out [N * OH * OW, C * kh * kw], the
-/// paddings above, left, below and right hold 0. kernels are height and width.
-/// OH = (H + above + below - kh) / stride + 1. Fluid: im2sequence.
+/// Cuts each image into windows, which form a sequence in row-major order: Out [N * OH * OW, C * kh
+/// * kw]. The paddings above, left, below and right hold 0. kernels are height and width. OH = (H +
+/// above + below - kh) / stride + 1. Fluid: im2sequence.
 struct im2sequence : operator_definition {
   static constexpr const char* type = "im2sequence";
   static constexpr auto inputs = slots_x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/executor.hpp - windows of images: spp, im2sequence.
+// lamina/operators/region/patch/executor.hpp - operators on windows of images: spp, im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Calls f(position in Out, positions in X) for each window of each level of a pyramid.
+/// Calls f(position in Out, positions in X) for each window of each pyramid level.
 template <class Real, class F>
 void for_each_pyramid_window(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
   const int levels = ctx.integer("pyramid_height", 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/patch/layer.hpp - windows of images: spp, im2sequence.
+// lamina/operators/region/patch/layer.hpp - operators on windows of images: spp, im2sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,13 +22,13 @@ struct im2sequence_attr {
   std::string_view name{};
 };
 
-/// Pools an image cut into 1, 4, 16 ... windows, in `Levels` such cuts, and concatenates the
-/// results: [C * (4^Levels - 1) / 3] numbers for an image of any size. Source: He et al. 2014.
-/// PaddlePaddle: spp_layer; Fluid: the operator spp.
+/// Spatial pyramid pooling: cuts an image into 1, 4, 16, ... windows (`Levels` such divisions),
+/// pools each window and concatenates the results. An image of any size gives [C * (4^Levels - 1) /
+/// 3] numbers. Source: He et al. 2014. PaddlePaddle: spp_layer; Fluid: the operator spp.
 template <int Levels, class T, class R, int C, int H, int W>
 constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr = {},
                    int line = __builtin_LINE()) {
-  // Every window has to hold something.
+  // Every window must contain an element.
   constexpr bool good = [] {
     if (!detail::is_real<T> || !has_rows<R> || Levels < 1 || Levels > 10) return false;
     for (int level = 0; level < Levels; ++level)
@@ -54,9 +54,9 @@ constexpr auto spp(variable<T, R, C, H, W> x, const options<spp_attr, T>& attr =
   return layer.returns(y);
 }
 
-/// The windows of each image as a sequence, row by row: `im2sequence<"columns", lamina::extent2{48,
-/// 1}>(image)` reads a line of text from left to right. Rows tokens<"columns", R>, each [C * height
-/// * width] numbers. Fluid: layers.im2sequence.
+/// Cuts each image into windows, which form a sequence in row-major order: `im2sequence<"columns",
+/// lamina::extent2{48, 1}>(image)` reads a line of text from left to right. The result has rows
+/// tokens<"columns", R>, each [C * height * width] numbers. Fluid: layers.im2sequence.
 template <fixed_string Name, extent2 Size, window Window = window{}, class T, class R, int C, int H,
           int W>
 constexpr auto im2sequence(variable<T, R, C, H, W> x,

@@ -52,7 +52,7 @@ inline void lower_im2sequence(onnx_operator& op) {
     extent[side] = op.extent("X", 2 + side) + pads[i] + pads[i + 2];
     windows[side] = (extent[side] - kernel[i]) / stride[i] + 1;
   }
-  // Elements are copied; a convolution by ones and zeros would spread NaN.
+  // Copies elements; a convolution with ones and zeros would spread NaN.
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < windows[0]; ++i)
     for (std::int64_t j = 0; j < windows[1]; ++j)

@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(image, region) for all regions.
+/// Calls f(image, region) for all regions of all images.
 template <class F>
 void for_each_region(const call_context& c, const operand& x, const operand& regions, F f) {
   const sequence_rows all = c.sequences(regions);
@@ -23,9 +23,9 @@ void for_each_region(const call_context& c, const operand& x, const operand& reg
     for (int r = all.begin(n); r < all.end(n); ++r) f(n, r);
 }
 
-/// Calls f(image, region, position in Out, position in X, weight) for all elements of images that
-/// contribute to an element of Out of roi_align. Omits weights of 0, so that an infinity does not
-/// spread to other elements.
+/// Calls f(image, region, position in Out, position in X, weight) for each image element that
+/// contributes to an element of Out of roi_align. Skips weights of 0, so that an infinite element
+/// does not spread.
 template <class F>
 void for_each_aligned(const call_context& c, const operand& x, const operand& regions, F f) {
   const float scale = static_cast<float>(c.number(0));
@@ -55,8 +55,8 @@ void for_each_aligned(const call_context& c, const operand& x, const operand& re
   });
 }
 
-/// Calls f(image, region, position in Out, position in X, weight) for all elements of images that
-/// contribute to an element of Out of psroi_pool.
+/// Calls f(image, region, position in Out, position in X, weight) for each image element that
+/// contributes to an element of Out of psroi_pool.
 template <class F>
 void for_each_scored(const call_context& c, const operand& x, const operand& regions, F f) {
   const int channels = c.integer(0), height = c.integer(2), width = c.integer(3);

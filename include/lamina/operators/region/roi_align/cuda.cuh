@@ -47,7 +47,8 @@ struct aligned_body {
   }
 };
 
-/// The weight that the points of a part of one side give to an element of that side.
+/// The weight of element `own` of an image side in the average over the sample points of one part
+/// along this side.
 LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int size, int own) {
   float weight = 0;
   LAMINA_CUDA_KEEP_LOOP
@@ -59,9 +60,9 @@ LAMINA_INLINE LAMINA_FN float aligned_weight(const region_side& s, int part, int
   return weight;
 }
 
-/// Each element of an image gathers the slopes of all parts of the image's regions: the weight of a
-/// point is the weight of its row times that of its column. A weight of 0 adds nothing, even if a
-/// slope is infinite or a region has no points.
+/// Each image element adds up weighted gradients of all parts of the image's regions. The weight of
+/// a point is the weight of its row times the weight of its column. A weight of 0 adds nothing,
+/// even if a gradient is infinite or a region has no sample points.
 struct aligned_slope_body {
   struct arguments : aligned_arguments {
     divider x_columns, x_size, x_width;
@@ -93,7 +94,7 @@ struct aligned_slope_body {
   }
 };
 
-/// The elements of an image that part `part` of region r holds, for psroi_pool.
+/// The rows and columns of the image that belong to part `part` of region r, for psroi_pool.
 struct scored_part_ranges {
   image_range rows, columns;
 
@@ -110,7 +111,7 @@ struct scored_part_ranges {
   }
 };
 
-/// Element k of a region is the average of a part of channel k.
+/// Element k of a region is the average over a part of one channel.
 struct scored_body {
   using arguments = region_arguments;
   static LAMINA_INLINE LAMINA_FN void run(const arguments& a, int i) {

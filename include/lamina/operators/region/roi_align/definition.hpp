@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/roi_align/definition.hpp - interpolated samples of regions.
+// lamina/operators/region/roi_align/definition.hpp - regions of images, averaged per part:
+// roi_align, psroi_pool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -10,11 +11,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The averages of the parts of regions of images, without rounding: Out [regions, C,
-/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio points or, if that is
-/// not positive, one point per element or part of one, evenly spaced. Values of points are
-/// interpolated; they are 0 more than one element outside of the image. X and ROIs as roi_pool.
-/// Source: He et al. 2017. Fluid: roi_align.
+/// Averages over the parts of regions of images, without rounding of borders: Out [regions, C,
+/// pooled_height, pooled_width]. A part has sampling_ratio by sampling_ratio evenly spaced sample
+/// points. If sampling_ratio is not positive, it has one point per element or fraction of an
+/// element along each side. Values of points are interpolated; they are 0 more than one element
+/// outside of the image. X and ROIs are as in roi_pool. Source: He et al. 2017. Fluid: roi_align.
 struct roi_align : operator_definition {
   static constexpr const char* type = "roi_align";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -28,13 +29,13 @@ struct roi_align : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 3;
 };
 
-/// One side of a region cut into parts for roi_align: its beginning, the length of a part, and the
-/// number of points per part.
+/// One side of a region that is cut into parts for roi_align: its beginning, the length of a part,
+/// and the number of sample points per part.
 struct region_side {
   float begin, part;
   int points;
 
-  /// Point k of part i.
+  /// The coordinate of sample point k of part i.
   LAMINA_FN float at(int i, int k) const {
     return begin + static_cast<float>(i) * part +
            (static_cast<float>(k) + 0.5f) * part / static_cast<float>(points);
@@ -45,20 +46,20 @@ LAMINA_FN inline region_side region_side_of(float first, float last, float scale
   const float begin = first * scale, rest = last * scale - begin;
   const float length = rest < 1.0f ? 1.0f : rest;
   const float part = length / static_cast<float>(parts);
-  // Too long to be walked through: without points.
+  // A part that is too long to iterate over gets no sample points.
   const bool walks = part < static_cast<float>(1 << 28);
   return {begin, part, ratio > 0 ? ratio : walks ? static_cast<int>(math::ceil(part)) : 0};
 }
 
-/// Two neighbours along a side of an image, and the weight of the second one at a point between
-/// them.
+/// Two neighbouring elements along a side of an image, and the weight of the second one at a point
+/// between them.
 struct neighbours {
   int low, high;
   float part;
-  bool outside;  // more than an element away from the image
+  bool outside;  // more than one element outside of the image
 };
 LAMINA_FN inline neighbours neighbours_of(float at, int size) {
-  // NaN is outside of every image.
+  // NaN counts as outside of every image.
   if (!(at >= -1.0f && at <= static_cast<float>(size))) return {0, 0, 0, true};
   const float from = at < 0 ? 0.0f : at;
   const int low = static_cast<int>(from);
@@ -66,9 +67,10 @@ LAMINA_FN inline neighbours neighbours_of(float at, int size) {
   return {low, low + 1, from - static_cast<float>(low), false};
 }
 
-/// The averages of the parts of regions of images, where each part reads its own channel: Out
-/// [regions, output_channels, pooled_height, pooled_width], X [N, output_channels * pooled_height *
-/// pooled_width, H, W]. 0 for a part without elements. Source: Dai et al. 2016. Fluid: psroi_pool.
+/// Averages over the parts of regions of images, where each part reads its own channel. Out is
+/// [regions, output_channels, pooled_height, pooled_width], X is [N, output_channels *
+/// pooled_height * pooled_width, H, W]. A part without elements gives 0. Source: Dai et al. 2016.
+/// Fluid: psroi_pool.
 struct psroi_pool : operator_definition {
   static constexpr const char* type = "psroi_pool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -84,14 +86,15 @@ struct psroi_pool : operator_definition {
 
 using region_roi_align_operators = operator_list<roi_align, psroi_pool>;
 
-/// The rows (or columns) that part k of `parts` of a region holds, for psroi_pool: its corners are
-/// rounded before they are scaled.
+/// The rows (or columns) that belong to part k of `parts` of a region, for psroi_pool. The corners
+/// of the region are rounded before they are scaled.
 LAMINA_FN inline image_range scored_part(float first, float last, float scale, int parts, int k,
                                          int size) {
   const float begin = math::round(first) * scale;
   const float rest = (math::round(last) + 1.0f) * scale - begin;
   const float part = (rest < 0.1f ? 0.1f : rest) / static_cast<float>(parts);
-  // In double the product is exact, so that no compiler's fused product and sum rounds otherwise.
+  // In double the product is exact, so a fused multiply-add gives the same result as separate
+  // operations.
   const double exact = static_cast<double>(part), first_at = static_cast<double>(begin);
   const int from = bounded_int(math::floor(static_cast<float>(k * exact + first_at)));
   const int to = bounded_int(math::ceil(static_cast<float>((k + 1) * exact + first_at)));

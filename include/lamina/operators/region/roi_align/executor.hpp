@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Calls f(image, corners, first element of Out) for each region.
+/// Calls f(image, corners, position of the first element in Out) for each region.
 template <class Real, class F>
 void for_each_region(const call_context<Real>& ctx, std::size_t images, std::size_t outputs, F f) {
   const auto& regions = ctx.real("ROIs");
@@ -32,7 +32,7 @@ void for_each_region(const call_context<Real>& ctx, std::size_t images, std::siz
     }
 }
 
-/// Calls f(position in Out, position in X, weight) for all elements of images that contribute to an
+/// Calls f(position in Out, position in X, weight) for each image element that contributes to an
 /// element of Out of roi_align.
 template <class Real, class F>
 void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, F f) {
@@ -68,7 +68,7 @@ void for_each_aligned(const call_context<Real>& ctx, const tensor_shape& shape, 
       });
 }
 
-/// Calls f(position in Out, position in X, weight) for all elements of images that contribute to an
+/// Calls f(position in Out, position in X, weight) for each image element that contributes to an
 /// element of Out of psroi_pool.
 template <class Real, class F>
 void for_each_scored(const call_context<Real>& ctx, const tensor_shape& shape, F f) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/roi_align/layer.hpp - interpolated samples of regions.
+// lamina/operators/region/roi_align/layer.hpp - regions of images, averaged per part: roi_align,
+// psroi_pool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,19 +13,20 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of roi_align.
 struct roi_align_attr {
-  float spatial_scale = 1;  // from the numbers of a region to elements of the image
-  int sampling_ratio = -1;  // points along each side of a part; -1: one for each begun element
+  float spatial_scale = 1;  // factor from region coordinates to image elements
+  int sampling_ratio = -1;  // sample points per side of a part; -1: one per element begun
   std::string_view name{};
 };
 /// Options of psroi_pool.
 struct psroi_pool_attr {
-  float spatial_scale = 1;  // from the numbers of a region to elements of the image
+  float spatial_scale = 1;  // factor from region coordinates to image elements
   std::string_view name{};
 };
 
-/// The averages of `Size` parts of regions of images, at points that are not rounded:
-/// `roi_align<7>(image, regions)`. Regions as for roi_pool; the result has their rows and shape [C,
-/// height, width of Size]. Source: He et al. 2017. Fluid: layers.roi_align.
+/// Divides regions of images into `Size` parts and averages each part over interpolated sample
+/// points, without rounding of borders: `roi_align<7>(image, regions)`. Regions are as in roi_pool;
+/// the result has their rows and shape [C, height, width of Size]. Source: He et al. 2017. Fluid:
+/// layers.roi_align.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
                          const options<roi_align_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -44,9 +46,9 @@ constexpr auto roi_align(variable<T, R, C, H, W> x, variable<U, S, D...> regions
   return layer.returns(y);
 }
 
-/// The averages of `Size` parts of regions of images, where part (i, j) reads its own channel:
-/// `psroi_pool<3>(scores, regions)` of C channels gives [C / (height * width of Size), height,
-/// width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
+/// Divides regions of images into `Size` parts and averages each part, where part (i, j) reads its
+/// own channel: `psroi_pool<3>(scores, regions)`. C channels give [C / (height * width of Size),
+/// height, width] for each region. Source: Dai et al. 2016. Fluid: layers.psroi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto psroi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
                           const options<psroi_pool_attr, T>& attr = {},

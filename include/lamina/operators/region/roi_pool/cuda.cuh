@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/region/roi_pool/cuda.cuh - parts of images: roi_pool.
+// lamina/operators/region/roi_pool/cuda.cuh - maxima over the parts of regions: roi_pool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,12 +17,12 @@ namespace detail {
 /// Sequence n of the regions belongs to image n.
 struct region_arguments {
   sequence_view all;
-  row_array x, regions, y;  // `x`: the images or their gradient; `y`: Out or its slope
+  row_array x, regions, y;  // `x`: images or their gradient; `y`: Out or its gradient
   std::int64_t* positions;
   std::ptrdiff_t positions_stride;
-  divider columns, parts, across;  // of Out, of a region, of a row of parts
+  divider columns, parts, across;  // columns of Out, parts of a region, parts per row of parts
   int channels;
-  int down, over;  // sides of an image
+  int down, over;  // height and width of an image
   float scale;
   int lines, width, count;
 
@@ -65,7 +65,7 @@ struct region_body {
   }
 };
 
-/// Line i is a channel of an image; each thread owns some of its positions, and visits all parts of
+/// Line i is a channel of an image. Each thread owns some of its positions and visits all parts of
 /// the image's regions in order.
 struct region_slope_lines {
   using arguments = region_arguments;

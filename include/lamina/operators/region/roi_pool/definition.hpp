@@ -11,9 +11,10 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The largest element of each part of regions of images: Out [regions, C, pooled_height,
-/// pooled_width], Argmax its position in the channel, -1 in an empty part, whose Out is 0. ROIs
-/// [regions, 4] are left, top, right, bottom, times spatial_scale elements of X [N, C, H, W];
-/// sequence i of them belongs to image i. Source: Girshick 2015. Fluid: roi_pool.
+/// pooled_width]. Argmax is its position in the channel. An empty part has Argmax -1 and Out 0.
+/// ROIs [regions, 4] are left, top, right and bottom; times spatial_scale they are element
+/// positions of X [N, C, H, W]. Sequence i of ROIs belongs to image i. Source: Girshick 2015.
+/// Fluid: roi_pool.
 struct roi_pool : operator_definition {
   static constexpr const char* type = "roi_pool";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"ROIs"}}};
@@ -29,8 +30,9 @@ struct roi_pool : operator_definition {
 
 using region_roi_pool_operators = operator_list<roi_pool>;
 
-/// The rows (or columns) of an image with `size` of them that part k of `parts` of a region holds.
-/// One function for all engines: a border that is rounded otherwise is another region.
+/// The rows (or columns) that belong to part k of `parts` of a region, in an image with `size` rows
+/// (or columns). All engines share this function, because a border that is rounded differently
+/// would select a different region.
 LAMINA_FN inline image_range region_part(float first, float last, float scale, int parts, int k,
                                          int size) {
   const int begin = bounded_int(math::round(first * scale));

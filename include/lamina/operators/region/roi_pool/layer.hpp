@@ -13,13 +13,14 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of roi_pool.
 struct roi_pool_attr {
-  float spatial_scale = 1;  // from the numbers of a region to elements of the image
+  float spatial_scale = 1;  // factor from region coordinates to image elements
   std::string_view name{};
 };
 
-/// The largest element of each of `Size` parts of regions of images: `roi_pool<7>(image, regions)`.
-/// Regions are a sequence for each image, each left, top, right, bottom; the result has their rows
-/// and shape [C, height, width of Size]. Source: Girshick 2015. Fluid: layers.roi_pool.
+/// Divides regions of images into `Size` parts and takes the largest element of each part:
+/// `roi_pool<7>(image, regions)`. Each image has a sequence of regions; a region is left, top,
+/// right, bottom. The result has the rows of the regions and shape [C, height, width of Size].
+/// Source: Girshick 2015. Fluid: layers.roi_pool.
 template <extent2 Size, class T, class R, int C, int H, int W, class U, class S, int... D>
 constexpr auto roi_pool(variable<T, R, C, H, W> x, variable<U, S, D...> regions,
                         const options<roi_pool_attr, T>& attr = {}, int line = __builtin_LINE()) {

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// ONNX has the number of its image before the corners of each region.
+/// In ONNX, each region has the index of its image before its corners.
 inline void lower_roi_pool(onnx_operator& op) {
   if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX does not have");
   const sequence_positions at = positions_in(op, "ROIs");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cpu.hpp - what a sequence_conv multiplies.
+// lamina/operators/sequence/conv/cpu.hpp - the matrix of windows that sequence_conv multiplies by
+// its filter.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,8 +16,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Calls f(row, column of the window, row of X or -1, row of PaddingData or -1) for each position
-/// of each window; both rows are -1 where the window reads zeros.
+/// Calls f(row, position in the window, row of X or -1, row of PaddingData or -1) for each position
+/// of each window. Both rows are -1 if the window reads zeros there.
 template <class F>
 void for_each_window_row(const call_context& c, const operand& rows, F&& f) {
   const int length = c.integer(0), start = c.integer(1);

@@ -62,7 +62,7 @@ struct call_kernel<gradient_of<row_conv>> {
   }
 
  private:
-  // The results at t, t - 1, ... read row t through weights 0, 1, ...
+  // The gradient of row t: the results at t, t - 1, ... have read row t through weights 0, 1, ...
   template <class Real>
   static void back(const operand& d, const operand& filter, int t, int taps, Real* to) {
     const Real* const dy = d.row<const Real>(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/cuda.cuh - the windows of rows in a sequence, for sequence_conv
-// and row_conv; one team per sequence.
+// lamina/operators/sequence/conv/cuda.cuh - windows of rows in sequences, one team per sequence:
+// sequence_conv and row_conv.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,10 +13,10 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// in[0]: rows (or slopes of windows), in[1]: rows of padding before and after a sequence, or
+/// in[0]: rows, or gradients of windows. in[1]: rows of padding before and after a sequence, or
 /// weights.
 struct window_arguments : sequence_arguments {
-  int length, start, before;  // of a window; the number of rows of padding before a sequence
+  int length, start, before;  // of a window; `before`: padding rows before a sequence
 };
 
 template <class Kernel, class Backend>
@@ -63,8 +63,8 @@ struct window_slope_lines {
     }
   }
 };
-/// The gradient of a row of padding, one team per row: each window of each sequence has it at one
-/// position or not at all.
+/// The gradient of a padding row, one team per row. Each window of each sequence contains the
+/// padding row at most once.
 struct window_padding_lines {
   using arguments = window_arguments;
   template <class Team>
@@ -84,8 +84,8 @@ struct window_padding_lines {
   }
 };
 
-/// The result at t reads rows t, t + 1, ... through weights 0, 1, ...; in the gradient, row t
-/// gathers from the results at t, t - 1, ...
+/// The result at t reads rows t, t + 1, ... through weights 0, 1, ... In the gradient, row t adds
+/// up gradients of the results at t, t - 1, ...
 template <bool Back>
 struct row_conv_lines {
   using arguments = window_arguments;
@@ -103,7 +103,7 @@ struct row_conv_lines {
     }
   }
 };
-/// The gradient of a row of weights, one team per row; in[2] are the slopes.
+/// The gradient of a row of weights, one team per row; in[2] are the gradients of Out.
 struct row_conv_weight_lines {
   using arguments = window_arguments;
   template <class Team>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/definition.hpp - convolutions along the rows of sequences.
+// lamina/operators/sequence/conv/definition.hpp - convolutions over the rows of sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,13 +8,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength: the window over the
-/// rows of t's sequence times Filter [contextLength * width, filters], whose rows from j * width on
-/// belong to row j of the window. Rows beyond the ends of the sequence are 0, or, with
-/// paddingTrainable, rows of PaddingData: first the max(0, -contextStart) rows before the sequence,
-/// nearest last, then the max(0, contextStart + contextLength - 1) rows after it, nearest first.
-/// contextStride is 1.
-/// Fluid: sequence_conv.
+/// Out[t] = sum_j X[t + contextStart + j] * Filter[j], 0 <= j < contextLength. Each window of rows
+/// of t's sequence is multiplied by Filter [contextLength * width, filters], whose rows from j *
+/// width on belong to row j of the window. Rows beyond the ends of the sequence are 0 or, with
+/// paddingTrainable, rows of PaddingData. PaddingData holds first the max(0, -contextStart) rows
+/// before the sequence, nearest last. The max(0, contextStart + contextLength - 1) rows after it
+/// follow, nearest first. contextStride is 1. Fluid: sequence_conv.
 struct sequence_conv : operator_definition {
   static constexpr const char* type = "sequence_conv";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -30,9 +29,10 @@ struct sequence_conv : operator_definition {
   static constexpr auto products = product_rule::sequence_filter;
 };
 
-/// Out[t] = sum_j X[t + j] * Filter[j], element by element, for 0 <= j < rows of Filter and t + j
-/// inside the sequence of t: each column looks ahead on its own. Filter [future + 1, width].
-/// Fluid: row_conv, of Deep Speech 2 (Amodei et al., 2015, section 3.6).
+/// Out[t] = sum_j X[t + j] * Filter[j], elementwise, for 0 <= j < rows of Filter and t + j inside
+/// the sequence of t. So each column is a separate convolution over the current and future rows.
+/// Filter is [future + 1, width]. Fluid: row_conv, from Deep Speech 2 (Amodei et al., 2015, section
+/// 3.6).
 struct row_conv : operator_definition {
   static constexpr const char* type = "row_conv";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Filter"}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/executor.hpp - convolutions along the rows of sequences.
+// lamina/operators/sequence/conv/executor.hpp - convolutions over the rows of sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -46,8 +46,8 @@ sequence_window window_of(const call_context<Real>& ctx) {
   return w;
 }
 
-/// Calls f(row of the result, row of the window, row of X or -1, row of PaddingData or -1) for
-/// every row that a window sees.
+/// Calls f(row of the result, position in the window, row of X or -1, row of PaddingData or -1) for
+/// each position of each window.
 template <class F>
 void for_windows(const lod::level& begin, const sequence_window& w, F&& f) {
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {

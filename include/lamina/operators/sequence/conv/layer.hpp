@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/conv/layer.hpp - a convolution along the rows of sequences.
+// lamina/operators/sequence/conv/layer.hpp - a convolution over the rows of sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,26 +13,27 @@ namespace lamina::inline LAMINA_ABI::layer {
 
 /// Options of sequence_conv.
 struct sequence_conv_attr {
-  /// The window begins FilterSize / 2 rows before the row of the result.
+  /// The value of padding_start that lets the window begin FilterSize / 2 rows before the row of
+  /// the result.
   static constexpr int centred = -2147483647;
 
-  int padding_start = centred;     // where the window begins, relative to the row of the result
-  bool padding_trainable = false;  // rows beyond the ends are a parameter, not 0
+  int padding_start = centred;     // first row of the window, relative to the result's row
+  bool padding_trainable = false;  // rows beyond the ends are a parameter instead of 0
   activation act = activation::identity;
-  param_attr param{};          // of the filter
-  param_attr padding_param{};  // of the rows beyond the ends
+  param_attr param{};          // attributes of the filter
+  param_attr padding_param{};  // attributes of the rows beyond the ends
   bool bias = true;            // false: no bias
-  param_attr bias_param{};     // of the bias
+  param_attr bias_param{};     // attributes of the bias
   std::string_view name{};
 };
 
 /// y[t] = act(x[t + start .. t + start + FilterSize - 1] * W + b) in each sequence:
 /// `sequence_conv<NumFilters, FilterSize>(x, {.act = lamina::activation::tanh})`. `start` is
-/// -(FilterSize / 2) unless padding_start is set; rows beyond the ends of a sequence are 0.
-/// Parameters: a filter [FilterSize * width, NumFilters], initialised by Xavier, a bias
-/// [NumFilters] of zeros and, with padding_trainable, rows before and after each sequence,
-/// initialised with zeros. Fluid: layers.sequence_conv; the trained rows are those of v2's context
-/// projection.
+/// -(FilterSize / 2) unless padding_start is set. Rows beyond the ends of a sequence are 0.
+/// Parameters: a filter [FilterSize * width, NumFilters], initialised by Xavier, and a bias
+/// [NumFilters] of zeros. With padding_trainable, the rows before and after each sequence are also
+/// a parameter, initialised with zeros. Fluid: layers.sequence_conv; the trained rows are those of
+/// v2's context projection.
 template <int NumFilters, int FilterSize = 3, class T, class R, int... D>
 constexpr auto sequence_conv(variable<T, R, D...> x,
                              const options<sequence_conv_attr, T>& attr = {},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/sequence/conv/lowering.hpp - lowers sequence_conv to windows and products.
 //
-// A convolution along the rows of sequences is the product of the window of each row with the
-// filter. The product has epilogues and panels like any other product, and only the windows need a
-// kernel that reads sequences.
+// A convolution over the rows of sequences is the product of each row's window with the filter. The
+// product can have epilogues and panels like any other product; only the windows need a kernel that
+// reads sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,13 +13,13 @@
 
 namespace lamina::inline LAMINA_ABI::lowering {
 
-/// Whether the windows `made` of x may be read here. A value that a body made is also available to
-/// the gradient of the same iteration.
+/// Whether the windows `made` of x may be read at this point. A value computed in a loop body is
+/// also available to the gradient of the same iteration.
 constexpr bool windows_are_known(const lowering_state& s, int made, int x) {
   return is_known(s, made, x) ||
          s.program.blocks[s.block].forward_block == s.variables.items[made].block;
 }
-/// The windows that a sequence_conv multiplies: forward and backward share them.
+/// The windows that a sequence_conv multiplies; the forward operator and its gradient share them.
 constexpr int windows_of(lowering_state& s, int x, int padding, int columns, int k) {
   const operator_desc& op = s.program.operators[k];
   const int length = static_cast<int>(attribute(s, op, 0)),

@@ -26,8 +26,8 @@ inline void lower_sequence_conv(onnx_operator& op) {
     const shifted_rows s = shifted(op, at, op.in("X"), start + j);
     std::string outside = op.number(0, op.type_of("X"));
     if (trained && start + j != 0) {
-      // Rows before the sequence count backwards from the middle of the padding, rows after it
-      // count forwards.
+      // Padding rows before a sequence count backwards from the middle of PaddingData, rows after
+      // it count forwards.
       const std::string behind =
           op.node("Max", {op.node("Sub", {s.position, s.length}), op.whole(-before)});
       const std::string row = op.node(

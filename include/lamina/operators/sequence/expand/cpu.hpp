@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/cpu.hpp - rows that are repeated: sequence_expand,
+// lamina/operators/sequence/expand/cpu.hpp - repetition of rows and sequences: sequence_expand,
 // sequence_expand_as.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Row s of x, once for each row of sequence s.
+/// Copies row s of x to each row of sequence s in out.
 inline void repeat_rows(const call_context& c, const operand& x, const operand& out,
                         const sequence_rows& all) {
   if (x.rows != all.count)
@@ -25,7 +25,7 @@ inline void repeat_rows(const call_context& c, const operand& x, const operand& 
     for (int r = all.begin(s); r < all.end(s); ++r) copy_row(x, s, out, r);
 }
 
-/// Row s becomes the sum of the rows of d that belong to sequence s.
+/// The gradient of repeat_rows: row s of dx is the sum of the rows of d that belong to sequence s.
 template <class Real>
 inline void add_repeated(const operand& d, const operand& dx, const sequence_rows& all) {
   for (int s = 0; s < all.count; ++s) {
@@ -37,9 +37,9 @@ inline void add_repeated(const operand& d, const operand& dx, const sequence_row
   }
 }
 
-/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. It depends on
-/// ref_level: X has that many levels, or one more. The domain of X may lie right above that of Out
-/// either way.
+/// Whether sequence_expand repeats single rows of X; otherwise it repeats whole sequences. It
+/// repeats rows if X has as many LoD levels as ref_level selects, and sequences if X has one more.
+/// The domain of X cannot decide this: it may be directly above that of Out in both cases.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;

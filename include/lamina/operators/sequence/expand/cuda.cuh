@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/cuda.cuh - rows that are repeated: sequence_expand,
+// lamina/operators/sequence/expand/cuda.cuh - repetition of rows and sequences: sequence_expand,
 // sequence_expand_as.
 #pragma once
 
@@ -15,7 +15,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Rows that are repeated for each element of their sequence: forward, and the sum of the slopes.
+/// Repeats a row for each element of its sequence; the gradient of the row is the sum over the
+/// sequence.
 struct sequence_repeat {
   template <class Backend>
   static void forward(Backend& b, const call_context& c, const operand& x, const operand& out) {
@@ -38,9 +39,9 @@ struct sequence_repeat {
   }
 };
 
-/// Whether sequence_expand repeats rows of X; else it repeats whole sequences. It depends on
-/// ref_level: X has that many levels, or one more. The domain of X may lie right above that of Out
-/// either way.
+/// Whether sequence_expand repeats single rows of X; otherwise it repeats whole sequences. It
+/// repeats rows if X has as many LoD levels as ref_level selects, and sequences if X has one more.
+/// The domain of X cannot decide this: it may be directly above that of Out in both cases.
 inline bool repeats_rows(const call_context& c) {
   const int level = c.integer(0);
   const int known = level < 0 ? levels_of(c, c.input(1).domain) + level : level;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/definition.hpp - rows repeated as often as sequences are long.
+// lamina/operators/sequence/expand/definition.hpp - operators that repeat rows or sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,12 +8,12 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Repeats item i of X as often as item i of level ref_level of Y is long (-1: the last level). An
-/// item of X is a row where X has ref_level levels or none, and a sequence where it has one level
-/// more. The levels of Out are those of Y down to ref_level, and below them the lengths of the
-/// copies where X has sequences. The gradient adds the copies up; it reads X and Y for their shapes
-/// and sequences. Fluid: sequence_expand, which keeps the last level only and knows X with at most
-/// one level.
+/// Repeats item i of X as often as item i of LoD level ref_level of Y is long (-1: the last level).
+/// An item of X is a row if X has ref_level levels or none, and a sequence if X has one level more.
+/// The levels of Out are the levels of Y down to ref_level; if X has sequences, the lengths of the
+/// copies follow below. The gradient adds up the copies; it reads X and Y for their shapes and
+/// sequences only. Fluid: sequence_expand, which keeps the last level only and accepts X with at
+/// most one level.
 struct sequence_expand : operator_definition {
   static constexpr const char* type = "sequence_expand";
   static constexpr auto inputs = slots_xy;
@@ -26,8 +26,8 @@ struct sequence_expand : operator_definition {
   static constexpr auto origin = row_origin::second_operand;
 };
 
-/// Row i of X, once for each row of sequence i of Y: Out has the rows of Y. The gradient adds the
-/// copies up; it reads X and Y for their shapes and sequences. Fluid: sequence_expand_as.
+/// Repeats row i of X for each row of sequence i of Y: Out has the rows of Y. The gradient adds up
+/// the copies; it reads X and Y for their shapes and sequences only. Fluid: sequence_expand_as.
 struct sequence_expand_as : operator_definition {
   static constexpr const char* type = "sequence_expand_as";
   static constexpr auto inputs = slots_xy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/layer.hpp - rows or sequences repeated as often as others are
-// long.
+// lamina/operators/sequence/expand/layer.hpp - repetition of rows or sequences by the lengths of
+// other sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@ struct sequence_expand_attr {
 
 namespace detail {
 
-/// The rows whose sequences are level L of R, counted from 0 or from the last, -1; R itself for a
-/// level that does not exist.
+/// The rows whose sequences are LoD level L of R. L counts from 0 (the outermost level), or from
+/// the last level, -1. If there is no such level, it is R itself.
 template <class R, int L>
 struct rows_of_level {
   using type = R;
@@ -35,11 +35,12 @@ requires(is_tokens<R>&& L < 0 && -L <= R::lod_level) struct rows_of_level<R, L>
 template <class R, int L>
 inline constexpr bool has_level = is_tokens<R>&& L >= -R::lod_level&& L < R::lod_level;
 
-/// The number of a level as the operator has it: from the outermost, or -1 for the last.
+/// Converts a level to the operator's attribute: counted from the outermost level, or -1 for the
+/// last.
 template <class R, int L>
 inline constexpr int level_from_above = L < -1 && has_level<R, L> ? R::lod_level + L : L;
 
-/// Whether rows R are those of a variable with rows S, or lie above them.
+/// Whether R equals S or is a level above S.
 template <class R, class S>
 inline constexpr bool are_among = __is_same(R, S);
 template <class R, class S>
@@ -59,9 +60,9 @@ constexpr Out expand_sequences(X x, Y y, int level, std::string_view name, int l
 
 }  // namespace detail
 
-/// Row i of x, as many times as item i of level RefLevel of y is long; -1 is y's last level, 0 the
-/// outermost. The result has one row for each item of the level below: the rows of y where RefLevel
-/// is its last. Fluid: layers.sequence_expand of an x without LoD.
+/// Repeats row i of x as often as item i of level RefLevel of y is long; -1 is y's last level, 0
+/// the outermost. The result has one row for each item of the level below; if RefLevel is the last
+/// level, these are the rows of y. Fluid: layers.sequence_expand of an x without LoD.
 template <int RefLevel = -1, class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
                                const options<sequence_expand_attr, T>& attr = {},
@@ -78,10 +79,10 @@ constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,
       x, y, detail::level_from_above<S, RefLevel>, attr.name, line);
 }
 
-/// Sequence i of x, as many times as item i of level RefLevel of y is long: the copies are
-/// sequences under Name, one for each item of the level below of y,
-/// `sequence_expand<"hypotheses">(x, y)`. Fluid: layers.sequence_expand of an x with LoD, which
-/// forgets whose copy each sequence is.
+/// Repeats sequence i of x as often as item i of level RefLevel of y is long:
+/// `sequence_expand<"hypotheses">(x, y)`. The copies are sequences with the name Name, one for each
+/// item of the level below in y. Fluid: layers.sequence_expand of an x with LoD, which does not
+/// keep track of the items to which copies belong.
 template <fixed_string Name, int RefLevel = -1, class T, class R, int... D, class U, class S,
           int... E>
 constexpr auto sequence_expand(variable<T, R, D...> x, variable<U, S, E...> y,

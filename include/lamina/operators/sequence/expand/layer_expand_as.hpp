@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/expand/layer_expand_as.hpp - one row repeated for each row of a
+// lamina/operators/sequence/expand/layer_expand_as.hpp - repetition of one row for each row of a
 // sequence.
 #pragma once
 
@@ -15,10 +15,10 @@ struct sequence_expand_as_attr {
   std::string_view name{};
 };
 
-/// Row i of x, once for each row of sequence i of y: the result has the rows of y, so that both can
-/// be added. The way back from sequence_pool. x has one row for each sequence of y: the rows
-/// parent_rows of y's, or others on the same level, whose number is then compared at run time.
-/// Fluid: layers.sequence_expand_as.
+/// Repeats row i of x for each row of sequence i of y. The result has the rows of y, so that both
+/// can be added; this reverses the shape change of sequence_pool. x has one row per sequence of y:
+/// the parent_rows of y's rows, or other rows on the same level, whose number is then compared at
+/// run time. Fluid: layers.sequence_expand_as.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto sequence_expand_as(variable<T, R, D...> x, variable<U, S, E...> y,
                                   const options<sequence_expand_as_attr, T>& attr = {},

@@ -14,8 +14,8 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// Each sequence of the input without some rows. `keeps(x, row, first row of its sequence)` says
-/// which rows are kept; it is called twice per row.
+/// Copies each sequence of the input without some of its rows. `keeps(x, row, first row of its
+/// sequence)` tells whether a row is kept; it is called twice per row.
 template <class Keeps>
 void keep_rows(const call_context& c, const Keeps& keeps) {
   {
@@ -75,7 +75,7 @@ struct call_kernel<sequence_erase> {
 
 namespace detail {
 
-/// Calls f(sequence, position in its row, row of Ids) for each row of Ids.
+/// Calls f(sequence, position in the output row of this sequence, row of Ids) for each row of Ids.
 template <class F>
 void for_each_scattered(const call_context& c, const operand& ids, int width, F&& f) {
   const sequence_rows all = c.sequences(ids);

@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Does not write the elements beyond the end of a sequence: they keep the pad value.
+/// Leaves elements beyond the end of a sequence unwritten: they keep the pad value.
 struct sequence_enumerate_lines {
   using arguments = sequence_arguments;
   template <class Team>
@@ -38,7 +38,7 @@ struct scatter_arguments {
 LAMINA_INLINE LAMINA_FN std::int64_t id_in(const scatter_arguments& a, int r) {
   return load_integer(a.ids.data, a.ids.type, r * a.ids.stride);
 }
-/// One thread adds up all updates of an element in order, so no sum depends on the order of
+/// One thread adds up all updates of an element in order, so that no sum depends on the order of
 /// threads.
 struct sequence_scatter_lines {
   using arguments = scatter_arguments;
@@ -79,8 +79,8 @@ void run_scatter(Backend& b, const call_context& c, scatter_arguments a, const o
   if (a.lines > 0) b.template lines<team_lines<Kernel>>(a);
 }
 
-/// Each sequence of the input without some rows: `stays(ids, row, first row of its sequence)` says
-/// which rows are kept; `ids` are the first numbers of all rows.
+/// Copies each sequence of the input without some of its rows. `stays(ids, row, first row of its
+/// sequence)` tells whether a row is kept; `ids` has the first element of each row.
 template <class Backend, class Stays>
 void keep_rows(Backend& b, const call_context& c, const Stays& stays) {
   const host_rows h(c);

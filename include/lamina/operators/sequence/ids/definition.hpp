@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/definition.hpp - sequences of whole numbers: windows, erased
-// numbers, and values added at the positions that they name.
+// lamina/operators/sequence/ids/definition.hpp - operators on sequences of integers: windows,
+// removal of tokens, and additions at listed positions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1] within t's sequence, pad_value after its end.
-/// X [rows, 1] gives Out [rows, win_size]. Has no gradient. Fluid: sequence_enumerate.
+/// Out[t] = X[t], X[t + 1], ..., X[t + win_size - 1]; positions after the end of t's sequence get
+/// pad_value. X [rows, 1] gives Out [rows, win_size]. There is no gradient. Fluid:
+/// sequence_enumerate.
 struct sequence_enumerate : operator_definition {
   static constexpr const char* type = "sequence_enumerate";
   static constexpr auto inputs = slots_x;
@@ -19,8 +20,8 @@ struct sequence_enumerate : operator_definition {
       {{"win_size", attribute_type::integer, 1}, {"pad_value", attribute_type::integer, 0}}};
 };
 
-/// X without the rows whose number is among `tokens`; the sequences become shorter, some of them
-/// empty. Has no gradient. Fluid: sequence_erase.
+/// X without the rows whose value is among `tokens`; the sequences become shorter and may become
+/// empty. There is no gradient. Fluid: sequence_erase.
 struct sequence_erase : operator_definition {
   static constexpr const char* type = "sequence_erase";
   static constexpr auto inputs = slots_x;
@@ -29,9 +30,8 @@ struct sequence_erase : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X [rows, width], then Out[s, Ids[t]] += Updates[t] for each row t of sequence s of Ids,
-/// which has one sequence for each row of X. Ids and Updates are [tokens, 1].
-/// Fluid: sequence_scatter.
+/// Out = X [rows, width], then Out[s, Ids[t]] += Updates[t] for each row t of sequence s of Ids.
+/// Ids has one sequence per row of X. Ids and Updates are [tokens, 1]. Fluid: sequence_scatter.
 struct sequence_scatter : operator_definition {
   static constexpr const char* type = "sequence_scatter";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Ids"}, {"Updates"}}};

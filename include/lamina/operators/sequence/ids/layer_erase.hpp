@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_erase.hpp - sequences without some ids.
+// lamina/operators/sequence/ids/layer_erase.hpp - sequences with some ids removed.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ struct sequence_erase_attr {
   std::string_view name{};
 };
 
-/// The ids that are not among `erased`: `sequence_erase<"cleaned">(words, {0, 1})`. Rows
+/// Removes the ids in `erased` from sequences: `sequence_erase<"cleaned">(words, {0, 1})`. Rows
 /// tokens<"a", Parent> give rows tokens<"cleaned", Parent>. Fluid: sequence_erase.
 template <fixed_string Name, class Index, class R, int... D>
 constexpr auto sequence_erase(variable<Index, R, D...> x, std::initializer_list<int> erased,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/ids/layer_scatter.hpp - adds numbers of a sequence to elements of its
-// row.
+// lamina/operators/sequence/ids/layer_scatter.hpp - adds the numbers of a sequence to elements of
+// the row that owns the sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,9 @@ struct sequence_scatter_attr {
   std::string_view name{};
 };
 
-/// x with updates[t] added at column ids[t] of the row that owns t's sequence:
-/// `sequence_scatter(x, ids, updates)`. x [-1, W] has rows Parent, ids and updates are [-1, 1] with
-/// rows tokens<"a", Parent>. An id outside of the row is an error at run time. Fluid:
-/// layers.sequence_scatter.
+/// Adds updates[t] to x at column ids[t] of the row that owns t's sequence: `sequence_scatter(x,
+/// ids, updates)`. x [-1, W] has rows Parent; ids and updates are [-1, 1] with rows tokens<"a",
+/// Parent>. An id outside of the row is an error at run time. Fluid: layers.sequence_scatter.
 template <class T, class P, int... D, class Index, class R, int... E, class U, class S, int... F>
 constexpr auto sequence_scatter(variable<T, P, D...> x, variable<Index, R, E...> ids,
                                 variable<U, S, F...> updates,

@@ -16,10 +16,10 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// A padded array: each of its rows holds the rows of one sequence, one after the other.
+/// A padded array. Each of its rows holds the rows of one sequence, one after the other.
 struct padded_rows {
   operand of;
-  int width, length;  // of a row, and how many there are
+  int width, length;  // elements per sequence row; sequence rows per padded row
 
   padded_rows(const operand& padded, int columns)
       : of(padded), width(columns), length(columns > 0 ? padded.columns / columns : 0) {}
@@ -36,13 +36,13 @@ inline char* row_of(const operand& o, int row) {
   return static_cast<char*>(o.data) + row * o.stride * size_of(o.type);
 }
 
-/// Copies the rows of each sequence to the beginning of a padded row.
+/// Copies the rows of each sequence to the beginning of the sequence's padded row.
 inline void pad_rows(const operand& x, const sequence_rows& all, const padded_rows& to) {
   for (int s = 0; s < all.count; ++s)
     for (int t = 0; t < all.length(s); ++t)
       std::memcpy(to.at(s, t), row_of(x, all.begin(s) + t), to.bytes(1));
 }
-/// The beginning of each row becomes the rows of a sequence.
+/// Copies the beginning of each padded row to the rows of a sequence.
 inline void unpad_rows(const padded_rows& from, const operand& x, const sequence_rows& all) {
   for (int s = 0; s < all.count; ++s)
     for (int t = 0; t < all.length(s); ++t)
@@ -82,7 +82,7 @@ struct call_kernel<sequence_pad> {
   }
 
  private:
-  // A row of padding may be an array of several dimensions, and so of several rows.
+  // The padding value may be an array of several dimensions, and so of several rows.
   template <class T>
   static const T* element(const operand& pad, int j, T) {
     return pad.row<const T>(j / pad.columns) + j % pad.columns;

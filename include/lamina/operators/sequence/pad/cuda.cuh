@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/cuda.cuh - sequences with rows of padding.
+// lamina/operators/sequence/pad/cuda.cuh - conversion between sequences and padded rows:
+// sequence_pad, sequence_unpad, sequence_mask.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,14 +12,14 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The arguments of the kernels that pad and unpad: the rows of sequences, and padded rows that
-/// each hold the rows of one sequence, one after the other.
+/// The arguments of the kernels that pad and unpad. Each padded row holds the rows of one sequence,
+/// one after the other.
 struct padded_arguments {
   sequence_view all;
-  argument_view rows, padded, pad, length;  // pad: absent for zeros
+  argument_view rows, padded, pad, length;  // `pad`: absent for zeros
   divider columns;                          // of `rows`
-  bool pads_alike;                          // with one number
-  int steps, bytes;                         // rows that a padded one holds
+  bool pads_alike;                          // whether one number pads all elements
+  int steps, bytes;                         // sequence rows per padded row
   fault_word* fault;
   int group;
   int lines, width, count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/definition.hpp - sequences as rows of one length, back again, and
-// their masks.
+// lamina/operators/sequence/pad/definition.hpp - sequences padded to equal length, the inverse, and
+// masks of sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,11 +9,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[s, t] = row t of sequence s of X's last level, PadValue after the end of the sequence;
-/// Length[s] = its number of rows. X [rows, ...] gives Out [sequences, padded_length, ...];
-/// padded_length -1 stands for the length of the longest sequence. PadValue is one number or as
-/// large as a row of X. The gradient reads X for its shape and its sequences only. Fluid:
-/// sequence_pad.
+/// Out[s, t] = row t of sequence s of X's last LoD level, or PadValue after the end of the
+/// sequence. Length[s] = the number of rows of the sequence. X [rows, ...] gives Out [sequences,
+/// padded_length, ...]; padded_length -1 stands for the length of the longest sequence. PadValue is
+/// a single number or as large as a row of X. The gradient reads X for its shape and its sequences
+/// only. Fluid: sequence_pad.
 struct sequence_pad : operator_definition {
   static constexpr const char* type = "sequence_pad";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"PadValue"}}};
@@ -24,8 +24,8 @@ struct sequence_pad : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// The first Length[i] elements of row i of X [rows, length, ...] as sequence i of Out: the inverse
-/// of sequence_pad. The gradient reads X for its shape only. Fluid: sequence_unpad.
+/// The inverse of sequence_pad: sequence i of Out is the first Length[i] elements of row i of X
+/// [rows, length, ...]. The gradient reads X for its shape only. Fluid: sequence_unpad.
 struct sequence_unpad : operator_definition {
   static constexpr const char* type = "sequence_unpad";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Length"}}};
@@ -35,8 +35,8 @@ struct sequence_unpad : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Y[..., j] = 1 where j < X[...], else 0, for j below maxlen; maxlen -1 stands for the largest X.
-/// Has no gradient: X holds whole numbers. Fluid: sequence_mask.
+/// Y[..., j] = 1 if j < X[...], else 0, for all j below maxlen; maxlen -1 stands for the largest
+/// element of X. There is no gradient, because X holds integers. Fluid: sequence_mask.
 struct sequence_mask : operator_definition {
   static constexpr const char* type = "sequence_mask";
   static constexpr auto inputs = slots_x;

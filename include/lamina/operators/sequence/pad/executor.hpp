@@ -11,8 +11,8 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// Copies rows between sequences (rows [begin[s], begin[s + 1]) of one array) and padded ones (rows
-/// [s * length, ...) of the other).
+/// Copies rows between sequences and padded sequences. Sequence s is the rows [begin[s], begin[s +
+/// 1]) of one array, and starts at row s * length of the padded array.
 template <class T>
 void copy_padded(const lod& sequences, std::size_t length, std::size_t width, bool to_padded,
                  const xt::xarray<T>& from, xt::xarray<T>& to) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer.hpp - sequences as rows of one length.
+// lamina/operators/sequence/pad/layer.hpp - pads sequences to rows of equal length.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,12 +18,12 @@ struct sequence_pad_attr {
   std::string_view name{};
 };
 
-/// Turns each sequence into one array of `Length` rows, filled with `pad_value` after its end, and
-/// returns the number of rows it had: `auto [padded, lengths] = sequence_pad<20>(x, pad)`. x [rows,
-/// D...] with rows tokens<"a", Parent> gives [-1, Length, D...] and int64 [-1], both with rows
-/// Parent. `pad_value` is one number [1] or as large as a row. A longer sequence is an error at run
-/// time. Fluid: layers.sequence_pad, which can also pad to the longest sequence of the batch; a
-/// type cannot state that length.
+/// Turns each sequence into an array of `Length` rows, filled with `pad_value` after the end of the
+/// sequence. Also returns the number of rows of each sequence: `auto [padded, lengths] =
+/// sequence_pad<20>(x, pad)`. x [rows, D...] with rows tokens<"a", Parent> gives [-1, Length, D...]
+/// and int64 [-1], both with rows Parent. `pad_value` is a single number [1] or as large as a row.
+/// A longer sequence is an error at run time. Fluid: layers.sequence_pad, which can also pad to the
+/// longest sequence of the batch; a C++ type cannot express this length.
 template <int Length, class T, class R, int... D, class P, int... E>
 constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_value,
                             const options<sequence_pad_attr, T>& attr = {},
@@ -49,7 +49,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, variable<P, once, E...> pad_
   return std::tuple{layer.returns(y), lengths};
 }
 
-/// sequence_pad that fills with a constant: `sequence_pad<20>(x, 0)`.
+/// sequence_pad with a constant pad value: `sequence_pad<20>(x, 0)`.
 template <int Length, class T, class R, int... D>
 constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
                             const options<sequence_pad_attr, T>& attr = {}) {

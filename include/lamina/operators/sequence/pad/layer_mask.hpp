@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer_mask.hpp - marks the positions of padded sequences that hold
-// a row.
+// lamina/operators/sequence/pad/layer_mask.hpp - marks the positions of padded sequences that
+// belong to the sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@ struct sequence_mask_attr {
   std::string_view name{};
 };
 
-/// 1 where j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. Lengths
+/// 1 if j < x, else 0, for j from 0 to Length - 1: `sequence_mask<20, float>(lengths)`. Lengths
 /// [-1, D...] give [-1, D..., Length]. Fluid: layers.sequence_mask.
 template <int Length, element T = std::int64_t, class Index, class R, int... D>
 constexpr auto sequence_mask(variable<Index, R, D...> x,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pad/layer_unpad.hpp - sequences from rows of one length.
+// lamina/operators/sequence/pad/layer_unpad.hpp - converts padded rows back to sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,9 +15,10 @@ struct sequence_unpad_attr {
   std::string_view name{};
 };
 
-/// The first length[i] elements of row i of x as a sequence: `sequence_unpad<"kept">(x, length)`.
-/// x [-1, L, D...] with rows R gives [-1, D...] ([-1, 1] without D) with rows tokens<"kept", R>.
-/// The lengths are int64, one per row, from 0 to L. Fluid: layers.sequence_unpad.
+/// Makes a sequence of the first length[i] elements of row i of x: `sequence_unpad<"kept">(x,
+/// length)`. x [-1, L, D...] with rows R gives [-1, D...] ([-1, 1] without D) with rows
+/// tokens<"kept", R>. The lengths are int64, one per row, from 0 to L. Fluid:
+/// layers.sequence_unpad.
 template <fixed_string Name, class T, class R, int L, int... D, class S, int... E>
 constexpr auto sequence_unpad(variable<T, R, L, D...> x, variable<std::int64_t, S, E...> length,
                               const options<sequence_unpad_attr, T>& attr = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/common.hpp - what sequence_pool makes of a sequence.
+// lamina/operators/sequence/pool/common.hpp - the attributes of sequence_pool.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine {
 
-/// The kind of pool that an operator asks for.
+/// The pooling type of an operator.
 LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
   const std::string_view type = text_of(c, 0);
   for (int i = 0; i <= static_cast<int>(pooling_type::first); ++i)
@@ -20,7 +20,7 @@ LAMINA_COLD inline pooling_type sequence_pool_of(const operator_call& c) {
   fail(c, {"expected a pooltype of Fluid, found ", type});
 }
 
-/// The factor of the sum of a sequence.
+/// The factor by which the sum of a sequence is multiplied.
 template <class Real = float>
 LAMINA_FN Real pool_factor(pooling_type type, int length) {
   const Real n = static_cast<Real>(length);

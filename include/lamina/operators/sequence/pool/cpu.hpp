@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// to[j] = factor * (x[0][j] + x[1][j] + ...) over `rows` rows, at most 256 at a time.
+/// to[j] = factor * (x[0][j] + x[1][j] + ...). `rows` must be at most 256.
 template <class Real>
 inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, Real factor,
                      Real* to) {
@@ -28,8 +28,8 @@ inline void pool_sum(const Real* x, std::ptrdiff_t stride, int rows, int width, 
       const int end = rows - first < together ? rows : first + together;
       number some = load(x + first * stride + j, like);
       for (int r = first + 1; r < end; ++r) some += load(x + r * stride + j, like);
-      // The digits that a long sum loses of an addend are added with the next addend (Kahan 1965),
-      // unless they are infinite.
+      // Compensated summation (Kahan 1965): the digits that one addition loses are added with the
+      // next addend, unless they are infinite.
       const number next = some - lost, all = sum + next;
       const number rounded = (all - sum) - next;
       lost = math::select(rounded - rounded == number(Real(0)), rounded, number(Real(0)));
@@ -70,8 +70,8 @@ struct call_kernel<sequence_pool> {
   }
 
  private:
-  // The positions of the maxima are real numbers like the maxima, for at most 4096 rows at a time:
-  // a float counts these exactly.
+  // Indices of maxima are stored as reals like the maxima, for at most 4096 rows at a time; a float
+  // represents these indices exactly.
   template <class Real>
   static void maximum(const operand& x, int begin, int length, Real* to, std::int32_t* index) {
     constexpr int together = 4096;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/definition.hpp - one row for each sequence.
+// lamina/operators/sequence/pool/definition.hpp - pooling of each sequence into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,13 +11,14 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The names of the kinds of pool in the attribute pooltype, in the order of the enumeration.
+/// The values of the attribute pooltype, in the order of the enumeration.
 inline constexpr std::string_view pool_names[] = {"AVERAGE", "SUM", "SQRT", "MAX", "LAST", "FIRST"};
 
 /// Out[i] = the AVERAGE, SUM, SQRT (sum / sqrt(length)), MAX, LAST or FIRST of the rows of sequence
-/// i of X's last level; pad_value for a sequence without rows. Out has one level less than X.
-/// MaxIndex, for MAX only: the row of X that each element came from, -1 for none; the first of
-/// equal rows. The gradient reads X for its shape and its sequences only. Fluid: sequence_pool.
+/// i of X's last LoD level; pad_value for a sequence without rows. Out has one level less than X.
+/// MaxIndex, for MAX only, is the row of X from which each element came: the first of equal rows,
+/// -1 if there is none. The gradient reads X for its shape and its sequences only. Fluid:
+/// sequence_pool.
 struct sequence_pool : operator_definition {
   static constexpr const char* type = "sequence_pool";
   static constexpr auto inputs = slots_x;

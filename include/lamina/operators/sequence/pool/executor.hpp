@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/executor.hpp - the rows of each sequence, pooled to one.
+// lamina/operators/sequence/pool/executor.hpp - pooling of the rows of each sequence into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/layer.hpp - one row for each sequence.
+// lamina/operators/sequence/pool/layer.hpp - pooling of each sequence into one row.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,19 +13,19 @@ namespace lamina::inline LAMINA_ABI::layer {
 /// Options of sequence_pool.
 struct sequence_pool_attr {
   pooling_type type = pooling_type::average;
-  float pad_value = 0;  // what a sequence without rows becomes
+  float pad_value = 0;  // the result for a sequence without rows
   std::string_view name{};
 };
 
 /// Options of sequence_first_step and sequence_last_step.
 struct sequence_step_attr {
-  float pad_value = 0;  // what a sequence without rows becomes
+  float pad_value = 0;  // the result for a sequence without rows
   std::string_view name{};
 };
 
 /// The average, sum, sum / sqrt(length), maximum, last or first of the rows of each sequence:
 /// `sequence_pool(x, {.type = lamina::pooling_type::max})`. Rows tokens<"a", Parent> give rows
-/// Parent; the shape of a row does not change. Fluid: layers.sequence_pool.
+/// Parent; the inner dimensions do not change. Fluid: layers.sequence_pool.
 template <class T, class R, int... D>
 constexpr auto sequence_pool(variable<T, R, D...> x,
                              const options<sequence_pool_attr, T>& attr = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/pool/onnx.hpp - the rows of each sequence, pooled to one, as ONNX
-// nodes.
+// lamina/operators/sequence/pool/onnx.hpp - pooling of the rows of each sequence into one row, as
+// ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,8 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-/// Values [sequences], which a row of any rank is compared with or divided by.
+/// Adds dimensions to values [sequences], so that rows of any rank can be compared with or divided
+/// by them.
 inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank) {
   std::vector<std::int64_t> axes;
   for (int d = 1; d < rank; ++d) axes.push_back(d);

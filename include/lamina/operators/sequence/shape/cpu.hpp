@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/cpu.hpp - sequences joined, cut out, and in rows of another
-// width: sequence_concat, sequence_slice, sequence_reshape.
+// lamina/operators/sequence/shape/cpu.hpp - operators that join, cut and reshape sequences:
+// sequence_concat, sequence_slice, sequence_reshape.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -124,7 +124,7 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// The result has the sequences of another variable, or those with given offsets.
+/// The result has the rows of X with the sequences of another variable or with given offsets.
 template <>
 struct call_kernel<lod_reset> {
   template <class Real = float>
@@ -138,8 +138,8 @@ struct call_kernel<lod_reset> {
   static void make_rows(const call_context& c) {
     made_offsets(c, c.output(0).domain, c.input(0).rows, c.flag(1), numbers{c});
   }
-  /// The integers of the attribute, or those of an operand. Each access looks up the operand again,
-  /// because arrays may move.
+  /// The integers of an attribute or of an operand. Each access looks up the operand again, because
+  /// its memory may move.
   struct numbers {
     const call_context& c;
     std::size_t size() const {

@@ -25,8 +25,7 @@ struct call_kernel<sequence_reverse> {
   }
 };
 
-/// The result has the sequences of another variable, or those with given offsets; the rows do not
-/// change.
+/// The result has the rows of X with the sequences of another variable or with given offsets.
 template <>
 struct call_kernel<lod_reset> {
   static constexpr bool launches = true;

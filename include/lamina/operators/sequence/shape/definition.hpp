@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/definition.hpp - operators that change the order or the sequences
-// of rows.
+// lamina/operators/sequence/shape/definition.hpp - operators that change the order of rows or their
+// sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The rows of each sequence of X's last level in reverse order. Its gradient is itself.
-/// Fluid: sequence_reverse.
+/// Reverses the rows of each sequence of X's last LoD level. The gradient is a sequence_reverse as
+/// well. Fluid: sequence_reverse.
 struct sequence_reverse : operator_definition {
   static constexpr const char* type = "sequence_reverse";
   static constexpr auto inputs = slots_x;
@@ -24,8 +24,9 @@ struct sequence_reverse : operator_definition {
   }
 };
 
-/// Sequence i of Out is sequence i of X[0], then that of X[1], ...: all inputs have as many
-/// sequences. The gradient reads the inputs for their shapes and sequences. Fluid: sequence_concat.
+/// Sequence i of Out is sequence i of X[0], followed by sequence i of X[1], ... All inputs must
+/// have the same number of sequences. The gradient reads the inputs for their shapes and sequences
+/// only. Fluid: sequence_concat.
 struct sequence_concat : operator_definition {
   static constexpr const char* type = "sequence_concat";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -36,9 +37,10 @@ struct sequence_concat : operator_definition {
   static constexpr bool accepts_any_rows = true;
 };
 
-/// Sequence i of Out is Length[i] rows of sequence i of X starting at its row Offset[i]; all of
-/// them must lie inside the sequence. Offset and Length [sequences, 1], whole numbers. The gradient
-/// is 0 elsewhere; it reads X for its shape and sequences. Fluid: sequence_slice.
+/// Sequence i of Out has Length[i] rows of sequence i of X, starting at row Offset[i] of the
+/// sequence. All of these rows must be inside the sequence. Offset and Length are integers
+/// [sequences, 1]. The gradient of all other rows is 0; it reads X for its shape and sequences
+/// only. Fluid: sequence_slice.
 struct sequence_slice : operator_definition {
   static constexpr const char* type = "sequence_slice";
   static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Offset"}, {"Length"}}};
@@ -48,9 +50,9 @@ struct sequence_slice : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// The elements of each sequence of X [rows, width] in rows of new_dim: a sequence of n rows
-/// becomes one of n * width / new_dim, which has to be whole. The gradient reads X for its shape
-/// and sequences. Fluid: sequence_reshape.
+/// Rearranges the elements of each sequence of X [rows, width] into rows of new_dim elements. A
+/// sequence of n rows becomes one of n * width / new_dim rows, which must be an integer. The
+/// gradient reads X for its shape and sequences only. Fluid: sequence_reshape.
 struct sequence_reshape : operator_definition {
   static constexpr const char* type = "sequence_reshape";
   static constexpr auto inputs = slots_x;
@@ -62,9 +64,10 @@ struct sequence_reshape : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = X with other sequences: those of Y if it has any, else one level whose offsets are the
-/// values of Y; without Y, target_lod. With `append` the new level comes below the levels of X.
-/// The gradient reads X for its sequences. Fluid: lod_reset.
+/// Out = X with other sequences. If Y has sequences, Out gets these. If Y has none, Out gets one
+/// level whose offsets are the values of Y. Without Y, the offsets are target_lod. With `append`,
+/// the new level is added below the levels of X. The gradient reads X for its sequences only.
+/// Fluid: lod_reset.
 struct lod_reset : operator_definition {
   static constexpr const char* type = "lod_reset";
   static constexpr std::array<slot_desc, 2> inputs{{{"X"}, {"Y", false, true}}};

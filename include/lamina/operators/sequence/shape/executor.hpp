@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/executor.hpp - rows of sequences put elsewhere: reverse, concat,
-// slice, reshape, lod_reset.
+// lamina/operators/sequence/shape/executor.hpp - operators that rearrange rows of sequences:
+// reverse, concat, slice, reshape, lod_reset.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace lamina::inline LAMINA_ABI::kernel {
 
-/// The rows of a result and, if it has new ones, its sequences.
+/// The source rows of a result and its sequences, if they are new.
 struct rows_and_lod {
   row_positions from;
   lod sequences;
@@ -26,7 +26,7 @@ void sequence_reverse_forward(call_context<Real>& ctx) {
   ctx.give("Y", rows_at(ctx.input("X"), from));
 }
 
-/// Calls f(input, row of that input) for the rows of a sequence_concat, in their order.
+/// Calls f(input, row of this input) for each row of a sequence_concat, in order.
 template <class Real, class F>
 void for_joined_rows(const call_context<Real>& ctx, F&& f) {
   for (std::size_t s = 0; s < ctx.lod("X").sequences(); ++s)
@@ -133,7 +133,7 @@ void sequence_reshape_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", std::move(sequences));
 }
 
-/// The gradient of the same elements in other rows or other sequences.
+/// The gradient of operators that only change the rows or sequences of the same elements.
 template <class Real>
 void reshaped_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", reshaped(ctx.real("Out@GRAD"), ctx.input("X").shape()));

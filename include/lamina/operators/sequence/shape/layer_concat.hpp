@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_concat.hpp - concatenated sequences.
+// lamina/operators/sequence/shape/layer_concat.hpp - concatenation of sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,10 +16,10 @@ struct sequence_concat_attr {
   std::string_view name{};
 };
 
-/// Concatenates sequence i of the first input with sequence i of the second, and so on. The result
-/// has new sequences with the name Name: `sequence_concat<"both">(std::tuple{titles, bodies})`. All
-/// inputs have one element type, rows of one shape, and sequences that belong to the same rows.
-/// Fluid: layers.sequence_concat.
+/// Concatenates sequence i of the first input with sequence i of the second, and so on:
+/// `sequence_concat<"both">(std::tuple{titles, bodies})`. The result has new sequences with the
+/// name Name. All inputs must have the same element type and row shape, and sequences with the same
+/// parent rows. Fluid: layers.sequence_concat.
 template <fixed_string Name, class First, class... More>
 constexpr auto sequence_concat(std::tuple<First, More...> inputs,
                                const options<sequence_concat_attr, First>& attr = {},

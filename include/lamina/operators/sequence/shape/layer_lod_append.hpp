@@ -31,9 +31,9 @@ constexpr auto append_lod(variable<T, R, D...> x, int offsets, attribute_value t
 }  // namespace detail
 
 /// Divides the rows of x into one sequence per row of R, with the name Name: rows R give
-/// tokens<Name, R>. The offsets are a variable of whole numbers in one column: the first row of
-/// each sequence and, last, the number of rows of x, so there is one more offset than x has rows.
-/// Other numbers are an error at run time. Fluid: layers.lod_append.
+/// tokens<Name, R>. The offsets are a variable of integers in one column: the first row of each
+/// sequence and, last, the number of rows of x. So there is one more offset than x has rows. Other
+/// numbers are an error at run time. Fluid: layers.lod_append.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_append(variable<T, R, D...> x, variable<U, S, E...> offsets,
                           const options<lod_append_attr, T>& attr = {},

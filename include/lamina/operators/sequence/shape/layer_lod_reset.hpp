@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_lod_reset.hpp - other sequences over the same rows.
+// lamina/operators/sequence/shape/layer_lod_reset.hpp - new sequences over the same rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,8 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// One row for each sequence that lod_reset made under Name: their number is that of the offsets it
-/// was given, and has nothing to do with the samples.
+/// One row for each sequence that lod_reset made under Name. Their number follows from the offsets
+/// and is independent of the number of samples.
 template <fixed_string Name>
 struct regrouped {
   using parent = batch;
@@ -36,7 +36,7 @@ constexpr bool are_offsets() {
   return ascending;
 }
 
-/// Whether a variable is whole numbers in one column without sequences.
+/// Whether a variable has integers in one column and no sequences.
 template <class V>
 inline constexpr bool are_numbers = false;
 template <class T, class R, int... D>
@@ -56,10 +56,9 @@ constexpr with_rows<Rows, X> reset_lod(X x, int like, int target, std::string_vi
 
 }  // namespace detail
 
-/// The values of x in the sequences of y: the result has the rows of y. It asserts that x and y,
-/// which were made in different ways, have the same rows; different numbers of rows are an error at
-/// run time.
-/// Fluid: layers.lod_reset with y.
+/// Gives the values of x the sequences of y: the result has the rows of y. The caller asserts that
+/// x and y, although made in different ways, have the same rows; different numbers of rows are an
+/// error at run time. Fluid: layers.lod_reset with y.
 template <class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -71,9 +70,9 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> y,
   return detail::reset_lod<S>(x, y.id, -1, attr.name);
 }
 
-/// Divides the rows of x into sequences with the name Name that begin at the offsets in a variable,
-/// one whole number per row; the last offset is the number of rows of x. Offsets that do not ascend
-/// from 0 are an error at run time. Fluid: layers.lod_reset with a y that has no LoD.
+/// Divides the rows of x into sequences with the name Name. A variable holds the offsets at which
+/// they begin, one integer per row; the last offset is the number of rows of x. Offsets that do not
+/// ascend from 0 are an error at run time. Fluid: layers.lod_reset with a y that has no LoD.
 template <fixed_string Name, class T, class R, int... D, class U, class S, int... E>
 constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
                          const options<lod_reset_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -87,9 +86,10 @@ constexpr auto lod_reset(variable<T, R, D...> x, variable<U, S, E...> offsets,
   return detail::reset_lod<tokens<Name, regrouped<Name>>>(x, offsets.id, -1, attr.name);
 }
 
-/// The rows of x in sequences under Name that begin at the given offsets; the last offset is the
-/// number of rows: `lod_reset<"halves", 0, 3, 6>(x)` are two sequences of three rows. Their rows
-/// are tokens<Name, regrouped<Name>>. Fluid: layers.lod_reset with target_lod.
+/// Divides the rows of x into sequences with the name Name that begin at the given offsets; the
+/// last offset is the number of rows. `lod_reset<"halves", 0, 3, 6>(x)` makes two sequences of
+/// three rows. Their rows are tokens<Name, regrouped<Name>>. Fluid: layers.lod_reset with
+/// target_lod.
 template <fixed_string Name, int... Offset, class T, class R, int... D>
 constexpr auto lod_reset(variable<T, R, D...> x, const options<lod_reset_attr, T>& attr = {}) {
   static_assert(check<has_rows<R>, gets_type<variable<T, R, D...>>>,

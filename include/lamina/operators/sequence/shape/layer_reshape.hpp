@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_reshape.hpp - the elements of sequences in rows of another
-// width.
+// lamina/operators/sequence/shape/layer_reshape.hpp - rearranges the elements of sequences into
+// rows of another width.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,10 +15,10 @@ struct sequence_reshape_attr {
   std::string_view name{};
 };
 
-/// Rearranges the elements of each sequence into rows of NewDim elements: n rows of Width become n
-/// * Width / NewDim rows of new sequences with the name Name, `sequence_reshape<"pairs", 2>(x)`. A
-/// sequence that does not fill its last row is an error at run time. Fluid:
-/// layers.sequence_reshape.
+/// Rearranges the elements of each sequence into rows of NewDim elements:
+/// `sequence_reshape<"pairs", 2>(x)`. n rows of Width become n * Width / NewDim rows of new
+/// sequences with the name Name. A sequence that does not fill its last row is an error at run
+/// time. Fluid: layers.sequence_reshape.
 template <fixed_string Name, int NewDim, class T, class R, int... D>
 constexpr auto sequence_reshape(variable<T, R, D...> x,
                                 const options<sequence_reshape_attr, T>& attr = {}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_reverse.hpp - sequences from their last row to their first.
+// lamina/operators/sequence/shape/layer_reverse.hpp - reverses the order of rows in sequences.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -14,7 +14,7 @@ struct sequence_reverse_attr {
   std::string_view name{};
 };
 
-/// The rows of each sequence in reverse order; with two levels, those of each inner sequence.
+/// The rows of each sequence in reverse order; with two levels, the rows of each inner sequence.
 /// Fluid: layers.sequence_reverse.
 template <class T, class R, int... D>
 constexpr auto sequence_reverse(variable<T, R, D...> x,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/sequence/shape/layer_slice.hpp - a part of each sequence.
+// lamina/operators/sequence/shape/layer_slice.hpp - cuts a range of rows out of each sequence.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -21,10 +21,9 @@ inline constexpr bool one_whole_number = V::size == 1 &&
                                           __is_same(typename V::value_type, std::int32_t));
 }  // namespace detail
 
-/// length[i] rows of sequence i of x, starting at its row offset[i], as new sequences with the name
-/// Name: `sequence_slice<"middle">(x, offset, length)`. Offset and length have one whole number per
-/// sequence; a part that does not lie inside its sequence is an error at run time.
-/// Fluid: layers.sequence_slice.
+/// length[i] rows of sequence i of x from row offset[i] on, as new sequences with the name Name:
+/// `sequence_slice<"middle">(x, offset, length)`. Offset and length have one integer per sequence.
+/// A range that is not inside its sequence is an error at run time. Fluid: layers.sequence_slice.
 template <fixed_string Name, class T, class R, int... D, class Offset, class Length>
 constexpr auto sequence_slice(variable<T, R, D...> x, Offset offset, Length length,
                               const options<sequence_slice_attr, T>& attr = {},

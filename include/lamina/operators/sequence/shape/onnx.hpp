@@ -63,7 +63,8 @@ inline void lower_sequence_slice(onnx_operator& op) {
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 
-/// Other sequences over the rows of X: those of Y, or those between the offsets in Y or target_lod.
+/// Gives the rows of X other sequences: those of Y, or sequences with the offsets in Y or in
+/// target_lod.
 inline void lower_lod_reset(onnx_operator& op) {
   if (op.flag("append")) op.fail("expected one level of sequences, found that one is appended");
   const std::vector<std::int64_t> target = op.integers("target_lod");

@@ -8,8 +8,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// Out[t] = e^(X[t] - max) / sum e^(X - max) over the rows of the sequence of t, in X's last level.
-/// X [rows, 1] or [rows]. Fluid: sequence_softmax.
+/// Out[t] = e^(X[t] - max) / sum e^(X - max), where max and sum are over the rows of t's sequence
+/// in X's last LoD level. X is [rows, 1] or [rows]. Fluid: sequence_softmax.
 struct sequence_softmax : operator_definition {
   static constexpr const char* type = "sequence_softmax";
   static constexpr auto inputs = slots_x;

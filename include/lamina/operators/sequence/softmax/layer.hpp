@@ -15,7 +15,7 @@ struct sequence_softmax_attr {
 };
 
 /// y[t] = e^(x[t] - max) / sum e^(x - max) over the rows of each sequence. The results of a
-/// sequence add up to 1, as the weights of attention do. x holds one number per row. Fluid:
+/// sequence add up to 1, like attention weights. x has one number per row. Fluid:
 /// layers.sequence_softmax.
 template <class T, class R, int... D>
 constexpr auto sequence_softmax(variable<T, R, D...> x,

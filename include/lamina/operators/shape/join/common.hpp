@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/common.hpp - which parts of arrays concat, split, stack, unstack,
-// slice, crop, pad, expand and their gradients copy; all engines share this.
+// lamina/operators/shape/join/common.hpp - the copies that concat, split, stack, unstack, slice,
+// crop, pad, expand and their gradients make; all engines share them.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -18,8 +18,8 @@ struct joining;
 
 namespace detail {
 
-/// Copies the part of `whole` that begins at `begin` along `axis` from or to `part`; returns where
-/// the next one begins.
+/// Copies between `part` and the part of `whole` that starts at `begin` along `axis`; returns where
+/// the next part starts.
 template <bool ToPart, class E>
 std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part, int axis,
                           std::ptrdiff_t begin) {
@@ -30,7 +30,7 @@ std::ptrdiff_t copy_along(const E& e, const operand& whole, const operand& part,
   return begin + p.extent[axis];
 }
 
-/// Concatenates inputs, or slopes of outputs.
+/// Concatenates the inputs, or the gradients of the outputs.
 template <int Axis>
 struct join_side_by_side {
   template <class E>
@@ -44,8 +44,8 @@ struct join_side_by_side {
   }
 };
 
-/// The inputs of stack or the outputs of unstack, or their slopes: parts of an array along the
-/// added dimension.
+/// Inputs of stack, outputs of unstack, or their gradients, as parts of an array along the added
+/// dimension.
 template <bool ToParts>
 struct join_stacked {
   template <class E>
@@ -183,7 +183,7 @@ struct joining<gradient_of<pad>> {
   }
 };
 
-/// Its gradient is a sum, which engines do each in their way.
+/// The gradient of expand is a sum over copies, which each engine implements itself.
 template <>
 struct joining<expand> {
   template <class E>

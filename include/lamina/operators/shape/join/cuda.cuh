@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// The functions that `joining` needs of an engine.
+/// The functions that `joining` needs from an engine.
 template <class Backend>
 struct part_writer {
   Backend& b;
@@ -68,7 +68,7 @@ template <>
 struct call_kernel<gradient_of<pad>> : detail::join_kernel<gradient_of<pad>> {};
 template <>
 struct call_kernel<expand> : detail::join_kernel<expand> {};
-/// The sum over the copies of each element.
+/// The gradient of an element is the sum over its copies.
 template <>
 struct call_kernel<gradient_of<expand>> {
   static constexpr bool launches = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/definition.hpp - copies to other positions.
+// lamina/operators/shape/join/definition.hpp - operators that join, split, cut out, pad or repeat
+// arrays.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -20,8 +21,9 @@ struct concat : operator_definition {
   static constexpr auto rows = row_rule::independent;
 };
 
-/// The inverse of concat: `sections` are the extents along `axis`; empty, X is cut into `num` equal
-/// parts. Fluid: split. Its gradient is a `concat`; parts that nothing depends on count as zeros.
+/// The inverse of concat: `sections` are the extents along `axis`. If it is empty, X is cut into
+/// `num` equal parts. The gradient is a `concat`; outputs without a gradient count as zeros. Fluid:
+/// split.
 struct split : operator_definition {
   static constexpr const char* type = "split";
   static constexpr auto inputs = slots_x;
@@ -57,7 +59,7 @@ struct split : operator_definition {
   }
 };
 
-/// Out has a new dimension `axis` whose i-th part is the i-th input. Fluid: stack.
+/// Out has a new dimension `axis`; index i along it is the i-th input. Fluid: stack.
 struct stack : operator_definition {
   static constexpr const char* type = "stack";
   static constexpr std::array<slot_desc, 1> inputs{{{"X", true}}};
@@ -66,8 +68,8 @@ struct stack : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
-/// The inverse of stack: Y[i] is part i of X along `axis`, a dimension that the parts have not;
-/// `num` is how many there are. Fluid: unstack.
+/// The inverse of stack: Y[i] is the slice of X at index i of dimension `axis`, without this
+/// dimension. `num` is the number of slices. Fluid: unstack.
 struct unstack : operator_definition {
   static constexpr const char* type = "unstack";
   static constexpr auto inputs = slots_x;
@@ -77,8 +79,8 @@ struct unstack : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
-/// Out = the elements starts[i] <= index < ends[i] along the dimension axes[i]; negative limits
-/// count from the end. Fluid: slice. The gradient reads Input for its shape only.
+/// Out = the elements with starts[i] <= index < ends[i] along dimension axes[i]; negative limits
+/// count from the end. The gradient reads Input for its shape only. Fluid: slice.
 struct slice : operator_definition {
   static constexpr const char* type = "slice";
   static constexpr std::array<slot_desc, 1> inputs{{{"Input"}}};
@@ -90,9 +92,10 @@ struct slice : operator_definition {
   static constexpr std::uint32_t gradient_inputs = 1;
 };
 
-/// Out = the part of X that starts at element offsets[i] along dimension i. Its size is that of Y
-/// or, without Y, `shape`, where -1 stands for all following elements. The input Offsets [rank]
-/// replaces the attribute if it is given. Fluid: crop. The gradient reads X for its shape only.
+/// Out = the block of X that starts at element offsets[i] along dimension i. Its size is the size
+/// of Y or, without Y, `shape`, where -1 stands for all following elements. If the input Offsets
+/// [rank] is given, it replaces the attribute. The gradient reads X for its shape only. Fluid:
+/// crop.
 struct crop : operator_definition {
   static constexpr const char* type = "crop";
   static constexpr std::array<slot_desc, 3> inputs{
@@ -105,7 +108,7 @@ struct crop : operator_definition {
 };
 
 /// Out = X with paddings[2i] elements of pad_value before it and paddings[2i + 1] after it along
-/// dimension i. Fluid: pad. The gradient is the middle of Out@GRAD and reads nothing else.
+/// dimension i. The gradient is the middle of Out@GRAD and reads nothing else. Fluid: pad.
 struct pad : operator_definition {
   static constexpr const char* type = "pad";
   static constexpr auto inputs = slots_x;
@@ -115,8 +118,8 @@ struct pad : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
 };
 
-/// Out = X repeated expand_times[i] times along dimension i. Fluid: expand. The gradient reads X
-/// for its shape only.
+/// Out = X repeated expand_times[i] times along dimension i. The gradient reads X for its shape
+/// only. Fluid: expand.
 struct expand : operator_definition {
   static constexpr const char* type = "expand";
   static constexpr auto inputs = slots_x;

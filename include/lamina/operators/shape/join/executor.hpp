@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/executor.hpp - other shapes and orders of the same elements:
-// reshape2, transpose2, concat, split, stack, unstack, slice, crop, pad, expand.
+// lamina/operators/shape/join/executor.hpp - operators that copy elements to other positions:
+// transpose2, concat, split, stack, unstack, slice, crop, pad, expand.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -12,7 +12,7 @@ namespace lamina::inline LAMINA_ABI::kernel {
 
 // Each of these operators copies elements: out[i] = x[position[i]]. One function computes the
 // positions for the forward operator and for its gradient, dx[position[i]] += dout[i]. The position
-// `nowhere` stands for the padding value.
+// `nowhere` means the pad value.
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 /// out[i] = x[position[i]] in the type of X.
@@ -45,7 +45,7 @@ inline tensor_shape coordinates(std::size_t i, const tensor_shape& shape) {
   for (std::size_t d = shape.size(); d-- > 0; i /= shape[d]) at[d] = i % shape[d];
   return at;
 }
-/// The way back.
+/// The inverse of coordinates(): the index of an element from its coordinates.
 inline std::size_t position_of(const tensor_shape& at, const tensor_shape& shape) {
   std::size_t position = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) position = position * shape[d] + at[d];
@@ -57,7 +57,7 @@ struct copy_plan {
   tensor_shape shape;
   std::vector<std::size_t> position;
 };
-/// `from` maps coordinates in `to` to a source position.
+/// Builds a plan: `from` maps coordinates in `to` to a source position.
 template <class F>
 copy_plan plan_copy(const tensor_shape& to, F from) {
   copy_plan plan{to, std::vector<std::size_t>(size_of(to))};
@@ -95,7 +95,7 @@ copy_plan crop_plan(const call_context<Real>& ctx, const tensor_shape& from) {
   if (offsets.size() != from.size())
     ctx.fail("expected an offset for each dimension of " + to_string(from) + ", found " +
              std::to_string(offsets.size()));
-  // The gradient takes the size of the box from Out@GRAD.
+  // In the gradient, the size of the box is the size of Out@GRAD.
   tensor_shape to;
   const char* const like = ctx.has("Out@GRAD") ? "Out@GRAD" : "Y";
   if (ctx.has(like)) {
@@ -201,7 +201,7 @@ void concat_forward(call_context<Real>& ctx) {
   ctx.give("Out", std::move(out));
 }
 
-/// The part of `whole` of extent `n` that starts at `begin` along `axis`.
+/// The part of `whole` with extent `n` that starts at `begin` along `axis`.
 template <class Real>
 xt::xarray<Real> part_of(const xt::xarray<Real>& whole, std::size_t axis, std::size_t begin,
                          std::size_t n) {
@@ -217,7 +217,7 @@ xt::xarray<Real> part_of(const xt::xarray<Real>& whole, std::size_t axis, std::s
   return part;
 }
 
-/// dX[k] = the k-th part of dOut.
+/// dX[k] = part k of dOut.
 template <class Real>
 void concat_gradient(call_context<Real>& ctx) {
   const auto& d = ctx.real("Out@GRAD");
@@ -230,7 +230,7 @@ void concat_gradient(call_context<Real>& ctx) {
   }
 }
 
-/// Out[k] = the k-th part of X along `axis`.
+/// Out[k] = part k of X along `axis`.
 template <class Real>
 void split_forward(call_context<Real>& ctx) {
   const xt::xarray<Real> x = ctx.real("X");
@@ -270,7 +270,7 @@ void split_gradient(call_context<Real>& ctx) {
   ctx.give("X@GRAD", std::move(dx));
 }
 
-/// The new dimension `axis` of `out` has the variables of the slot `in` as its parts.
+/// Stacks the variables of the slot `in` along the new dimension `axis` of `out`.
 template <class Real>
 void give_stacked(call_context<Real>& ctx, const char* in, const char* out) {
   const std::size_t n = static_cast<std::size_t>(ctx.count(in));

@@ -20,8 +20,8 @@ struct concat_attr {
 namespace detail {
 
 struct joined {
-  bool inner;  // the axis is a dimension other than the rows
-  bool fits;   // the inputs differ in no other one
+  bool inner;  // whether the axis is not the row dimension
+  bool fits;   // whether the inputs differ only along the axis
   extents shape;
 };
 
@@ -42,7 +42,7 @@ constexpr joined join(int axis) {
 
 }  // namespace detail
 
-/// The inputs concatenated along dimension Axis of the whole shape (1: the first inner one):
+/// The inputs concatenated along dimension Axis of the whole shape (1: the first inner dimension):
 /// `concat(std::tuple{x, y})`, or `concat({x, y})` for variables of one type. Fluid: concat.
 template <int Axis = 1, class First, class... More>
 constexpr auto concat(std::tuple<First, More...> inputs,
@@ -84,8 +84,8 @@ constexpr auto concat(const V (&inputs)[N], const options<concat_attr, V>& attr 
   (std::make_index_sequence<N>{});
 }
 
-/// A new dimension Axis of the whole shape whose i-th part is the i-th input: `stack<1>({x, y})`.
-/// Fluid: stack.
+/// Stacks the inputs along a new dimension Axis of the whole shape; index i of it is the i-th
+/// input: `stack<1>({x, y})`. Fluid: stack.
 template <int Axis = 1, class V, std::size_t N>
 constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr = {},
                      int line = __builtin_LINE()) {

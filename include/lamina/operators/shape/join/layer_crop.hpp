@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/layer_crop.hpp - a box out of a variable.
+// lamina/operators/shape/join/layer_crop.hpp - cuts a box out of a variable.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -15,13 +15,13 @@ struct crop_attr {
   std::string_view name{};
 };
 
-/// The first corner of a box: one number per dimension of the whole shape, 0 for the rows.
+/// The first corner of a box: one index per dimension of the whole shape, 0 for the rows.
 template <int... Begin>
 struct offsets {};
 
 namespace detail {
 
-/// Whether a box of this shape lies inside of x.
+/// Whether a box of this shape is inside of x.
 constexpr bool holds_box(const extents& x, const int* begin, int count, const extents& box) {
   if (count != x.rank || box.rank != x.rank) return false;
   for (int d = 0; d < x.rank; ++d) {
@@ -46,8 +46,8 @@ constexpr bool holds_like(offsets<Begin...>, In*, Like*) {
 
 }  // namespace detail
 
-/// The box of x that has the shape of `like` and begins at the given offsets:
-/// `crop<offsets<0, 0, 2, 2>>(image, small)`. Fluid: crop with a variable for its shape.
+/// The box of x with the shape of `like` that begins at the given offsets: `crop<offsets<0, 0, 2,
+/// 2>>(image, small)`. Fluid: crop with a variable as its shape.
 template <class Offsets, class T, class R, int... D, class U, class S, int... E>
 constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
                     const options<crop_attr, T>& attr = {}, int line = __builtin_LINE()) {
@@ -67,8 +67,8 @@ constexpr auto crop(variable<T, R, D...> x, variable<U, S, E...> like,
   return layer.returns(y);
 }
 
-/// The box of x that begins at the given offsets and has the inner dimensions Inner:
-/// `crop<offsets<0, 1, 0>, 2, 3>(x)` of rows, each [4, 5]. Fluid: crop.
+/// The box of x with inner dimensions Inner that begins at the given offsets: `crop<offsets<0, 1,
+/// 0>, 2, 3>(x)` for rows of shape [4, 5]. Fluid: crop.
 template <class Offsets, int... Inner, class T, class R, int... D>
 constexpr auto crop(variable<T, R, D...> x, const options<crop_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

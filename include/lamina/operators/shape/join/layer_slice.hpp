@@ -16,8 +16,8 @@ struct slice_attr {
   std::string_view name{};
 };
 
-/// The elements Start <= index < End along dimension Axis of the whole shape; negative limits count
-/// from the end, and an End beyond the last element means the end.
+/// The elements Start <= index < End along dimension Axis of the whole shape. Negative limits count
+/// from the end; an End beyond the last element means the end.
 template <int Axis, int Start, int End>
 struct along {
   static constexpr int axis = Axis;
@@ -52,7 +52,8 @@ constexpr cut_shape cut(const extents& x) {
 
 }  // namespace detail
 
-/// A part of x: `slice<along<1, 0, 3>, along<2, -2, 99>>(x)`. Fluid: slice.
+/// A slice of x along several dimensions: `slice<along<1, 0, 3>, along<2, -2, 99>>(x)`. Fluid:
+/// slice.
 template <class... Cut, class T, class R, int... D>
 constexpr auto slice(variable<T, R, D...> x, const options<slice_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -101,7 +102,7 @@ constexpr cut_shape repeated(const extents& x) {
 }  // namespace detail
 
 /// x with Padding[2i] elements of `value` before it and Padding[2i + 1] after it along dimension i
-/// of the whole shape: `pad<0, 0, 1, 2>(x)`. The dimension of rows is not padded. Fluid: pad.
+/// of the whole shape: `pad<0, 0, 1, 2>(x)`. The row dimension cannot be padded. Fluid: pad.
 template <int... Padding, class T, class R, int... D>
 constexpr auto pad(variable<T, R, D...> x, float value = 0,
                    const options<slice_attr, T>& attr = {}) {

@@ -22,13 +22,13 @@ struct unstack_attr {
   std::string_view name{};
 };
 
-/// The extents of the parts: `split<sections<2, 3>>(x)`.
+/// The extents of the parts, as in `split<sections<2, 3>>(x)`.
 template <int... Extent>
 struct sections {};
 
 namespace detail {
 
-/// The shape with another extent along the axis.
+/// A shape with another extent along the axis.
 constexpr extents with_extent(extents shape, int axis, int extent) {
   if (axis >= 0) shape.at[axis] = extent;
   return shape;
@@ -59,8 +59,8 @@ constexpr auto equal_sections(std::integer_sequence<int, Index...>)
 
 }  // namespace detail
 
-/// Num equal parts along dimension Axis of the whole shape, as a tuple:
-/// `auto [a, b] = split<2>(x)`. Fluid: split.
+/// Splits x into Num equal parts along dimension Axis of the whole shape; returns a tuple: `auto
+/// [a, b] = split<2>(x)`. Fluid: split.
 template <int Num, int Axis = -1, class T, class R, int... D>
 constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -75,7 +75,7 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
       attr);
 }
 
-/// Parts of the given extents: `split<sections<2, 3>>(x)`.
+/// Splits x into parts of the given extents: `split<sections<2, 3>>(x)`.
 template <class Sections, int Axis = -1, class T, class R, int... D>
 constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -95,9 +95,9 @@ template <auto...>
 constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x); options: name
 #endif
 
-/// The parts along dimension Axis of the whole shape, without that dimension, as an array: for rows
-/// of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` gives three variables of shape [4]. Fluid:
-/// unstack.
+/// Splits x along dimension Axis of the whole shape into slices without that dimension; returns an
+/// array. For rows of shape [3, 4], `auto [a, b, c] = unstack<1>(x)` gives three variables of shape
+/// [4]. Fluid: unstack.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/join/onnx.hpp - copies to other positions, as ONNX nodes.
+// lamina/operators/shape/join/onnx.hpp - operators that copy elements to other positions, as ONNX
+// nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -29,7 +30,7 @@ inline void lower_split(onnx_operator& op) {
   op.program().graph.node("Split", inputs, made, attributes);
 }
 
-/// ONNX lists the paddings at the beginnings of all dimensions first, then those at the ends.
+/// ONNX lists the paddings before all dimensions first, then the paddings after them.
 inline void lower_pad(onnx_operator& op) {
   const std::vector<std::int64_t> paddings = op.integers("paddings");
   std::vector<std::int64_t> pads;
@@ -53,7 +54,7 @@ inline void lower_crop(onnx_operator& op) {
   op.out("Out", "Slice", {op.in("X"), op.list(starts), op.list(ends), op.list(axes)});
 }
 
-/// Parts of one element along a dimension, without that dimension.
+/// Splits a dimension into slices at single indices, without this dimension.
 inline void lower_unstack(onnx_operator& op) {
   const std::int64_t axis = op.integer("axis");
   const std::vector<std::string>& names = op.message().output("Y");

@@ -19,7 +19,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// Start, Start + Step, ... as whole or as real numbers.
+/// Writes Start, Start + Step, ... as integers or as reals.
 struct range_body {
   struct arguments {
     argument_view start, end, step, to;
@@ -47,7 +47,7 @@ struct range_body {
   }
 };
 
-/// How many elements of each row are not 0.
+/// Counts the elements of each row that are not 0.
 struct row_count_lines {
   struct arguments {
     argument_view of;
@@ -64,7 +64,7 @@ struct row_count_lines {
   }
 };
 
-/// The coordinates of each element that `order` names, one per dimension.
+/// Writes the coordinates, one per dimension, of each element that `order` lists.
 struct where_body {
   struct arguments {
     const int* order;
@@ -83,7 +83,7 @@ struct where_body {
   }
 };
 
-/// A number in the memory of the device.
+/// Reads a number from the memory of the device.
 inline double number_on_device(const call_context& c, int slot) {
   const operand o = c.input(slot);
   std::uint64_t word = 0;
@@ -135,7 +135,7 @@ struct call_kernel<range> {
   }
 };
 
-/// The host waits for how many elements of each row hold.
+/// The host waits for the number of elements in each row that are not 0.
 template <>
 struct call_kernel<where_index> {
   static constexpr bool launches = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/operators/shape/query/definition.hpp - facts about a variable that are known only during a
-// run, and ranges of numbers. None of these operators has a gradient.
+// run, and ranges of numbers. These operators have no gradient.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,15 +16,15 @@ struct shape : operator_definition {
   static constexpr auto outputs = slots_out;
 };
 
-/// Out = whether X has no elements, bool [1]. Fluid: is_empty.
+/// Out = true if X has no elements, bool [1]. Fluid: is_empty.
 struct is_empty : operator_definition {
   static constexpr const char* type = "is_empty";
   static constexpr auto inputs = slots_x;
   static constexpr auto outputs = slots_out;
 };
 
-/// Out = the coordinates of all elements of Condition that are not 0, int64 [count, rank], in
-/// order; one coordinate per dimension, the row first. Fluid: where_index.
+/// Out = the coordinates of all non-zero elements of Condition in order, int64 [count, rank]. There
+/// is one coordinate per dimension, the row first. Fluid: where_index.
 struct where_index : operator_definition {
   static constexpr const char* type = "where_index";
   static constexpr std::array<slot_desc, 1> inputs{{{"Condition"}}};
@@ -32,8 +32,8 @@ struct where_index : operator_definition {
   static constexpr int made_levels = 1;
 };
 
-/// Out = Start, Start + Step, Start + 2 Step ... before End. Start, End and Step are one number
-/// each; Out has the type of Start. Fluid: range.
+/// Out = Start, Start + Step, Start + 2 Step, ... as long as the value is before End. Start, End
+/// and Step are single numbers; Out has the type of Start. Fluid: range.
 struct range : operator_definition {
   static constexpr const char* type = "range";
   static constexpr std::array<slot_desc, 3> inputs{{{"Start"}, {"End"}, {"Step"}}};

@@ -44,7 +44,7 @@ void where_index_forward(call_context<Real>& ctx) {
   ctx.set_lod("Out", sequences);
 }
 
-/// Start, Start + Step ... before End.
+/// Start, Start + Step, ... as long as the value is before End.
 template <class Real>
 void range_forward(call_context<Real>& ctx) {
   const auto number = [&](const char* slot) {

@@ -29,7 +29,7 @@ constexpr auto shape(variable<T, R, D...> x, const options<query_attr, T>& attr 
   return layer.returns(y);
 }
 
-/// Whether x has no elements, that is, no rows; bool, shape [1]. Fluid: is_empty.
+/// Whether x has no elements, that is, no rows: bool, shape [1]. Fluid: is_empty.
 template <class T, class R, int... D>
 constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& attr = {}) {
   program_builder& b = *x.builder;
@@ -40,10 +40,10 @@ constexpr auto is_empty(variable<T, R, D...> x, const options<query_attr, T>& at
   return layer.returns(y);
 }
 
-/// The coordinates of all elements that are true, or not 0: `where<"found">(less_than(x, y))`. An
-/// element has one coordinate per dimension of the whole shape, the row first; the elements of each
-/// row form a sequence: int64, rows tokens<"found", R>, shape [rank]. Fluid: where, whose operator
-/// is where_index.
+/// The coordinates of all elements that are true or not 0: `where<"found">(less_than(x, y))`. Each
+/// element has one coordinate per dimension of the whole shape, the row first. The elements found
+/// in a row form a sequence: the result is int64 of shape [rank] with rows tokens<"found", R>.
+/// Fluid: where, whose operator is where_index.
 template <fixed_string Name, class T, class R, int... D>
 constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -59,8 +59,9 @@ constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T
   return layer.returns(y);
 }
 
-/// The numbers Start, Start + Step, ... before End: `range<0, 10, 2>(main)` is 0, 2, 4, 6, 8. They
-/// are int64 unless the first argument is a type: `range<float, 0, 10>(main)`. Fluid: range.
+/// The numbers Start, Start + Step, ... as long as they are before End: `range<0, 10, 2>(main)` is
+/// 0, 2, 4, 6, 8. They are int64 unless the first argument is a type: `range<float, 0, 10>(main)`.
+/// Fluid: range.
 template <element T, int Start, int End, int Step = 1>
 constexpr auto range(const block& main, const query_attr& attr = {}) {
   constexpr bool goes_on = Step > 0 ? Start < End : Step < 0 && Start > End;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/query/onnx.hpp - shapes and positions as values, as ONNX nodes.
+// lamina/operators/shape/query/onnx.hpp - shapes and coordinates as values, as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +19,7 @@ inline void lower_is_empty(onnx_operator& op) {
   op.out("Out", "Equal", {op.reshape(size, {1}), op.list({0})});
 }
 
-/// The coordinates as columns; the elements of each row form a sequence.
+/// Arranges the coordinates as columns; the elements of each row form a sequence.
 inline void lower_where(onnx_operator& op) {
   const std::string truth = op.cast(op.in("Condition"), dtype::boolean);
   op.out("Out", "Transpose", {op.node("NonZero", {truth})});

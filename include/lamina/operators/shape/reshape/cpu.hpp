@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cpu {
 
 namespace detail {
 
-/// XShape has no elements, so only Out is written.
+/// Writes only Out: XShape has no elements.
 struct reshape_kernel {
   template <class Real = float>
   static void run(const call_context& c) {
@@ -33,10 +33,11 @@ struct reshape_gradient_kernel {
   }
 };
 
-/// Dimension k of `to` is dimension axis[k] of `from`; or, with `back`, the other way round.
+/// Permutes dimensions: dimension k of `to` is dimension axis[k] of `from`. With `back` it is the
+/// inverse: dimension axis[k] of `to` is dimension k of `from`.
 inline void transpose_into(const call_context& c, const operand& from, const operand& to,
                            bool back) {
-  if (from.data == to.data) return;  // one of them aliases the other
+  if (from.data == to.data) return;  // an alias: nothing to copy
   const array_layout y = layout_of(to);
   const turned_steps turned(c, layout_of(from), y.rank, back);
   copy_part(from.type, y.rank, y.extent, {from.data, 0, turned.step}, {to.data, 0, y.step});

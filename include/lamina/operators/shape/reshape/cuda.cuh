@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 
 namespace detail {
 
-/// XShape has no elements, so only Out is written.
+/// Writes only Out: XShape has no elements.
 template <int From>
 struct reshape_kernel {
   static constexpr bool launches = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/definition.hpp - operators that change the shape or the order of
-// elements.
+// lamina/operators/shape/reshape/definition.hpp - operators that change the shape or permute
+// dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,10 +9,10 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-// Each has a second output XShape of shape [0, X's shape] and no elements: the gradient operator
-// reads it instead of X, so X need not be kept.
+// Each operator has a second output XShape, which has shape [0, X's shape] and no elements. The
+// gradient operator reads it instead of X, so X need not be kept.
 
-/// Out = X with the shape `shape`, in which 0 copies the dimension of X and one -1 is inferred.
+/// Out = X with the shape `shape`. In `shape`, 0 copies the dimension of X, and one -1 is inferred.
 /// Fluid: reshape2.
 struct reshape2 : operator_definition {
   static constexpr const char* type = "reshape2";
@@ -43,7 +43,7 @@ struct transpose2 : operator_definition {
   static constexpr bool alias_permutes = true;
 };
 
-/// Out = X without the dimensions `axes`, which are 1. Fluid: squeeze2.
+/// Out = X without the dimensions `axes`, whose extents must be 1. Fluid: squeeze2.
 struct squeeze2 : operator_definition {
   static constexpr const char* type = "squeeze2";
   static constexpr auto inputs = slots_x;
@@ -57,7 +57,8 @@ struct squeeze2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = X with ones inserted so that they become the dimensions `axes`. Fluid: unsqueeze2.
+/// Out = X with new dimensions of extent 1, which become the dimensions `axes` of Out. Fluid:
+/// unsqueeze2.
 struct unsqueeze2 : operator_definition {
   static constexpr const char* type = "unsqueeze2";
   static constexpr auto inputs = slots_x;
@@ -71,7 +72,7 @@ struct unsqueeze2 : operator_definition {
   static constexpr auto linear = linearity::linear;
 };
 
-/// Out = X as a matrix: the dimensions before `axis` are its rows. Fluid: flatten2.
+/// Out = X as a matrix; its rows are the dimensions before `axis`. Fluid: flatten2.
 struct flatten2 : operator_definition {
   static constexpr const char* type = "flatten2";
   static constexpr auto inputs = slots_x;

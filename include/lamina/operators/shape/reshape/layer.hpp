@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/layer.hpp - the same elements in another shape or order.
+// lamina/operators/shape/reshape/layer.hpp - operators that change the shape or permute dimensions.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -99,7 +99,7 @@ constexpr new_shape flattened_to_matrix(const extents& x, int axis) {
   return {true, {2, {x.product(0, axis), x.product(axis, x.rank)}}};
 }
 
-/// Records Op with its second output XShape.
+/// Records Op together with its second output XShape.
 template <class Op, class Out, class X>
 constexpr Out reordered(X x, std::string_view name, int attributes) {
   layer_helper layer(*x.builder, Op::type, name);
@@ -117,8 +117,8 @@ constexpr attribute_value integers(program_builder& b) {
 
 }  // namespace detail
 
-/// x with the inner dimensions To; 0 keeps the dimension of x at this position, and one -1 is
-/// inferred. Rows do not change: `reshape<16, -1>(x)`. Fluid: reshape.
+/// x with the inner dimensions To: `reshape<16, -1>(x)`. In To, 0 keeps the dimension of x at this
+/// position, and one -1 is inferred. Rows do not change. Fluid: reshape.
 template <int... To, class T, class R, int... D>
 constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -134,14 +134,14 @@ constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& a
   int recorded[extents::most + 1] = {};
   for (int i = 0; i < r.shape.rank; ++i) recorded[i] = r.shape.at[i] < 0 ? 0 : r.shape.at[i];
   const attribute_value list = b.integer_list(recorded, r.shape.rank);
-  // The slots Shape and ShapeTensor stay empty: the shape is known here.
+  // The slots Shape and ShapeTensor stay empty, because the shape is known here.
   b.add_operator(schema_of<lamina::reshape2>(), {x.id, -1, 0}, {y.id, shape},
                  b.attribute_list(list));
   return layer.returns(y);
 }
 
-/// Dimension k of the result is dimension Axis[k] of x, counted over the whole shape; rows stay
-/// first: `transpose<0, 2, 1>(x)`. Fluid: transpose.
+/// Permutes dimensions: dimension k of the result is dimension Axis[k] of x, counted over the whole
+/// shape: `transpose<0, 2, 1>(x)`. Rows must stay first. Fluid: transpose.
 template <int... Axis, class T, class R, int... D>
 constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -153,7 +153,7 @@ constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>&
       x, attr.name, x.builder->attribute_list(detail::integers<Axis...>(*x.builder)));
 }
 
-/// x without the dimensions Axes of the whole shape, which are 1. Fluid: squeeze.
+/// x without the dimensions Axes of the whole shape, whose extents must be 1. Fluid: squeeze.
 template <int... Axes, class T, class R, int... D>
 constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -165,8 +165,8 @@ constexpr auto squeeze(variable<T, R, D...> x, const options<reshape_attr, T>& a
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
-/// x with ones inserted, so that they become the dimensions Axes of the whole shape.
-/// Fluid: unsqueeze.
+/// x with new dimensions of extent 1, which become the dimensions Axes of the whole shape. Fluid:
+/// unsqueeze.
 template <int... Axes, class T, class R, int... D>
 constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;
@@ -178,8 +178,8 @@ constexpr auto unsqueeze(variable<T, R, D...> x, const options<reshape_attr, T>&
       x, attr.name, x.builder->attribute_list(detail::integers<Axes...>(*x.builder)));
 }
 
-/// x as a matrix: the dimensions before Axis of the whole shape are its rows. With rows Axis is 1.
-/// Fluid: flatten.
+/// x as a matrix; its rows are the dimensions before Axis of the whole shape. If x has rows, Axis
+/// must be 1. Fluid: flatten.
 template <int Axis = 1, class T, class R, int... D>
 constexpr auto flatten(variable<T, R, D...> x, const options<reshape_attr, T>& attr = {}) {
   using in = variable<T, R, D...>;

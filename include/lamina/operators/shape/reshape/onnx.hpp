@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/shape/reshape/onnx.hpp - shapes and orders of dimensions, as ONNX nodes.
+// lamina/operators/shape/reshape/onnx.hpp - operators that change the shape or permute dimensions,
+// as ONNX nodes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,7 +20,7 @@ inline void lower_reshape(onnx_operator& op) {
   op.out("Out", "Reshape", {op.in("X"), op.list(op.integers("shape"))});
 }
 
-/// `axes`, or all dimensions of size one if it is empty.
+/// Removes `axes` or, if it is empty, all dimensions of extent 1.
 inline void lower_squeeze(onnx_operator& op) {
   std::vector<std::int64_t> axes = op.integers("axes");
   const std::vector<std::int64_t>& dims = op.dims("X");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/step/cpu.hpp - the numbers of an update that change from step to step.
+// lamina/operators/update/step/cpu.hpp - the numbers of an optimizer update that change per step:
+// learning rate and gradient scale.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,8 +17,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// L2 norm of an array in the layout of a parameter, without its padding, which may hold any
-/// values.
+/// L2 norm of an array in the layout of a parameter. Skips the padding, which may hold any values.
 template <class Real>
 LAMINA_COLD inline Real norm_of(int rows, int columns, bool panel, const Real* g) {
   double squares = 0;

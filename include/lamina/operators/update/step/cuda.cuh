@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/update/step/cuda.cuh - the numbers of an update that change from step to step,
-// of programs that train themselves.
+// lamina/operators/update/step/cuda.cuh - the numbers of an optimizer update that change per step,
+// in programs that train themselves.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -16,7 +16,7 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cuda {
 
-/// The host keeps its own counter of the steps and computes the learning rate of each step from it.
+/// The host has its own counter of steps and computes the learning rate of each step from it.
 template <>
 struct call_kernel<decayed_learning_rate> {
   static constexpr bool launches = true;
@@ -34,7 +34,7 @@ struct call_kernel<decayed_learning_rate> {
 
 namespace detail {
 
-/// The scale of gradients from the sums of their squares.
+/// The scale of gradients, computed from the sums of their squares.
 struct gradient_scale_lines {
   struct arguments {
     const double* squares;
@@ -63,7 +63,7 @@ struct update_numbers_body {
   static constexpr int most = 32;
   struct arguments {
     float number[most];
-    const float *rate, *scale;  // null: there is none
+    const float *rate, *scale;  // null if there is none
     float* to;
     int count;
   };
