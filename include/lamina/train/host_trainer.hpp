@@ -123,8 +123,7 @@ class host_trainer {
     update_parameters();
     check_.require(model_);
   }
-  /// Updates the parameters with gradients that `join(parts)` writes into the memory of the first
-  /// machine.
+  /// Updates the parameters with gradients that `join(parts)` writes to the first machine's memory.
   template <class Join>
   void update_with(Join&& join) {
     detail::require_known_norms(traits::clip(*used_), static_cast<bool>(clips_));
@@ -232,8 +231,7 @@ class host_trainer {
       }
   }
 
-  /// The scalar arguments of one parameter's update in this step, one per attribute of the
-  /// operator.
+  /// The scalar arguments of one parameter's update in this step, one per attribute.
   void set_numbers(int i, float scale, real* to) const {
     const parameter_desc& d = run_time_program<P>::desc.parameters[i];
     const optimizer::gradient_preparation prepare = optimizer::preparation_of(
@@ -250,8 +248,7 @@ class host_trainer {
   }
   static bool has_rows(int i) { return parts_type::has_rows(i); }
 
-  /// Updates parameter i with `gradient`. The arrays are whole, or a part that begins at float
-  /// `first`.
+  /// Updates parameter i, or the part of it that begins at float `first`, with `gradient`.
   LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
