@@ -57,8 +57,7 @@ struct parameter_origin {
   int line;
 };
 
-/// A row domain that a branch or a time step opened. It is found by the address `mark`, which
-/// belongs to its type.
+/// A row domain that a branch or a time step opened, found by `mark`, an address per type.
 struct opened_domain {
   const char* mark;
   int domain;
@@ -88,8 +87,7 @@ struct program_builder {
   constexpr_vector<name_counter> counters;  // one per user's own name and suffix
   constexpr_vector<key_counter> keys;       // one per kind of layer
   constexpr_vector<own_name_entry> own_names;
-  constexpr_vector<int> made_parameters;       // parameter variables, except those with users' own
-                                               // names
+  constexpr_vector<int> made_parameters;       // variables, without those that users named
   constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>
@@ -133,8 +131,7 @@ struct program_builder {
            parameters.full || data.full || startup.full || outputs.full || domains.full;
   }
 
-  /// Writes the members that are not arrays back to the program. A program that is too large is a
-  /// fault.
+  /// Writes the members that are not arrays to the program. A program that is too large is a fault.
   constexpr void finish() {
     if (is_full()) {
       made.count = {};
@@ -211,8 +208,7 @@ struct program_builder {
     return domains.push({kind, parent, put(name), static_cast<int>(name.size()), -1});
   }
 
-  /// Opens a new domain for rows whose C++ type is already known. `mark` is the domain_mark of that
-  /// type; while the domain is open, the type stands for it.
+  /// Opens a new domain, for which a C++ type stands while it is open. `mark` is the type's mark.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
     const int made =
@@ -302,8 +298,7 @@ struct program_builder {
       fault.found[i] = i < found_rank ? found[i] : 0;
     }
   }
-  /// Reports an option of a layer that is outside of its range, unless `ok`. `range` is text such
-  /// as "clip: min <= max".
+  /// Reports, unless `ok`, an option that is outside of its range, such as "clip: min <= max".
   constexpr void require_option(bool ok, int line, std::string_view range) {
     if (!ok) report(fault_kind::option_range, line, range, nullptr, 0, nullptr, 0);
   }
