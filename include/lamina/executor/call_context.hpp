@@ -96,8 +96,7 @@ class call_context {
     const int v = input_variable(slot, i);
     return v < 0 ? "" : variable_name(program_, v);
   }
-  /// Throws lamina::error unless low <= value < high. `value` is an element of the input in this
-  /// slot.
+  /// Throws lamina::error unless low <= value < high for an element of the input in this slot.
   void require_range(std::string_view slot, std::int64_t value, std::int64_t low,
                      std::int64_t high) const {
     if (value < low || value >= high)

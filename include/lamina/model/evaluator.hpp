@@ -27,9 +27,9 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The evaluator of PaddlePaddle's design, {model, activations}: it refers to a model, which must
-/// outlive it, and owns the activations. Only one thread may use an evaluator at a time; many
-/// evaluators may share a model without a lock. Runs the program in test mode.
+/// PaddlePaddle's evaluator {model, activations}: refers to a model, which must outlive it, and
+/// owns the activations. Runs the program in test mode. Each thread needs its own evaluator; many
+/// may share a model without a lock.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
 class evaluator {
   static_assert(
@@ -48,9 +48,8 @@ class evaluator {
   evaluator(const model<P>& m, const evaluator_options& options) : evaluator(m, options.seed) {
     threads_ = detail::owned_threads(machine_, options.threads);
   }
-  /// An evaluator on a device with a copy of the parameters: `evaluator e{model,
-  /// lamina::cuda::place{0}}`, with <lamina/lamina.cuh>. The constructor and refresh() copy the
-  /// parameters.
+  /// An evaluator on a device: `evaluator e{model, lamina::cuda::place{0}}`, with
+  /// <lamina/lamina.cuh>. The constructor and refresh() copy the parameters.
   template <class Place>
   requires requires(const Place& at) { at.number; }
   evaluator(const model<P>& m, const Place& at, std::uint64_t seed = 0)
@@ -157,10 +156,9 @@ class evaluator {
     return {};
   }
 
-  /// The sequences that the rows of an activation form after forward(), without a copy. Sequence i
-  /// consists of the rows from `s.begin(i)` up to, not including, `s.end(i)`; `s.count` is the
-  /// number of sequences. Level 0 is the outermost level, -1 the innermost. For example, after a
-  /// beam search they are the hypotheses of each sample and the words of each hypothesis.
+  /// The sequences that the rows of an activation form after forward(), without a copy: `s.count`
+  /// of them, sequence i has the rows `s.begin(i)` to `s.end(i)` - 1. Level 0 is the outermost, -1
+  /// the innermost: after a beam search, hypotheses of each sample, and words of each hypothesis.
   template <fixed_string Name, int Level = -1>
   sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
@@ -181,7 +179,7 @@ class evaluator {
   }
 
   /// The cost after forward(). Throws lamina::error for a program without a cost, or if the last
-  /// forward() did not get all data that the cost depends on.
+  /// forward() lacked data that the cost depends on.
   real_of<P> cost() {
     constexpr int cost = P::desc.cost;
     if (cost < 0) throw error("lamina: evaluator: the program has no cost");
@@ -217,9 +215,9 @@ class evaluator {
       return {};
   }
 
-  /// Makes forward() and test() throw lamina::error at the first NaN, with `infinity` also at the
-  /// first infinity. The message names layer, operator and row, in test() also mini-batch and
-  /// sample. This check costs time, works on the CPU only, and needs <lamina/model/check_nan.hpp>.
+  /// Makes forward() and test() throw lamina::error at the first NaN, or infinity with `infinity`,
+  /// naming layer, operator, row, in test() also mini-batch and sample. CPU only; costs time; needs
+  /// <lamina/model/check_nan.hpp>.
   void check_nan(bool infinity = false) {
     constexpr const program_view& names = run_time_program<P>::view;
     constexpr bool can = requires { machine_.check_numbers(names, infinity); };
@@ -297,8 +295,7 @@ class evaluator {
   static auto name_of_data(int i) {
     return variable_name(run_time_program<P>::view, run_time_program<P>::desc.data[i]);
   }
-  /// The index of the data layer that a feed names. For an unknown name it is 0, and forward()
-  /// reports the mistake.
+  /// The index of the data layer that a feed names; 0 for an unknown one, which forward() reports.
   template <fixed_string Name>
   static constexpr int layer_of = data_named<P>(Name.view()) < 0 ? 0 : data_named<P>(Name.view());
 
@@ -398,8 +395,7 @@ template <program_type P, class... More>
 evaluator(const P&, const More&...) -> evaluator<P>;
 evaluator()->evaluator<detail::no_program>;
 
-/// The evaluator type of a program, for a member of a class: `lamina::evaluator_of<net>
-/// e_{model_}`.
+/// The evaluator type of a program, for class members: `lamina::evaluator_of<net> e_{model_}`.
 template <const auto& Net>
 using evaluator_of = evaluator<std::remove_cvref_t<decltype(Net)>>;
 

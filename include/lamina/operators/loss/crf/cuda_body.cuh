@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields: a team of threads walks
-// along a sequence, and each thread handles some of the tags.
+// lamina/operators/loss/crf/cuda_body.cuh - conditional random fields, a team per sequence.
 //
 // As on the CPU, sums over all paths are computed with products of e^score, where each row is
 // scaled to a sum of 1. If transitions differ so much that a product may underflow for a path that
@@ -45,8 +44,7 @@ struct crf_arguments {
     const std::int64_t l = label.integer(row * label.columns);
     if (l < 0 || l >= tags) report_fault(fault, group, row * label.columns);
   }
-  /// Reports a sum of e^score that is outside of the range of float; faults of labels take
-  /// precedence.
+  /// Reports a sum of e^score outside of the range of float, unless a label is at fault.
   LAMINA_INLINE LAMINA_FN void check_sum(float sum) const {
     if (sum >= 0x1p-149f && sum <= 0x1.fffffep127f) return;
     report_fault(fault, group, label.rows * label.columns + (sum == sum ? sum > 0 : 2));
@@ -100,9 +98,8 @@ LAMINA_INLINE LAMINA_FN double crf_path(const crf_arguments& a, int begin, int e
   return sum_of(team, path);
 }
 
-/// One team checks whether products of e^score keep each path that matters. A tag whose share of a
-/// row's sum is e^-87 may have a continuation that is e^60 times as large as those of the other
-/// tags.
+/// One team checks whether products of e^score keep each path that matters: a tag with e^-87 of a
+/// row's sum may have a continuation that is e^60 times as large as those of other tags.
 struct crf_hold_lines {
   using arguments = crf_arguments;
   template <class Team>
@@ -118,8 +115,7 @@ struct crf_hold_lines {
   }
 };
 
-/// Computes row r of `logs`, whose e^x add up to 1. Returns the number that was subtracted from the
-/// row minus the largest score of the row.
+/// Row r of `logs`, whose e^x add up to 1. Returns what was subtracted, less the largest score.
 template <class Team>
 LAMINA_INLINE LAMINA_FN float crf_log_step(const crf_arguments& a, int begin, int r, float most,
                                            const Team& team) {
@@ -331,8 +327,7 @@ struct crf_transition_lines {
   }
 };
 
-/// Finds the best path. Among equal paths it chooses the one with the lower last tag, as on the
-/// CPU.
+/// Finds the best path; of equal ones that with the lower last tag, as on the CPU.
 struct crf_path_lines {
   using arguments = crf_arguments;
   template <class Team>
