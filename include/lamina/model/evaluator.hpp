@@ -27,7 +27,7 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// The evaluator {model, activations} of PaddlePaddle: refers to a model that must outlive it, owns
+/// The evaluator {model, activations} of PaddlePaddle: refers to a model that must outlive it, and
 /// owns the activations. Runs the program in test mode. Each thread needs its own evaluator; many
 /// may share a model without a lock.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
