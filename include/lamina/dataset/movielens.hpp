@@ -146,7 +146,7 @@ class source {
       }
     }
     /// A title's word with small letters, those beyond ASCII too, as UTF-8.
-    static std::string small(std::string_view word) {
+    static std::string in_lower_case(std::string_view word) {
       std::string all(word);
       for (char& c : all) {
         const auto byte = static_cast<unsigned char>(c);
@@ -179,7 +179,7 @@ class source {
           for_each_category(line, of_film,
                             [&](std::string_view c) { all.insert(utf8_of_latin1(c)); });
         else
-          for_each_word(title, [&](std::string_view word) { all.insert(small(word)); });
+          for_each_word(title, [&](std::string_view word) { all.insert(in_lower_case(word)); });
       });
       if (all.empty()) from.fail(0, "expected titles with words, found none");
       return {{all.begin(), all.end()}, 0};
@@ -192,7 +192,7 @@ class source {
           film.category_ids.push_back(categories.id(utf8_of_latin1(c)));
         });
         for_each_word(title, [&](std::string_view word) {
-          film.title_ids.push_back(title_words.id(small(word)));
+          film.title_ids.push_back(title_words.id(in_lower_case(word)));
         });
         const std::int64_t key = whole_number(line, id, "the id of a film", 0, largest_id);
         if (!movies.emplace(key, std::move(film)).second)

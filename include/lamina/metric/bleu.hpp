@@ -51,8 +51,10 @@ class bleu {
     const std::size_t length = translation.size();
     std::size_t nearest = references[0].size();
     for (const auto& reference : references) {
-      const std::size_t far = distance(nearest, length), near = distance(reference.size(), length);
-      if (near < far || (near == far && reference.size() < nearest)) nearest = reference.size();
+      const std::size_t known = distance(nearest, length);
+      const std::size_t found = distance(reference.size(), length);
+      if (found < known || (found == known && reference.size() < nearest))
+        nearest = reference.size();
     }
     for (std::size_t n = 1; n <= options_.max_n; ++n) {
       std::map<std::vector<Word>, std::uint64_t> most;
