@@ -21,10 +21,10 @@ int main(int argc, char** argv) {
       interop::write_row_cases(to);
       interop::write_image_cases(to);
       interop::write_sequence_cases(to);
+      interop::write_array_cases(to);
       to.without_edges();  // loops need not end there
       interop::write_net_cases(to);
       interop::write_training_cases(to);
-      interop::write_array_cases(to);
       std::printf("%d cases\n", to.count());
       return 0;
     }

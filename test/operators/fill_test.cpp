@@ -5,7 +5,7 @@
 #include "executor/run_program.hpp"
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
-#include <interop/held_values.hpp>
+#include <operators/fill/held_values.hpp>
 #include <laws/compared_operators.hpp>
 
 #include <lamina/layers/layers.hpp>
@@ -22,7 +22,7 @@ using lamina::law::check_engine;
 namespace {
 
 constexpr auto held = program([](block& main) {
-  auto y = interop::three_values(main);
+  auto y = rows::three_values(main);
   auto x = layer::data<"x", float, 3>(main);
   return std::tuple{layer::mean(layer::square(x)), y, layer::elementwise_mul(x, y)};
 });

@@ -9,7 +9,7 @@
 #include "executor/run_program.hpp"
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
-#include <interop/held_values.hpp>
+#include <operators/fill/held_values.hpp>
 #include <laws/compared_operators.hpp>
 
 #include <lamina/executor/matrix_product.hpp>

@@ -4,7 +4,7 @@
 
 #include <lamina/layers/layers.hpp>
 
-namespace interop {
+namespace rows {
 
 /// Three values that the program holds.
 constexpr auto three_values(lamina::block& main) {
@@ -25,4 +25,4 @@ constexpr auto three_values(lamina::block& main) {
   return helper.returns(y);
 }
 
-}  // namespace interop
+}  // namespace rows
