@@ -9,8 +9,8 @@
 #include "executor/run_program.hpp"
 #include "laws/engine_law.hpp"
 #include <catch2/catch.hpp>
-#include <operators/fill/held_values.hpp>
 #include <laws/compared_operators.hpp>
+#include <operators/fill/held_values.hpp>
 
 #include <lamina/executor/matrix_product.hpp>
 #include <lamina/layers/layers.hpp>
