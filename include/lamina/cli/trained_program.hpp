@@ -52,7 +52,7 @@ class trained_program {
 
   /// The program as it was recorded.
   virtual program_view program() const = 0;
-  /// The parameters on the host. On a device they change after bring_back() only.
+  /// The parameters on the host. While a device trains, they change in bring_back() only.
   virtual parameter_memory parameters() = 0;
   virtual void bring_back() = 0;
   virtual void load_model(const std::string& file) = 0;

@@ -49,7 +49,7 @@ struct cost_rows {
   /// Whether the weights of parts are the denominators of a quotient.
   static constexpr lamina::quotient quotient = quotient_of(P::desc, P::desc.cost);
   static constexpr bool is_quotient = quotient && quotient.denominator >= 0 && quotient.is_fixed;
-  /// Whether the gradients of parts are known to add up to those of the whole mini-batch.
+  /// Whether gradients of parts of a mini-batch are known to add up to those of the whole.
   static constexpr bool fits =
       (rule.fits || is_quotient) && !detail::has_rows_met(P::desc, P::desc.cost);
 

@@ -54,7 +54,7 @@ inline std::string extreme(onnx_operator& op, const char* type, std::vector<std:
   return op.node("Where", {any, op.number(std::numeric_limits<double>::quiet_NaN(), of), most});
 }
 
-/// factor * x + bias, without a factor of 1 or a bias of 0.
+/// factor * x + bias; a factor of 1 and a bias of 0 are left out.
 inline std::string affine(onnx_operator& op, std::string x, double factor, double bias,
                           dtype type) {
   if (factor != 1) x = op.node("Mul", {x, op.number(factor, type)});

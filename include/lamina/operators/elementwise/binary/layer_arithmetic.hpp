@@ -32,7 +32,7 @@ constexpr auto operate(X x, Y y) {
   static_assert(check<fit::shapes, expects_type<X>, gets_type<Y>>,
                 "lamina: elementwise: shapes do not broadcast; expected that of the first operand "
                 "or its trailing part");
-  // An overloaded operator cannot have the default argument that would report the line.
+  // Errors do not report the line: an overloaded operator has no default argument to get it from.
   layer::require_one_program(x, y, 0);
   const X out = tmp_like(x);
   x.builder->add_operator(schema_of<Op>(), {x.id, y.id}, {out.id});

@@ -21,7 +21,7 @@ struct offsets {};
 
 namespace detail {
 
-/// Whether a box of this shape is inside of x.
+/// Whether a box of this shape, at its offsets, lies inside of x.
 constexpr bool holds_box(const extents& x, const int* begin, int count, const extents& box) {
   if (count != x.rank || box.rank != x.rank) return false;
   for (int d = 0; d < x.rank; ++d) {

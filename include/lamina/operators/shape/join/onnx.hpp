@@ -30,7 +30,7 @@ inline void lower_split(onnx_operator& op) {
   op.program().graph.node("Split", inputs, made, attributes);
 }
 
-/// ONNX lists the paddings before all dimensions first, then the paddings after them.
+/// ONNX lists the leading padding of every dimension, then the trailing padding of every dimension.
 inline void lower_pad(onnx_operator& op) {
   const std::vector<std::int64_t> paddings = op.integers("paddings");
   std::vector<std::int64_t> pads;
