@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/operators/decode/decode_rows.hpp - one row per operator of a beam search, for
-// other libraries. Its laws are beam_search_test.cpp and beam_search_engine_test.cpp.
+// test/operators/decode/decode_rows.hpp - one row per operator of a beam search.
 #pragma once
 
 #include <laws/operator_row.hpp>
@@ -40,6 +39,7 @@ void decode(To& to) {
                  reals_of({4, 3}, {.9f, .8f, .75f, .7f, .3f, .1f, .4f, .5f, .15f, .65f, .55f, .2f},
                           {{2, 2}, {1, 1, 1, 1}})}},
        .gradients = false,
+       .rows = 2,
        .any_rows = false});
   to.write("beam_search_decode",
            []<class T>(block& main) {
