@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of this group obey the laws of all operators.
 #include "operators/decode/decode_rows.hpp"
+
 #include "laws/operator_laws.hpp"
 #include <catch2/catch.hpp>
 
