@@ -2,7 +2,7 @@
 // causal_transformer - a decoder of two blocks learns to add: "27+58=" goes on with the sum
 //
 // The digits of a sum stand in reverse, 580 for 85, as one adds by hand. A tenth of all 10,000 sums
-// is for testing: the net writes each of them digit by digit, behind the digits that it wrote.
+// is for testing: the net writes each of them digit by digit, after the digits that it wrote.
 #include <array>
 #include <cstdint>
 #include <cstdio>

@@ -30,7 +30,7 @@ inline constexpr verb verbs[] = {
 inline constexpr std::string_view places[] = {"garden", "village", "school", "market"};
 inline constexpr std::string_view times[] = {"yesterday", "today", "again"};
 
-/// The words of a sentence, and the columns behind them.
+/// The words of a sentence, and the columns after them.
 class sentence {
  public:
   explicit sentence(draws& draw) : draw_(draw) {}

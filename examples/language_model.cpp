@@ -52,7 +52,7 @@ constexpr auto writes = lamina::program([](lamina::block& main) {
   return layer::softmax(logits_of(hidden), {.name = "chances"});
 });
 
-// Writes `count` words of the dictionary behind the end of a line.
+// Writes `count` words of the dictionary after the end of a line.
 std::string written(const lamina::model_of<reads>& model, const lamina::dataset::dictionary& words,
                     int count) {
   lamina::model writer{writes, lamina::share_parameters_of(model)};

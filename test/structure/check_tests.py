@@ -22,7 +22,7 @@ ENDINGS = ("_test.cpp", "_static.cpp")
 
 
 TYPE = re.compile(r'\btype = "(\w+)"')
-ROW = re.compile(r'\b(?:to, |to\.write\(\s*|losses\(|ranks\(|scattered\()"(\w+)"')
+ROW = re.compile(r'\(\s*(?:to,\s*)?"(\w+)",')  # a call whose first string is the row's name
 
 
 def tests_of(header):

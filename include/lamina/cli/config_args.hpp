@@ -74,7 +74,7 @@ class config_args {
     return value;
   }
 
-  /// Throws lamina::error for an argument that nobody has read: its name is misspelt.
+  /// Throws lamina::error for an argument that no function has read, because its name is misspelt.
   LAMINA_COLD void require_all_read() const {
     for (const argument& a : all_)
       if (!a.is_read) {

@@ -13,10 +13,20 @@ namespace rows {
 template <class To>
 void region(To& to) {
   const tensor regions({4, 4}, std::vector<float>{0, 0, 5, 4, 1, 2, 3, 3, 4, 0, 5, 1, 2, 1, 9, 8});
-  const row_options of_regions{
+  const row_options given{
       .feed = {{"regions", lod_tensor(regions, lamina::lod::from_lengths({{2, 1, 1}}))}},
       .constant = {"regions"},
       .any_rows = false};
+  const auto of_regions = [&](const char* name, auto f) {
+    using F = decltype(f);
+    to.write(
+        name,
+        []<class T>(block& main) {
+          auto x = layer::data<"x", T, 2, 5, 6>(main);
+          return squared(F{}(x, layer::sequence<"regions", T, 4>(main)));
+        },
+        given);
+  };
   of_images(to, "spp", [](auto x) { return layer::spp<2>(x); });
   of_images(to, "spp_average",
             [](auto x) { return layer::spp<2>(x, {.type = pooling_type::average}); });
@@ -24,30 +34,12 @@ void region(To& to) {
     return layer::im2sequence<"windows", extent2{2, 3},
                               window{.stride = extent2{1, 2}, .padding = 1}>(x);
   });
-  to.write(
-      "roi_pool",
-      []<class T>(block& main) {
-        auto x = layer::data<"x", T, 2, 5, 6>(main);
-        auto regions = layer::sequence<"regions", T, 4>(main);
-        return squared(layer::roi_pool<extent2{2, 3}>(x, regions));
-      },
-      of_regions);
-  to.write(
-      "roi_align",
-      []<class T>(block& main) {
-        auto x = layer::data<"x", T, 2, 5, 6>(main);
-        auto regions = layer::sequence<"regions", T, 4>(main);
-        return squared(layer::roi_align<extent2{2, 3}>(x, regions, {.spatial_scale = 0.75f}));
-      },
-      of_regions);
-  to.write(
-      "roi_align_ratio",
-      []<class T>(block& main) {
-        auto x = layer::data<"x", T, 2, 5, 6>(main);
-        auto regions = layer::sequence<"regions", T, 4>(main);
-        return squared(layer::roi_align<2>(x, regions, {.sampling_ratio = 2}));
-      },
-      of_regions);
+  of_regions("roi_pool", [](auto x, auto r) { return layer::roi_pool<extent2{2, 3}>(x, r); });
+  of_regions("roi_align", [](auto x, auto r) {
+    return layer::roi_align<extent2{2, 3}>(x, r, {.spatial_scale = 0.75f});
+  });
+  of_regions("roi_align_ratio",
+             [](auto x, auto r) { return layer::roi_align<2>(x, r, {.sampling_ratio = 2}); });
   to.write(
       "psroi_pool",
       []<class T>(block& main) {
@@ -55,7 +47,7 @@ void region(To& to) {
         auto regions = layer::sequence<"regions", T, 4>(main);
         return squared(layer::psroi_pool<2>(x, regions));
       },
-      of_regions);
+      given);
 }
 
 }  // namespace rows

@@ -9,7 +9,8 @@
 
 namespace lamina::inline LAMINA_ABI::engine::cpu {
 
-/// Placeholder in the table of kernels: a machine runs blocks itself (block_runner.hpp).
+/// The kernel of an operator that runs a block. It does nothing, because the machine itself runs
+/// blocks (block_runner.hpp).
 struct no_kernel {
   template <class Real = float>
   static void run(const call_context&) {}
