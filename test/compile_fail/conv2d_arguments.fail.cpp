@@ -5,7 +5,7 @@
 // expect-error[clang]: no matching function for call to 'conv2d'
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 14
+// expect-lines[clang]: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/conv/layer_conv2d.hpp>
 #include <lamina/program/program.hpp>

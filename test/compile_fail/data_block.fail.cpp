@@ -5,7 +5,7 @@
 // expect-fact[gcc]: // call data<"x", float, 4>\(main\)
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 17
+// expect-lines[clang]: 12
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact[gcc]: // call dropout\(x, 0.5f\)
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 10
-// expect-lines[clang]: 14
+// expect-lines[clang]: 10
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -5,7 +5,7 @@
 // expect-fact[gcc]: // call dynamic_lstm<4 \* 32>\(x\)
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 17
+// expect-lines[clang]: 15
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

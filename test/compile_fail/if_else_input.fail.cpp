@@ -2,7 +2,7 @@
 // The rows of one branch used with those of the other.
 // expect-error: static.assert.*elementwise: both operands have the same rows
 // expect-fact: no_rows<
-// expect-lines: 24
+// expect-lines: 16
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/operators/elementwise/binary/layer_arithmetic.hpp>

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*if_else: both branches return the same types
 // expect-fact: expects_type<.*variable<float, .*batch, 5>
 // expect-fact: gets_type<.*variable<float, .*batch, 6>
-// expect-lines: 16
+// expect-lines: 12
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 #include <lamina/program/program.hpp>

@@ -5,7 +5,7 @@
 // expect-fact[gcc]: // call lod_reset\(x, y\)
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 20
+// expect-lines[clang]: 16
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

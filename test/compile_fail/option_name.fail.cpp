@@ -5,7 +5,7 @@
 // expect-fact: fc_attr
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 10
-// expect-lines[clang]: 21
+// expect-lines[clang]: 12
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record function that looks at a variable of the function around it.
 // expect-error: static.assert.*program: the record function captures nothing
-// expect-lines: 14
+// expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/elementwise/sum/layer_scale.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>

@@ -5,7 +5,7 @@
 // expect-error[clang]: no matching function for call to 'reduce_sum'
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 17
+// expect-lines[clang]: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/reduce/dimensions/layer.hpp>
 #include <lamina/program/program.hpp>

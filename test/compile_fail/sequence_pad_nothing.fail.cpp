@@ -5,7 +5,7 @@
 // expect-fact[gcc]: // call sequence_pad<20>\(x, 0\)
 // expect-errors[clang]: 2
 // expect-lines[gcc]: 12
-// expect-lines[clang]: 17
+// expect-lines[clang]: 15
 #include <lamina/lamina.hpp>
 
 namespace layer = lamina::layer;

@@ -3,7 +3,7 @@
 // expect-error: static.assert.*variable: a handle keeps its element type, rows and dimensions
 // expect-fact: expects_type<.*variable<float, .*batch, 4>
 // expect-fact: gets_type<.*variable<float, .*batch, 5>
-// expect-lines: 20
+// expect-lines: 12
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/program/program.hpp>

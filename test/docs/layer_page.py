@@ -156,7 +156,8 @@ def entries_of(text):
             at = max(at, text.index(rest[:end], begin) + end)
             if VALUES.match(rest):
                 continue
-            if "static_assert(never<" not in rest[end:end + 80]:
+            refuses = entry["doc"].startswith("Refuses ")
+            if "static_assert(never<" not in rest[end:end + 80] and not refuses:
                 found.append(
                     entry | {
                         "kind": "function",
@@ -168,7 +169,7 @@ def entries_of(text):
 
 def call_of(entry):
     """How a function is called."""
-    shown = [a for a in entry["arguments"] if not re.match(r"int line\b", a)]
+    shown = [a for a in entry["arguments"] if not re.match(r"int line\b|const char\* file\b", a)]
     named = " ".join(shown)
     own = [
         re.sub(r" = detail::.*", "", p) for p in entry["template"]
@@ -375,7 +376,7 @@ constexpr auto hidden(int x) { return x; }
 /// x bent. Fluid: bend.
 template <int Axis = -1, class T, int... D>
 constexpr auto bend(variable<T, D...> x, const options<bend_attr, T>& attr = {},
-                    int line = __builtin_LINE()) {
+                    int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
   return x;
 }
 
@@ -384,6 +385,8 @@ template <class X>
 constexpr auto bend(X x) {
   static_assert(never<X>, "");
 }
+/// Refuses an axis among the arguments.
+constexpr auto bend(any_input x, int) { return x; }
 template <class T>
 constexpr auto fold(variable<T> x) { return x; }
 

@@ -59,6 +59,12 @@ struct anything {
   template <class... X>
   constexpr anything(const X&...);  // NOLINT: it converts
 };
+/// Accepts any value as a template argument, also one that is known only at run time: the value is
+/// not read. With `template <auto...>` g++ would list all overloads for `fc<n>(x)`.
+struct any_value {
+  template <class X>
+  constexpr any_value(const X&) {}  // NOLINT: it converts
+};
 #endif
 
 /// Makes a static_assert depend on a template parameter.

@@ -21,11 +21,17 @@ enum class dtype : std::uint8_t {
   int8 = 21
 };
 
-/// Whether T is an element type that a variable can have.
+namespace detail {
 template <class T>
-concept element = __is_same(T, bool) || __is_same(T, std::int16_t) || __is_same(T, std::int32_t) ||
-                  __is_same(T, std::int64_t) || __is_same(T, float) || __is_same(T, double) ||
-                  __is_same(T, std::uint8_t) || __is_same(T, std::int8_t);
+inline constexpr bool is_element = __is_same(T, bool) || __is_same(T, std::int16_t) ||
+                                   __is_same(T, std::int32_t) || __is_same(T, std::int64_t) ||
+                                   __is_same(T, float) || __is_same(T, double) ||
+                                   __is_same(T, std::uint8_t) || __is_same(T, std::int8_t);
+}  // namespace detail
+/// Whether T is an element type that a variable can have. One condition, because clang explains
+/// each of several.
+template <class T>
+concept element = detail::is_element<T>;
 
 /// The dtype of a C++ type.
 template <element T>

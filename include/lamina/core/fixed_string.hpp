@@ -6,6 +6,9 @@
 
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
+
+#include <lamina/core/check.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -19,11 +22,30 @@ struct fixed_string {
       const char (&literal)[N]) {  // NOLINT: implicit, so that a literal converts
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
+  /// Refuses a name that is no literal, such as one that is known only at run time, with a short
+  /// error.
+  template <class Other>
+  requires(!std::is_array_v<Other> &&
+           std::is_convertible_v<
+               const Other&,
+               std::string_view>) constexpr fixed_string(const Other&) {  // NOLINT: it converts
+    static_assert(check<never<Other>, gets_type<Other>>,
+                  "lamina: name: expected a string literal, as in feed<\"x\">, or a constexpr "
+                  "array of characters");
+    text[N - 1] = 1;
+  }
+  /// Whether it stands for a name that was refused, of which nothing more is to be said.
+  constexpr bool is_refused() const { return text[N - 1] != 0; }
 
   /// The characters without the terminating zero.
   constexpr std::string_view view() const { return {text, N - 1}; }
   constexpr bool operator==(const fixed_string&) const = default;
 };
+
+template <class Other>
+requires(!std::is_array_v<Other> && std::is_convertible_v<const Other&, std::string_view>)
+    fixed_string(const Other&)
+->fixed_string<1>;
 
 /// The first text followed by the second.
 template <std::size_t N, std::size_t M>

@@ -10,9 +10,22 @@
 namespace lamina::inline LAMINA_ABI::layer {
 
 namespace detail {
+template <class T>
+struct fed_element {
+  using type = float;
+};
+template <element T>
+struct fed_element<T> {
+  using type = T;
+};
+/// T, or float in place of what no variable can hold.
+template <class T>
+using element_or_float = typename fed_element<T>::type;
+
 template <fixed_string Name, element T, class R, int... D>
 constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
   program_builder& b = *main.builder;
+  lamina::detail::note_line(b, line);
   for (int i = 0; i < b.data.count; ++i)
     if (base_has_name(b, b.names.items, b.variables[b.data[i]].base, Name.view()))
       b.report(fault_kind::name_used_twice, line, Name.view(), nullptr, 0, nullptr, 0);
@@ -34,21 +47,24 @@ constexpr variable<T, R, D...> feed_variable(const block& main, int line) {
 /// An input with one dense array of dimensions Dims per sample: `data<"image", float, 1, 28,
 /// 28>(main)`. Without dimensions it is one number per sample, shape [-1, 1], as for labels. Fluid:
 /// layers.data.
-template <fixed_string Name, element T, int... Dims>
+template <fixed_string Name, class T, int... Dims>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
+  static_assert(check<element<T>, gets_type<T>>,
+                "lamina: data: elements are float, double, bool or std::int64_t and its kind");
   static_assert(((Dims > 0) && ...), "lamina: data: dimensions are positive");
+  using type = detail::element_or_float<T>;
   if constexpr (sizeof...(Dims) == 0)
-    return detail::feed_variable<Name, T, batch, 1>(main, line);
+    return detail::feed_variable<Name, type, batch, 1>(main, line);
   else
-    return detail::feed_variable<Name, T, batch, Dims...>(main, line);
+    return detail::feed_variable<Name, type, batch, Dims...>(main, line);
 }
 #ifdef LAMINA_NAMES_OPTIONS
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
-template <class, auto...>
+template <class, any_value...>
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
-template <fixed_string, auto...>
+template <fixed_string, any_value...>
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
-template <fixed_string, class, auto...>
+template <fixed_string, class, any_value...>
 constexpr no_match<block> data(...) = delete;  // call data<"x", float, 4>(main)
 #endif
 

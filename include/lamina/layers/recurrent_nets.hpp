@@ -49,6 +49,10 @@ constexpr auto simple_lstm(variable<T, R, D...> x, const options<simple_rnn_attr
                                              .name = attr.name},
                                             line));
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<simple_rnn_attr> simple_lstm(...) = delete;  // call simple_lstm<32>(x)
+#endif
 
 /// A GRU over fc<3 * Size>(x) without a bias. Returns its states, of width Size. v2: simple_gru.
 template <int Size, class T, class R, int... D>
@@ -64,6 +68,10 @@ constexpr auto simple_gru(variable<T, R, D...> x, const options<simple_rnn_attr,
                             .name = attr.name},
                            line);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<simple_rnn_attr> simple_gru(...) = delete;  // call simple_gru<32>(x)
+#endif
 
 namespace detail {
 

@@ -30,27 +30,35 @@ constexpr auto feed_sequence(const block& main, int line) {
 /// An input with one sequence per sample, of any length, including 0: `sequence<"words",
 /// std::int64_t>(main)` has the rows tokens<"words">. Each element is an array of dimensions Dims
 /// or, without dimensions, one number. Fluid: layers.data(lod_level=1).
-template <fixed_string Name, element T, int... Dims>
+template <fixed_string Name, class T, int... Dims>
 constexpr auto sequence(const block& main, int line = __builtin_LINE()) {
-  return detail::feed_sequence<Name, T, tokens<Name>, Dims...>(main, line);
+  static_assert(check<element<T>, gets_type<T>>,
+                "lamina: data: elements are float, double, bool or std::int64_t and its kind");
+  return detail::feed_sequence<Name, detail::element_or_float<T>, tokens<Name>, Dims...>(main,
+                                                                                         line);
 }
 
 /// An input with one element per element of `like`, in sequences of the same lengths:
 /// `sequence<"tags", std::int64_t>(words)` has the rows of `words`. A feed whose sequences have
 /// other lengths is an error at run time.
-template <fixed_string Name, element T, int... Dims, class U, class R, int... E>
+template <fixed_string Name, class T, int... Dims, class U, class R, int... E>
 constexpr auto sequence(variable<U, R, E...> like, int line = __builtin_LINE()) {
   static_assert(check<is_tokens<R>, gets_type<variable<U, R, E...>>>,
                 "lamina: sequence: the variable whose lengths are to be used holds sequences");
   block main{like.builder, 0};
-  return detail::feed_sequence<Name, T, R, Dims...>(main, line);
+  static_assert(check<element<T>, gets_type<T>>,
+                "lamina: data: elements are float, double, bool or std::int64_t and its kind");
+  return detail::feed_sequence<Name, detail::element_or_float<T>, R, Dims...>(main, line);
 }
 
 /// An input with one sequence of sequences per sample, such as the words of the sentences of a
 /// document. Its rows are nested_tokens<Name>. Fluid: layers.data(lod_level=2).
-template <fixed_string Name, element T, int... Dims>
+template <fixed_string Name, class T, int... Dims>
 constexpr auto nested_sequence(const block& main, int line = __builtin_LINE()) {
-  return detail::feed_sequence<Name, T, nested_tokens<Name>, Dims...>(main, line);
+  static_assert(check<element<T>, gets_type<T>>,
+                "lamina: data: elements are float, double, bool or std::int64_t and its kind");
+  return detail::feed_sequence<Name, detail::element_or_float<T>, nested_tokens<Name>, Dims...>(
+      main, line);
 }
 
 }  // namespace layer

@@ -18,6 +18,7 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/model/refused_evaluator.hpp>
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
@@ -30,8 +31,8 @@ namespace lamina::inline LAMINA_ABI {
 /// The evaluator {model, activations} of PaddlePaddle: refers to a model that must outlive it, and
 /// owns the activations. Runs the program in test mode. Each thread needs its own evaluator; many
 /// may share a model without a lock.
-template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
-class evaluator {
+template <program_type P, class Machine>
+requires(!is_faulty<P>) class evaluator<P, Machine> {
   static_assert(
       check<detail::accepts_program<Machine>, typename detail::refused_operator<Machine>::type>,
       "lamina: a program in double: this computes in float alone");
@@ -97,7 +98,7 @@ class evaluator {
                   "lamina: forward: expected feeds by name, forward(lamina::feed<\"x\">(values))");
     // These checks are here and not in a separate function, because an error about a feed shows
     // each function above it.
-    if constexpr (named && !(__is_same(Feed, feed_nothing) || ...)) {
+    if constexpr (named && !(detail::feeds_nothing<Feed> || ...)) {
       constexpr bool once = detail::all_differ({Feed::name.view()...});
       static_assert(check<once, gets_type<detail::name_letters<Feed::name>...>>,
                     "lamina: forward: expected one feed for each data layer, found two of one "
@@ -131,7 +132,7 @@ class evaluator {
   auto activation() {
     constexpr int found = variable_named<P>(Name.view());
     using known_names = detail::known_layers<P, (found < 0)>;
-    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
+    static_assert(check<(found >= 0 || Name.is_refused()), detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int v = found < 0 ? 0 : found;
     constexpr auto space = layout_of_variable<program, v>.slot.space;
@@ -163,7 +164,7 @@ class evaluator {
   sequence_view sequences() {
     constexpr int found = variable_named<P>(Name.view());
     using known_names = detail::known_layers<P, (found < 0)>;
-    static_assert(check<found >= 0, detail::name_letters<Name>, known_names>,
+    static_assert(check<(found >= 0 || Name.is_refused()), detail::name_letters<Name>, known_names>,
                   "lamina: activation: the program has no layer or variable of this name");
     constexpr int rows = program::desc.variables[found < 0 ? 0 : found].rows;
     constexpr int domain = detail::domain_of_level(program::desc, rows, Level);
@@ -357,43 +358,6 @@ class evaluator {
   int rows_ = -1;
   detail::owned_threads threads_;
 };
-
-/// The evaluator of a program whose mistake has been reported: it computes nothing and reports no
-/// further mistake.
-template <program_type P, class Machine>
-requires(is_faulty<P>) class evaluator<P, Machine> {
- public:
-  template <class... Given>
-  explicit evaluator(const Given&...) {
-    static_assert(sizeof...(Given) > 0,
-                  "lamina: evaluator: expected a model, evaluator e{model}, found none");
-  }
-  template <class Given>
-  evaluator(const Given&, const evaluator_options&) {}
-  void refresh() {}
-  void check_nan(bool = false) {}
-  template <class... Feed>
-  void forward(Feed...) {}
-  template <fixed_string Name>
-  missing_view activation() {
-    return {};
-  }
-  template <fixed_string Name, int Level = -1>
-  sequence_view sequences() {
-    return {};
-  }
-  float cost() { return 0; }
-  template <class Reader>
-  test_result test(Reader&&) {
-    return {};
-  }
-  void reset() {}
-};
-
-/// Leads `evaluator e{program}` to the constructor that explains the mistake.
-template <program_type P, class... More>
-evaluator(const P&, const More&...) -> evaluator<P>;
-evaluator()->evaluator<detail::no_program>;
 
 /// The evaluator type of a program, for class members: `lamina::evaluator_of<net> e_{model_}`.
 template <const auto& Net>

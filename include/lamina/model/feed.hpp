@@ -58,6 +58,11 @@ template <class F>
 inline constexpr bool is_feed = __is_same(F, feed_nothing) || requires {
   F::name.view();
 };
+/// Whether a mistake in a feed has been reported.
+template <class F>
+inline constexpr bool feeds_nothing = __is_same(F, feed_nothing);
+template <class F>
+requires(F::name.is_refused()) inline constexpr bool feeds_nothing<F> = true;
 template <class F>
 inline constexpr bool is_feed_of_sequences = !requires(F f) {
   f.count;

@@ -17,6 +17,7 @@
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/model/shared_parameters.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
 #include <lamina/model/training_memory.hpp>
@@ -25,9 +26,6 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-template <program_type P>
-class model;
-
 namespace detail {
 /// The program type after a missing program was reported. A model of it causes no further errors.
 struct no_program {
@@ -35,27 +33,6 @@ struct no_program {
   static constexpr program_desc desc = changed<empty_program, &record_nothing>();
 };
 }  // namespace detail
-
-/// The argument that names a model whose parameters a new model shares: all parameters, or those of
-/// some layers.
-template <program_type Q, fixed_string... Layers>
-struct shared_parameters {
-  const model<Q>& from;
-};
-/// Whether T is a shared_parameters argument.
-template <class T>
-inline constexpr bool is_shared_parameters = false;
-template <program_type Q, fixed_string... Layers>
-inline constexpr bool is_shared_parameters<shared_parameters<Q, Layers...>> = true;
-
-/// `model m{program, share_parameters_of(n)}` shares each parameter that both models have. With
-/// names, it shares only the parameters that belong to these names of parameters or layers:
-/// `share_parameters_of<"embedding", "fc_0.w_0">(n)` (names.hpp, belongs_to). The design document
-/// of PaddlePaddle: parameter_model.
-template <fixed_string... Layers, program_type Q>
-shared_parameters<Q, Layers...> share_parameters_of(const model<Q>& from) {
-  return {from};
-}
 
 /// The model of PaddlePaddle's design, {program, parameters}: training changes it and serving reads
 /// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
@@ -109,6 +86,12 @@ class model {
                   "share_parameters_of(other)");
   }
 
+#ifdef LAMINA_NAMES_OPTIONS
+  template <class = void>
+  requires(__is_same(P, detail::no_program)) model(anything, ...)
+  = delete;  // model m{program}
+#endif
+
   model(const model&) = delete;
   model& operator=(const model&) = delete;
   model(model&&) = default;
@@ -148,8 +131,9 @@ class model {
   template <fixed_string Name>
   array<real> parameter() const {
     constexpr int found = parameter_named<P>(Name.view());
-    using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check<(found >= 0 || is_faulty<P>), detail::name_letters<Name>, known>,
+    constexpr bool known = found >= 0 || is_faulty<P> || Name.is_refused();
+    using all = detail::known_parameters<P, !known>;
+    static_assert(check<known, detail::name_letters<Name>, all>,
                   "lamina: parameter: the program has no parameter of this name");
     return get(found < 0 ? 0 : found);
   }
@@ -165,8 +149,9 @@ class model {
   template <fixed_string Name>
   void set_parameter(const array<real>& value) {
     constexpr int found = parameter_named<P>(Name.view());
-    using known = detail::known_parameters<P, (found < 0)>;
-    static_assert(check<(found >= 0 || is_faulty<P>), detail::name_letters<Name>, known>,
+    constexpr bool known = found >= 0 || is_faulty<P> || Name.is_refused();
+    using all = detail::known_parameters<P, !known>;
+    static_assert(check<known, detail::name_letters<Name>, all>,
                   "lamina: parameter: the program has no parameter of this name");
     set(found < 0 ? 0 : found, value);
   }
@@ -387,6 +372,9 @@ template <class... Given>
 model(const Given&...) -> model<detail::no_program>;
 template <program_type P, class... Given>
 model(const P&, const Given&...) -> model<P>;
+#ifdef LAMINA_NAMES_OPTIONS
+model(...)->model<detail::no_program>;
+#endif
 
 /// The model type of a program, for a member of a class: `lamina::model_of<net> model_{net}`.
 template <const auto& Net>

@@ -8,13 +8,24 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include <lamina/optimizer/sample_schedule.hpp>
 #include <lamina/optimizer/schedule.hpp>
 
 namespace lamina::inline LAMINA_ABI::schedule {
 struct linear_lr_warmup;
-}
+
+/// Whether T is one of the types Schedule, or derived from one.
+template <class T, class... Schedule>
+inline constexpr bool is_any = (__is_base_of(Schedule, T) || ...);
+/// Whether T is a schedule that a learning rate can have.
+template <class T>
+inline constexpr bool is_schedule =
+    is_any<T, noam_decay, exponential_decay, natural_exp_decay, inverse_time_decay,
+           polynomial_decay, piecewise_decay, cosine_decay, custom, linear_lr_warmup, v2::poly,
+           v2::caffe_poly, v2::exp, v2::discexp, v2::linear>;
+}  // namespace lamina::inline LAMINA_ABI::schedule
 
 namespace lamina::inline LAMINA_ABI::optimizer {
 
@@ -96,6 +107,13 @@ struct learning_rate {
   constexpr learning_rate(const schedule::custom& s)
       : kind(schedule_kind::custom), function(s.rate) {}
   constexpr learning_rate(const schedule::linear_lr_warmup& s);
+  /// Anything else, so that clang does not list all of the above.
+  // The compilers show the line of the name:
+  // clang-format off
+  template <class Other>
+  requires(!std::is_convertible_v<const Other&, float> && !schedule::is_schedule<Other>)
+  learning_rate(const Other&) = delete;  // expected a number or a schedule
+  // clang-format on
 
   /// The learning rate of a step; steps count from 0.
   constexpr float at(std::int64_t step) const {

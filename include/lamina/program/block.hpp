@@ -53,8 +53,18 @@ constexpr bool is_visible(const program_builder& b, int variable) {
   return b.blocks.count < 2 || variable < 0 ||
          is_inside(b, b.current_block, b.variables.items[variable].block);
 }
+/// Remembers a user's line while the line of a later variable is looked for: see line_of.
+constexpr void note_line(program_builder& b, int line) {
+  if (b.variables.count <= b.traced) b.traced_line = line;
+}
+/// The same for a line that may be one of this library.
+constexpr void note_line(program_builder& b, int line, const char* file) {
+  if (b.traced >= 0 && is_of_user(file)) note_line(b, line);
+}
 /// Records a mistake if a variable is used after its block was closed. `line` is the user's line.
 constexpr void require_visible(program_builder& b, int variable, int line) {
+  if (b.blocks.count < 2) return;
+  note_line(b, line);
   if (!is_visible(b, variable)) report_out_of_block(b, variable, line);
 }
 
@@ -97,8 +107,11 @@ struct variable_handle {
   /// mean nothing to the user; layers that take several handles check them themselves.
   constexpr variable_handle(const variable_handle& from, int line, const char* file)
       : builder(from.builder), id(from.id), home(from.builder->current_block) {
-    if (builder->blocks.count > 1 && !detail::is_visible(*builder, id) && detail::is_of_user(file))
-      detail::report_out_of_block(*builder, id, line);
+    if (builder->blocks.count < 2) return;
+    const bool visible = detail::is_visible(*builder, id);
+    if ((visible && builder->traced < 0) || !detail::is_of_user(file)) return;
+    detail::note_line(*builder, line);
+    if (!visible) detail::report_out_of_block(*builder, id, line);
   }
 };
 

@@ -37,7 +37,7 @@ class distinct_names {
   explicit constexpr distinct_names(program_builder& b) : b_(b) {}
 
   /// Checks all names; records the first name that belongs to two variables.
-  constexpr void require() {
+  constexpr int require() {
     for (int i = 0; i < b_.names.count; ++i)
       if (b_.names.items[i].key == nullptr) require_layer(i);
     for (int i = 0; i < b_.parameters.count; ++i) {
@@ -48,6 +48,7 @@ class distinct_names {
       require_no_parameter(v);
     }
     for (int k = 0; k < b_.data.count; ++k) require_no_parameter(b_.data.items[k]);
+    return without_line_;
   }
 
  private:
@@ -59,6 +60,7 @@ class distinct_names {
   constexpr void report(int variable) {
     const variable_desc& v = b_.variables.items[variable];
     const bool known = v.kind == variable_kind::parameter && v.index < b_.origins.count;
+    if (!known && b_.fault.kind == fault_kind::none) without_line_ = variable;
     report_variable(b_, fault_kind::name_used_twice, variable,
                     known ? b_.origins.items[v.index].line : 0);
   }
@@ -99,6 +101,7 @@ class distinct_names {
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   program_builder& b_;
+  int without_line_ = -1;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::detail

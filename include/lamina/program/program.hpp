@@ -18,6 +18,7 @@
 #include <lamina/program/distinct_names.hpp>
 #include <lamina/program/program_desc.hpp>
 #include <lamina/program/row_renaming.hpp>
+#include <lamina/program/variable_scopes.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -66,81 +67,29 @@ constexpr void declare_output(program_builder& b, variable<T, R, D...> v) {
   b.outputs.push(v.id);
 }
 
-/// Records a mistake if an operator or the returned variables use a variable outside of its block
-/// and no earlier check has reported the line.
-constexpr void require_scopes(program_builder& b) {
-  int wrong = -1;
-  for (int k = 0; k < b.operators.count && wrong < 0; ++k) {
-    const operator_desc op = b.operators.items[k];
-    // Gradient operators may do this: they read the values that the iteration has kept.
-    if (op.role != op_role::forward) continue;
-    const bool lists = op.schema->has_lists;
-    for (int s = 0, at = op.inputs; at < op.outputs; ++s) {
-      const int n = lists && op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
-      for (int i = 0; i < n; ++i, ++at)
-        if (const int v = b.arguments.items[at]; v >= 0)
-          if (const int of = b.variables.items[v].block;
-              of != op.block && of != 0 && !is_inside(b, op.block, of))
-            wrong = v;
-    }
-  }
-  for (int i = 0; i < b.outputs.count; ++i)
-    if (b.variables[b.outputs[i]].block != 0) wrong = b.outputs[i];
-  if (wrong < 0) return;
-  report_out_of_block(b, wrong, 0);
-}
-
-/// Records a mistake if a variable with the rows of a mini-batch is used after another mini-batch
-/// was read, because its fields and rows then belong to the new one. The gradient of a loop may use
-/// it, because its values were kept.
-constexpr void require_minibatches(program_builder& b) {
-  const auto reads = [&](int k) { return b.operators.items[k].schema->facts.reads_minibatch; };
-  int first = 0;
-  while (first < b.operators.count && !reads(first)) ++first;
-  if (first == b.operators.count) return;
-  bool fed[program_limits.domains];
-  for (int d = 0; d < b.domains.count; ++d) fed[d] = d == batch::domain;
-  for (int i = 0; i < b.data.count; ++i)
-    for (int d = b.variables[b.data[i]].rows; d > once::domain; d = b.domains[d].parent)
-      fed[d] = true;
-  const auto is_kept = [&](int block) {
-    for (; block > 0; block = b.blocks[block].parent)
-      if (b.blocks[block].forward_block >= 0) return true;
-    return false;
-  };
-  int* const seen = new int[static_cast<unsigned>(b.variables.count) + 1];  // by variable: the read
-                                                                            // after which it is
-                                                                            // used
-  for (int v = 0; v < b.variables.count; ++v) seen[v] = -1;
-  for (int k = 0, read = 0; k < b.operators.count; ++k) {
-    const operator_desc op = b.operators.items[k];
-    if (op.schema->kind == operator_kind::source || sub_block_of(b, op) >= 0) continue;
-    const bool kept = is_kept(op.block);
-    if (reads(k)) ++read;
-    const bool lists = op.schema->has_lists;
-    for (int side = 0, at = op.inputs; side < 2; ++side)
-      for (int s = 0, end = side == 0 ? op.outputs : op.end; at < end; ++s) {
-        const slot_desc* const slot_list = side == 0 ? op.schema->inputs : op.schema->outputs;
-        for (int n = lists && slot_list[s].duplicable ? b.arguments.items[at++] : 1; n > 0; --n) {
-          const int v = b.arguments.items[at++];
-          if (v < 0 || b.variables.items[v].kind == variable_kind::tensor_array) continue;
-          const variable_desc& d = b.variables.items[v];
-          if (d.rows <= once::domain || !fed[d.rows]) continue;
-          // A data layer outside of the loop keeps no value per iteration: each mini-batch
-          // overwrites it.
-          const bool outside = d.kind == variable_kind::data && d.block == 0;
-          if (outside != kept) continue;
-          if (!kept && seen[v] < 0) seen[v] = read;
-          if (kept || seen[v] != read) report_variable(b, fault_kind::minibatch_over, v, 0);
-        }
-      }
-  }
-  delete[] seen;
-}
-
 constexpr void record_nothing(program_builder& b) {
   b.blocks.push({-1, -1});
   b.report(fault_kind::unfinished, 0, {}, nullptr, 0, nullptr, 0);
+}
+
+/// A program that is recorded only for the compiler's messages.
+struct loose_program {
+  constexpr loose_program() { builder.blocks.push({-1, -1}); }
+  program_desc made = empty_program;
+  program_builder builder{made};
+  block main{&builder, 0};
+};
+constexpr block& main_block(loose_program&& p) { return p.main; }
+
+/// The user's line that recorded a variable. Only parameters keep their line, so the program is
+/// recorded again. Handles look at each copy of theirs where there are two blocks.
+template <class F>
+constexpr int line_of(int variable) {
+  loose_program again;
+  again.builder.blocks.push({-1, -1});
+  again.builder.traced = variable;
+  static_cast<void>(F{}(again.main));
+  return again.builder.traced_line;
 }
 
 template <class F>
@@ -162,7 +111,10 @@ constexpr void record(program_builder& b) {
   if (b.is_full()) return;
   if (b.blocks.count > 1) require_scopes(b), require_minibatches(b);
   rename_rows(b);
-  distinct_names(b).require();
+  const int unplaced = distinct_names(b).require();
+  // The condition keeps a function that was refused above from being compiled here.
+  if constexpr (std::is_invocable_v<F, block&> && std::is_default_constructible_v<F>)
+    if (unplaced >= 0) b.fault.line = line_of<F>(unplaced);
 }
 
 /// Whether a record function can be run in constant evaluation. For a function with a mistake,
@@ -177,14 +129,6 @@ inline constexpr bool runs = requires {
   typename expects<changed<empty_program, &record<F>>().count.blocks>;
 };
 #endif
-/// A program that is recorded only to make the compiler print its messages.
-struct loose_program {
-  constexpr loose_program() { builder.blocks.push({-1, -1}); }
-  program_desc made = empty_program;
-  program_builder builder{made};
-  block main{&builder, 0};
-};
-constexpr block& main_block(loose_program&& p) { return p.main; }
 template <class F>
 constexpr program_desc recorded_desc() {
   if constexpr (std::is_invocable_v<F, block&> && runs<F>)
@@ -192,6 +136,14 @@ constexpr program_desc recorded_desc() {
   else
     return changed<empty_program, &record_nothing>();
 }
+
+#if defined(__clang__) && __has_attribute(error)
+/// What a program calls that is no constant, and whose record function the compiler cannot run.
+__attribute__((error(
+    "lamina: program: the compiler runs the record function; make the program constexpr to see "
+    "what it cannot run"))) void
+record_function_is_run_by_the_compiler();
+#endif
 
 /// The name in a fault as a type that consists of its letters, for error messages.
 template <const auto& P, int... Index>
@@ -238,6 +190,23 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::no_memory) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: rnn: each memory of a step is updated, and nothing else is");
+  } else if constexpr (f.kind == fault_kind::first_memory) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: dynamic_rnn: a static input or first memory has one value for each "
+                  "sequence, and is made outside of the step");
+  } else if constexpr (f.kind == fault_kind::step_result) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: rnn: a step returns variables, one or a tuple of them");
+  } else if constexpr (f.kind == fault_kind::memory_type) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: rnn: a memory is updated with a variable of its own type, rows and "
+                  "dimensions");
+  } else if constexpr (f.kind == fault_kind::branch_result) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: branch: a branch returns variables, one or a tuple of them");
+  } else if constexpr (f.kind == fault_kind::step_input) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: dynamic_rnn: a step input has the sequences that the rnn walks over");
   } else if constexpr (f.kind == fault_kind::pooling_type) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: pool2d: a window of an image gives its average or its max");
@@ -346,7 +315,12 @@ struct program : program_base<program<F>> {
       // called here and nowhere deeper, because each nested call adds a note. g++ prints fewer
       // notes for a constant, clang for an assertion.
       if constexpr (!detail::runs<F>) {
-#if defined(__clang__)
+#if defined(__clang__) && __clang_major__ < 16 && __has_attribute(error)
+        // This clang reports an assertion also where the body has a mistake that it has reported.
+        // So the program's own variable fails, which takes three lines instead of eight.
+        static_cast<void>(F{}(detail::main_block(detail::loose_program())));
+        detail::record_function_is_run_by_the_compiler();
+#elif defined(__clang__)
         static_assert((static_cast<void>(F{}(detail::main_block(detail::loose_program()))), true));
 #else
         [[maybe_unused]] constexpr bool record_function_is_run_by_the_compiler =

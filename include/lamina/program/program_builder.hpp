@@ -91,8 +91,9 @@ struct program_builder {
   constexpr_vector<parameter_origin> origins;  // by parameter: facts from its layer
   constexpr_vector<opened_domain> open_domains;
   constexpr_vector<written_handle>
-      written;            // assignments by the bodies being recorded, innermost last
-  int written_begin = 0;  // first assignment of the innermost body
+      written;                       // assignments by the bodies being recorded, innermost last
+  int written_begin = 0;             // first assignment of the innermost body
+  int traced = -1, traced_line = 0;  // see line_of
   fault_desc fault;
   int cost;
   int accumulators;
@@ -370,33 +371,6 @@ constexpr int lod_level_of(const Program& p, int domain) {
        domain = p.domains[domain].parent)
     ++level;
   return level;
-}
-
-/// The block that an operator runs (while, conditional_block and their gradients), or -1.
-template <class Program>
-constexpr int sub_block_of(const Program& p, const operator_desc& op) {
-  return op.attributes >= 0 && op.schema->attribute_count > 0 &&
-                 op.schema->attributes[0].type == attribute_type::block
-             ? static_cast<int>(p.attributes[op.attributes].number)
-             : -1;
-}
-
-/// Whether `block` is `outer` or inside it.
-template <class Program>
-constexpr bool is_inside(const Program& p, int block, int outer) {
-  while (block > outer) block = p.blocks[block].parent;
-  return block == outer;
-}
-
-/// The variable in input slot n of an operator without a duplicable slot before it.
-template <class Program>
-constexpr int input_of(const Program& p, const operator_desc& op, int slot) {
-  return p.arguments[op.inputs + slot];
-}
-/// The variable in output slot n of an operator without a duplicable slot before it.
-template <class Program>
-constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
-  return p.arguments[op.outputs + slot];
 }
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -120,6 +120,11 @@ enum class fault_kind : std::uint8_t {
   option_range,
   minibatch_over,
   parameter_options,
+  first_memory,
+  memory_type,
+  branch_result,
+  step_input,
+  step_result,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.
@@ -281,6 +286,33 @@ constexpr frozen_program<N> freeze(const program_desc& p) {
   f.cost = p.cost;
   f.is_test = p.is_test;
   return f;
+}
+
+/// The block that an operator runs (while, conditional_block and their gradients), or -1.
+template <class Program>
+constexpr int sub_block_of(const Program& p, const operator_desc& op) {
+  return op.attributes >= 0 && op.schema->attribute_count > 0 &&
+                 op.schema->attributes[0].type == attribute_type::block
+             ? static_cast<int>(p.attributes[op.attributes].number)
+             : -1;
+}
+
+/// Whether `block` is `outer` or inside it.
+template <class Program>
+constexpr bool is_inside(const Program& p, int block, int outer) {
+  while (block > outer) block = p.blocks[block].parent;
+  return block == outer;
+}
+
+/// The variable in input slot n of an operator without a duplicable slot before it.
+template <class Program>
+constexpr int input_of(const Program& p, const operator_desc& op, int slot) {
+  return p.arguments[op.inputs + slot];
+}
+/// The variable in output slot n of an operator without a duplicable slot before it.
+template <class Program>
+constexpr int output_of(const Program& p, const operator_desc& op, int slot) {
+  return p.arguments[op.outputs + slot];
 }
 
 }  // namespace lamina::inline LAMINA_ABI

@@ -24,6 +24,12 @@ class element_count {
                        static_cast<std::uint64_t>(count) > static_cast<std::uint64_t>(largest)
                    ? largest
                    : static_cast<std::int64_t>(count)) {}
+  // The compilers show the line of the name:
+  // clang-format off
+  template <class Other>
+  requires(!std::integral<Other>)
+  element_count(const Other&) = delete;  // expected a whole number of elements
+  // clang-format on
 
   /// The count; throws lamina::error with the name of the decorator unless it is `least` or more.
   std::size_t at_least(std::int64_t least, const char* decorator) const {

@@ -223,7 +223,7 @@ run_summary run(model<P>& trained, Reader&& batches, const run_program_options& 
   static_assert(check<reads>,
                 "lamina: run: the program has no layer::read_minibatch; one that computes the cost "
                 "of a mini-batch is trained by train(model, reader)");
-  constexpr bool batched = reader::yields_batches<Reader>;
+  constexpr bool batched = reader::yields_batches<Reader> || !reads;
   static_assert(check<batched, gets_type<reader::reader_element_t<Reader>>>,
                 "lamina: reader: expected mini-batches, ranges of samples: put | "
                 "lamina::reader::batch(n) after the reader");

@@ -138,11 +138,11 @@ auto train_with(const Opt&, const Other&, Reader&&, const train_options& = {}, c
 /// Trains with the default optimizer.
 template <program_type P, class Reader, class Places = places>
 train_result train(model<P>& m, Reader&& batches, const train_options& options = {}) {
-  return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options);
+  return train_with(optimizer::default_sgd, m, std::forward<Reader>(batches), options);
 }
 template <program_type P, class Reader, class Place>
 auto train(model<P>& m, Reader&& batches, const train_options& options, const Place& at) {
-  return optimizer::default_sgd.train(m, std::forward<Reader>(batches), options, at);
+  return train_with(optimizer::default_sgd, m, std::forward<Reader>(batches), options, at);
 }
 template <program_type P, class Reader>
 auto train(const P& program, Reader&& batches, const train_options& options = {}) {

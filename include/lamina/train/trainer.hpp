@@ -21,6 +21,7 @@
 #include <lamina/train/host_trainer.hpp>
 #include <lamina/train/machine_gradients.hpp>
 #include <lamina/train/minibatch_check.hpp>
+#include <lamina/train/refused_trainer.hpp>
 #include <lamina/train/training_run.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -41,8 +42,8 @@ namespace lamina::inline LAMINA_ABI {
 /// or temporary optimizer is copied; optimizer() gives access to the copy. Several trainers may
 /// train one model, or models that share parameters, in turn; each has its own state. `Machine`
 /// computes the steps, on the CPU or on a device.
-template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
-class trainer {
+template <program_type P, optimizer::optimizer_type Opt, class Machine>
+requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   static_assert(detail::is_trainable<P, Opt>());
 
  public:
@@ -330,35 +331,5 @@ class trainer {
   double cost_ = 0;
   bool of_pass_ = false;
 };
-
-/// The trainer of a program whose mistake has been reported: it computes nothing and reports no
-/// further mistake.
-template <program_type P, optimizer::optimizer_type Opt, class Machine>
-requires(is_faulty<P>) class trainer<P, Opt, Machine> {
- public:
-  template <class... Given>
-  explicit trainer(const Given&...) {}
-  template <class Batch>
-  float step(const Batch&) {
-    return 0;
-  }
-  template <class Reader>
-  train_result pass(Reader&&) {
-    return {};
-  }
-  double cost() const { return 0; }
-  double metric(std::string_view) { return 0; }
-  void save(const file_path&) {}
-  void load(const file_path&) {}
-};
-
-template <program_type P, class Opt, class... More>
-trainer(const P&, const Opt&, const More&...) -> trainer<P, Opt>;
-template <program_type P, class Opt>
-trainer(model<P>&&, const Opt&, const train_options& = {}) -> trainer<P, Opt>;
-template <program_type P, class Opt>
-trainer(model<P>&, Opt&, const train_options& = {}) -> trainer<P, std::remove_const_t<Opt>>;
-template <program_type P, class Opt>
-trainer(model<P>&, const Opt&, const train_options& = {}) -> trainer<P, Opt>;
 
 }  // namespace lamina::inline LAMINA_ABI

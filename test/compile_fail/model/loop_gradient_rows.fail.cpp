@@ -2,7 +2,7 @@
 // The gradient of what a loop carries while it makes its sequences longer.
 // expect-error: static.assert.*train: gradients do not flow through a handle whose rows a loop
 // expect-fact: named<'w', 'h', 'i', 'l', 'e', '_', '0'
-// expect-lines: 14
+// expect-lines: 12
 #include <tuple>
 
 #include <lamina/layers/layers.hpp>

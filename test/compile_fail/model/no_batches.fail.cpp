@@ -2,7 +2,7 @@
 // A reader of samples where one of mini-batches is expected.
 // expect-error: static.assert.*reader: expected mini-batches, ranges of samples
 // expect-fact: gets_type<.*sample
-// expect-lines: 14
+// expect-lines: 12
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 #include <lamina/operators/reduce/mean/layer.hpp>

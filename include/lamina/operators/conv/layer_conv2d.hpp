@@ -93,7 +93,7 @@ constexpr auto conv2d(variable<T, R, C, H, W> x, const options<conv2d_attr, T>& 
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<conv2d_attr>
 conv2d(...) = delete;  // call conv2d<8, 3>(image); options: act, param, bias, bias_param, name
 // clang-format on

@@ -70,5 +70,9 @@ constexpr auto conv2d_transpose(variable<T, R, C, H, W> x, const options<conv2d_
                                   b.text("EXPLICIT")));
   return layer.returns(result{&b, detail::finish_channels<T>(layer, y.id, Filters, attr, line)});
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<conv2d_attr> conv2d_transpose(...) = delete;  // as conv2d<8, 3>(x)
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

@@ -22,9 +22,11 @@ struct fill_constant_attr {
 /// A variable of shape [Dims...], or [1] without dimensions, whose elements all are `value`:
 /// `fill_constant<std::int64_t>(main, 10)`. Fluid: fill_constant.
 template <element T, int... Dims>
-constexpr auto fill_constant(const block& main, double value, const fill_constant_attr& attr = {}) {
+constexpr auto fill_constant(const block& main, double value, const fill_constant_attr& attr = {},
+                             int line = __builtin_LINE(), const char* file = __builtin_FILE()) {
   static_assert(((Dims > 0) && ...), "lamina: fill_constant: dimensions are positive");
   program_builder& b = *main.builder;
+  lamina::detail::note_line(b, line, file);
   layer_helper layer(b, "fill_constant", attr.name);
   const auto filled = [&](auto y) {
     const variable_desc v = b.variables[detail::without_gradient(layer, y.id)];
@@ -68,6 +70,7 @@ constexpr auto assign_value(const block& main, const T (&values)[N],
   static_assert(check<size == count, expects<size>, gets<count>>,
                 "lamina: assign_value: there are as many elements as the shape has");
   program_builder& b = *main.builder;
+  lamina::detail::note_line(b, line);
   layer_helper layer(b, "assign_value", attr.name);
   const auto made = [&](auto y) {
     const variable_desc v = b.variables[detail::without_gradient(layer, y.id)];

@@ -41,7 +41,9 @@ constexpr tensor_array<T, R, D...> array_of(layer_helper& layer, const variable<
 /// `create_array<decltype(x)>(main)`. An array that is created in a body is empty at the start of
 /// each iteration. Fluid: create_array.
 template <class Item>
-constexpr auto create_array(const block& main, const array_attr& attr = {}) {
+constexpr auto create_array(const block& main, const array_attr& attr = {},
+                            int line = __builtin_LINE()) {
+  lamina::detail::note_line(*main.builder, line);
   layer_helper layer(*main.builder, "array", attr.name);
   return detail::array_of(layer, layer.template output<Item>());
 }

@@ -126,6 +126,30 @@ struct outputs_of<std::tuple<V...>> {
   }
 };
 
+/// Whether a branch may return V: a variable, or a tuple of variables. A branch that does not
+/// compile returns int for clang, which has said why.
+template <class V>
+inline constexpr bool is_branch_result = is_variable<V>;
+template <class... V>
+inline constexpr bool is_branch_result<std::tuple<V...>> = sizeof...(V) > 0 &&
+                                                           (is_variable<V> && ...);
+
+/// Handles of type V, or of type Other where V is no result of a branch, in a program with a
+/// mistake.
+template <class V, class Other>
+constexpr auto unmade(program_builder& b) {
+  if constexpr (is_variable<V>) {
+    return V{&b, 0};
+  } else if constexpr (is_branch_result<V>) {
+    const int none[std::tuple_size_v<V>] = {};
+    return outputs_of<V>::handles(b, none);
+  } else if constexpr (is_branch_result<Other>) {
+    return unmade<Other, V>(b);
+  } else {
+    return variable<float, once, 1>{&b, 0};
+  }
+}
+
 }  // namespace detail
 
 /// The result of `yes` if `condition`, a single bool, is true, else the result of `no`. Both
@@ -150,38 +174,44 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     lamina::detail::require_visible(b, condition.id, line);
     using result = decltype(yes(*static_cast<block*>(nullptr)));
     using other = decltype(no(*static_cast<block*>(nullptr)));
-    static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
-                  "lamina: cond: both branches return variables of the same types");
-    using outputs = detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
-    layer_helper layer(b, "cond", attr.name);
-    const variable<bool, once, 1> holds{&b, condition.id};
-    const auto not_holds = logical_not(holds);
-    const auto number = cast<std::int32_t>(holds);
-    int made[2][outputs::count];  // results of `no`, results of `yes`: indexed by the condition
-    for (auto& side : made) outputs::make(layer, side);
-    conditional_block(
-        holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},
-        line);
-    conditional_block(
-        not_holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(no(inner)), made[0]); },
-        {}, line);
-    int merged[outputs::count];
-    outputs::make(layer, merged);
-    for (int i = 0; i < outputs::count; ++i) {
-      const int sides[] = {made[0][i], made[1][i]};
-      operator_desc op = b.begin(schema_of<lamina::select_input>());
-      b.list(sides, 2);
-      b.argument(number.id);
-      op.outputs = b.arguments.count;
-      b.argument(merged[i]);
-      op.end = b.arguments.count;
-      b.operators.push(op);
+    if constexpr (!detail::is_branch_result<result> || !detail::is_branch_result<other>) {
+      b.report(fault_kind::branch_result, line, {}, nullptr, 0, nullptr, 0);
+      return detail::unmade<result, other>(b);
+    } else {
+      static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
+                    "lamina: cond: both branches return variables of the same types");
+      using outputs =
+          detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+      layer_helper layer(b, "cond", attr.name);
+      const variable<bool, once, 1> holds{&b, condition.id};
+      const auto not_holds = logical_not(holds);
+      const auto number = cast<std::int32_t>(holds);
+      int made[2][outputs::count];  // results of `no`, of `yes`: by the condition
+      for (auto& side : made) outputs::make(layer, side);
+      conditional_block(
+          holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(yes(inner)), made[1]); }, {},
+          line);
+      conditional_block(
+          not_holds, [&](block& inner) { outputs::copy(b, detail::as_tuple(no(inner)), made[0]); },
+          {}, line);
+      int merged[outputs::count];
+      outputs::make(layer, merged);
+      for (int i = 0; i < outputs::count; ++i) {
+        const int sides[] = {made[0][i], made[1][i]};
+        operator_desc op = b.begin(schema_of<lamina::select_input>());
+        b.list(sides, 2);
+        b.argument(number.id);
+        op.outputs = b.arguments.count;
+        b.argument(merged[i]);
+        op.end = b.arguments.count;
+        b.operators.push(op);
+      }
+      const auto all = outputs::handles(b, merged);
+      if constexpr (is_variable<result>)
+        return layer.returns(std::get<0>(all));
+      else
+        return all;
     }
-    const auto all = outputs::handles(b, merged);
-    if constexpr (is_variable<result>)
-      return layer.returns(std::get<0>(all));
-    else
-      return all;
   }
 }
 

@@ -40,6 +40,14 @@ inline constexpr bool is_last = false;
 template <class V>
 inline constexpr bool is_last<last_state<V>> = true;
 
+/// Whether a step may return E: a variable, a last state, or a tuple of these. A step that does not
+/// compile returns int for clang, which has said why.
+template <class E>
+inline constexpr bool is_step_result = is_variable<E> || is_last<E>;
+template <class... E>
+inline constexpr bool is_step_result<std::tuple<E...>> = sizeof...(E) > 0 &&
+                                                         (is_step_result<E> && ...);
+
 /// The variables that hold the number of the current step.
 struct step_numbers {
   const variable<std::int64_t, once, 1>& count;  // 0, 1, 2, ...

@@ -44,9 +44,9 @@ class rnn_step : public detail::rnn_recorder {
   /// rnn. Fluid: DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
-    static_assert(check<__is_same(R, S), expects_type<S>, gets_type<R>>,
-                  "lamina: dynamic_rnn: a step input has the sequences that the rnn walks over");
     using item = variable<T, rows, D...>;
+    if constexpr (!__is_same(R, S))
+      b_.report(fault_kind::step_input, line, {}, nullptr, 0, nullptr, 0);
     const int here = leave(x.id, line);
     layer_helper layer(b_, "dynamic_rnn_input");
     const int array = new_array<item>(layer);
@@ -61,29 +61,26 @@ class rnn_step : public detail::rnn_recorder {
   constexpr auto static_input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
     using in_rank = detail::replaced_rows<R, parent, ranked>;
     using in_step = detail::replaced_rows<R, parent, rows>;
-    static_assert(
-        check<in_rank::found, expects_type<parent>, gets_type<R>>,
-        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    const int here = leave(x.id, line);
-    const int ordered = reorder<variable<T, typename in_rank::type, D...>>(x.id);
-    b_.current_block = here;
-    return shrink<variable<T, typename in_step::type, D...>>(ordered);
+    if constexpr (in_rank::found) {
+      const int here = leave(x.id, line);
+      const int ordered = reorder<variable<T, typename in_rank::type, D...>>(x.id);
+      b_.current_block = here;
+      return shrink<variable<T, typename in_step::type, D...>>(ordered);
+    } else {
+      return refused<T, D...>(line);
+    }
   }
 
   /// The value that `update` stored in the previous step. In the first step it is `init`, which has
   /// one value per sequence. Fluid: DynamicRNN.memory(init).
   template <class T, class R, int... D>
   constexpr auto memory(const variable<T, R, D...>& init, int line = __builtin_LINE()) {
-    constexpr bool fits = __is_same(R, parent);
-    static_assert(
-        check<fits, expects_type<parent>, gets_type<R>>,
-        "lamina: dynamic_rnn: a static input or first memory has one value for each sequence");
-    if constexpr (fits) {
+    if constexpr (__is_same(R, parent)) {
       const int here = leave(init.id, line);
       const int ordered = reorder<variable<T, ranked, D...>>(init.id);
       return stored<T, D...>(ordered, here);
     } else {
-      return memory<T>(dims_list<D...>{});
+      return refused<T, D...>(line);
     }
   }
   /// A memory with elements of type T that all start with `value`: `memory(lamina::dims<128>)`.
@@ -107,6 +104,11 @@ class rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
+  /// Refuses a value of another type, rows or dimensions.
+  template <class Memory, class Next>
+  constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
+    b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
+  }
   /// The value of `memory` after the last step of each sequence, as a result of the rnn. It has one
   /// value per sequence, in the order of the batch; a sequence without elements has the initial
   /// value. The step function may only return it.
@@ -116,6 +118,13 @@ class rnn_step : public detail::rnn_recorder {
   }
 
  private:
+  // In place of a value with other rows. The mistake is kept for the end of the recording: an error
+  // here would show the step and the rnn around it, too.
+  template <class T, int... D>
+  constexpr variable<T, rows, D...> refused(int line) {
+    b_.report(fault_kind::first_memory, line, {}, nullptr, 0, nullptr, 0);
+    return memory<T>(dims_list<D...>{});
+  }
   template <class Out>
   constexpr int reorder(int x) {
     layer_helper layer(b_, "reorder_lod_tensor_by_rank");
@@ -168,8 +177,10 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                 "lamina: dynamic_rnn: the rows of the input form sequences");
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
-  if constexpr (takes) {
-    using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+  if constexpr (!takes) {
+    return x;
+  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using rows = typename step_type::rows;
     using result = decltype(step(*static_cast<step_type*>(nullptr)));
     using whole = detail::with_replaced_rows<result, rows, S>;
@@ -210,6 +221,7 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
     else
       return layer.returns(std::get<0>(all));
   } else {
+    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
     return x;
   }
 }

@@ -105,6 +105,11 @@ class static_rnn_step : public detail::rnn_recorder {
                         int line = __builtin_LINE()) {
     set_next(memory.id, next.id, line);
   }
+  /// Refuses a value of another type, rows or dimensions.
+  template <class Memory, class Next>
+  constexpr void update(const Memory&, const Next&, int line = __builtin_LINE()) {
+    b_.report(fault_kind::memory_type, line, {}, nullptr, 0, nullptr, 0);
+  }
   /// The value of `memory` after the last step, as a result of the rnn. The step function may only
   /// return it.
   template <class T, class S, int... D>
@@ -147,9 +152,11 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
                 "lamina: static_rnn: the input has a dimension of steps after its rows");
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: static_rnn: the step takes its inputs, [&](auto& step) { ... }");
-  if constexpr (takes) {
-    constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
-    using step_type = static_rnn_step<R, steps>;
+  constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
+  using step_type = static_rnn_step<R, steps>;
+  if constexpr (!takes) {
+    return x;
+  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using result = decltype(step(*static_cast<step_type*>(nullptr)));
     using whole = typename detail::all_steps<result, steps>::type;
     using results =
@@ -182,6 +189,7 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
     else
       return layer.returns(std::get<0>(all));
   } else {
+    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
     return x;
   }
 }

@@ -53,7 +53,7 @@ constexpr auto embedding(variable<Index, R, D...> ids,
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<embedding_attr>
 embedding(...) = delete;  // call embedding<9, 32>(i); options: param, padding_idx, is_sparse, name
 // clang-format on

@@ -188,19 +188,30 @@ constexpr auto fc(const V (&inputs)[N], const options<fc_attr, V>& attr = {},
   (std::make_index_sequence<N>{});
 }
 
-/// Catches a width among the arguments, as in `fc(x, 128)`, with a one-line error. Records a layer
-/// of width 1, so that later layers report no further errors.
-template <class X>
-constexpr auto fc(const X& x, int, const options<fc_attr, X>& attr = {},
-                  int line = __builtin_LINE()) {
-  static_assert(never<X>,
-                "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
-  return fc<1>(x, attr, line);
+namespace detail {
+/// The input of an fc that has its width among the arguments; refuses it with a one-line error.
+struct input_before_width {
+  program_builder* builder;
+  template <class T, class R, int... D>
+  constexpr input_before_width(const variable<T, R, D...>& x)  // NOLINT: it converts
+      : builder(x.builder) {
+    static_assert(never<T>,
+                  "lamina: fc: expected the width as a template argument, fc<128>(x), found none");
+  }
+  template <class First, class... More>
+  constexpr input_before_width(const std::tuple<First, More...>& x)  // NOLINT: it converts
+      : input_before_width(std::get<0>(x)) {}
+};
+}  // namespace detail
+/// Refuses a width among the arguments, `fc(x, 128)`. It is no template, so that clang does not
+/// name it where `fc<n>(x)` fails, and its result causes no further errors.
+constexpr variable<float, batch, 1> fc(detail::input_before_width x, int, const fc_attr& = {}) {
+  return {x.builder, 0};
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<fc_attr>
 fc(...) = delete;  // call fc<8>(x), fc<8>({x, y}); options: act, param, bias, bias_param, name
 // clang-format on

@@ -53,7 +53,7 @@ constexpr auto topk(variable<T, R, D...> x, const options<topk_attr, T>& attr = 
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<topk_attr> topk(...) = delete;  // call topk<2>(x); options: name
 #endif
 
@@ -124,5 +124,9 @@ constexpr auto one_hot(variable<Index, R, D...> ids,
                  b.attribute_list(Depth, attr.allow_out_of_range));
   return layer.returns(y);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<one_hot_attr> one_hot(...) = delete;  // call one_hot<10>(ids)
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

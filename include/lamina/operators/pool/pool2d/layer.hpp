@@ -74,7 +74,7 @@ constexpr auto pool2d(variable<T, R, C, H, W> x, const options<pool2d_attr, T>& 
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<pool2d_attr>
 pool2d(...) = delete;  // call pool2d<2>(image); options: type, exclusive, name
 // clang-format on

@@ -55,6 +55,7 @@ constexpr V random_numbers(program_builder& b, const char* key, std::string_view
 template <int... Dims>
 constexpr auto uniform_random(const block& main, const uniform_random_attr& attr = {},
                               int line = __builtin_LINE()) {
+  lamina::detail::note_line(*main.builder, line);
   main.builder->require_option(attr.min <= attr.max, line, "uniform_random: min <= max");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: uniform_random: dimensions are positive");
@@ -66,6 +67,7 @@ constexpr auto uniform_random(const block& main, const uniform_random_attr& attr
 template <int... Dims>
 constexpr auto gaussian_random(const block& main, const gaussian_random_attr& attr = {},
                                int line = __builtin_LINE()) {
+  lamina::detail::note_line(*main.builder, line);
   main.builder->require_option(attr.std >= 0, line, "gaussian_random: std >= 0");
   static_assert(sizeof...(Dims) > 0 && ((Dims > 0) && ...),
                 "lamina: gaussian_random: dimensions are positive");

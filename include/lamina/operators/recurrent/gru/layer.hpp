@@ -98,7 +98,7 @@ constexpr auto dynamic_gru(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<dynamic_gru_attr> dynamic_gru(...) = delete;  // call dynamic_gru<32>(x)
 #endif
 

@@ -108,7 +108,7 @@ constexpr auto dynamic_lstm(variable<T, R, D...> x, variable<H, HR, HD...> h_0,
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<dynamic_lstm_attr> dynamic_lstm(...) = delete;  // call dynamic_lstm<4 * 32>(x)
 #endif
 

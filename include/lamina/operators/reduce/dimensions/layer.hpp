@@ -158,25 +158,25 @@ constexpr auto reduce_any(variable<T, R, D...> x, keep_dim_t,
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_sum(...) = delete;  // call reduce_sum<1>(x), reduce_sum<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_mean(...) = delete;  // call reduce_mean<1>(x), reduce_mean<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_max(...) = delete;  // call reduce_max<1>(x), reduce_max<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_min(...) = delete;  // call reduce_min<1>(x), reduce_min<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_prod(...) = delete;  // call reduce_prod<1>(x), reduce_prod<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_all(...) = delete;  // call reduce_all<1>(x), reduce_all<1>(x, keep_dim); options: name
-template <auto...>
+template <any_value...>
 constexpr no_match<reduce_attr>
 reduce_any(...) = delete;  // call reduce_any<1>(x), reduce_any<1>(x, keep_dim); options: name
 // clang-format on

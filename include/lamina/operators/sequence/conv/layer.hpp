@@ -71,5 +71,9 @@ constexpr auto sequence_conv(variable<T, R, D...> x,
   }
   return layer.returns(out{&b, apply_activation(layer, attr.act, y)});
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<sequence_conv_attr> sequence_conv(...) = delete;  // call sequence_conv<32>(x)
+#endif
 
 }  // namespace lamina::inline LAMINA_ABI::layer

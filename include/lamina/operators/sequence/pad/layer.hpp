@@ -59,7 +59,7 @@ constexpr auto sequence_pad(variable<T, R, D...> x, double pad_value,
 
 #ifdef LAMINA_NAMES_OPTIONS
 // clang-format off
-template <auto...>
+template <any_value...>
 constexpr no_match<sequence_pad_attr>
 sequence_pad(...) = delete;  // call sequence_pad<20>(x, 0); options: name
 // clang-format on

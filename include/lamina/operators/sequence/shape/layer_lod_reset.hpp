@@ -104,7 +104,7 @@ constexpr auto lod_reset(variable<T, R, D...> x, const options<lod_reset_attr, T
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<lod_reset_attr> lod_reset(...) = delete;  // call lod_reset(x, y); options: name
 #endif
 

@@ -118,7 +118,7 @@ constexpr auto stack(const V (&inputs)[N], const options<concat_attr, V>& attr =
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<concat_attr> concat(...) = delete;  // call concat({x, y}); options: name
 #endif
 

@@ -91,7 +91,7 @@ constexpr auto split(variable<T, R, D...> x, const options<split_attr, T>& attr 
 }
 
 #ifdef LAMINA_NAMES_OPTIONS
-template <auto...>
+template <any_value...>
 constexpr no_match<split_attr> split(...) = delete;  // call split<2>(x); options: name
 #endif
 

@@ -63,7 +63,8 @@ constexpr auto where(variable<T, R, D...> condition, const options<query_attr, T
 /// 0, 2, 4, 6, 8. They are int64 unless the first argument is a type: `range<float, 0, 10>(main)`.
 /// Fluid: range.
 template <element T, int Start, int End, int Step = 1>
-constexpr auto range(const block& main, const query_attr& attr = {}) {
+constexpr auto range(const block& main, const query_attr& attr = {}, int line = __builtin_LINE()) {
+  lamina::detail::note_line(*main.builder, line);
   constexpr bool goes_on = Step > 0 ? Start < End : Step < 0 && Start > End;
   static_assert(check<goes_on, gets<Start, End, Step>>,
                 "lamina: range: steps lead from the start towards the end");
@@ -79,8 +80,8 @@ constexpr auto range(const block& main, const query_attr& attr = {}) {
   return layer.returns(y);
 }
 template <int Start, int End, int Step = 1>
-constexpr auto range(const block& main, const query_attr& attr = {}) {
-  return range<std::int64_t, Start, End, Step>(main, attr);
+constexpr auto range(const block& main, const query_attr& attr = {}, int line = __builtin_LINE()) {
+  return range<std::int64_t, Start, End, Step>(main, attr, line);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer

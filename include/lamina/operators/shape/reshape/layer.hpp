@@ -139,6 +139,10 @@ constexpr auto reshape(variable<T, R, D...> x, const options<reshape_attr, T>& a
                  b.attribute_list(list));
   return layer.returns(y);
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<reshape_attr> reshape(...) = delete;  // call reshape<2, 3>(x); options: name
+#endif
 
 /// Permutes dimensions: dimension k of the result is dimension Axis[k] of x, counted over the whole
 /// shape: `transpose<0, 2, 1>(x)`. Rows must stay first. Fluid: transpose.
@@ -152,6 +156,10 @@ constexpr auto transpose(variable<T, R, D...> x, const options<reshape_attr, T>&
   return detail::reordered<lamina::transpose2, handle_of<T, R, r.shape>>(
       x, attr.name, x.builder->attribute_list(detail::integers<Axis...>(*x.builder)));
 }
+#ifdef LAMINA_NAMES_OPTIONS
+template <any_value...>
+constexpr no_match<reshape_attr> transpose(...) = delete;  // call transpose<1, 0>(x)
+#endif
 
 /// x without the dimensions Axes of the whole shape, whose extents must be 1. Fluid: squeeze.
 template <int... Axes, class T, class R, int... D>

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/refused_evaluator.hpp - which evaluator a call makes, and what refuses calls.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/model/activation_view.hpp>
+#include <lamina/model/evaluator_options.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/model/sequence_view.hpp>
+#include <lamina/transform/clone_for_test.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// An evaluator that computes nothing and reports nothing.
+struct refused_evaluator {
+  void refresh() {}
+  void check_nan(bool = false) {}
+  template <class... Feed>
+  void forward(Feed...) {}
+  template <fixed_string Name>
+  missing_view activation() {
+    return {};
+  }
+  template <fixed_string Name, int Level = -1>
+  sequence_view sequences() {
+    return {};
+  }
+  float cost() { return 0; }
+  template <class Reader>
+  test_result test(Reader&&) {
+    return {};
+  }
+  void reset() {}
+};
+
+/// A compiler lists the constructors of the primary template for a call that fits none. So this one
+/// has a single constructor, which deduces the arguments, and two specialisations are used.
+template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
+class evaluator {
+ public:
+  evaluator(const model<P>&, const evaluator_options& = {});
+};
+
+/// The evaluator of a program whose mistake has been reported.
+template <program_type P, class Machine>
+requires(is_faulty<P>) class evaluator<P, Machine> : public refused_evaluator {
+ public:
+  template <class... Given>
+  explicit evaluator(const Given&...) {}
+  template <class Given>
+  evaluator(const Given&, const evaluator_options&) {}
+};
+
+/// Explains a call without a model.
+template <class Machine>
+class evaluator<detail::no_program, Machine> : public refused_evaluator {
+ public:
+  template <class... Given>
+  explicit evaluator(const Given&...) {
+    constexpr bool told = (__is_same(Given, model<detail::no_program>) || ...);
+    static_assert(check<told, gets_type<Given...>>,
+                  "lamina: evaluator: expected a model, evaluator e{model}");
+  }
+  template <class Given>
+  evaluator(const Given&, const evaluator_options&) {}
+#ifdef LAMINA_NAMES_OPTIONS
+  evaluator(anything, ...) = delete;  // expected evaluator e{model} or e{model, {.threads = 2}}
+#endif
+};
+
+namespace detail {
+/// The program of an evaluator that is made of these: none where the first is neither a model nor a
+/// program. The types of places have guides of their own, with a seed behind the place.
+template <class... Given>
+struct evaluated {
+  using program = no_program;
+};
+template <class First, class Second, class Third, class... More>
+struct evaluated<First, Second, Third, More...> {};
+template <program_type P>
+struct evaluated<model<P>> {
+  using program = P;
+};
+template <program_type P, class One>
+struct evaluated<model<P>, One> {
+  using program = P;
+};
+template <program_type P>
+struct evaluated<P> {
+  using program = P;
+};
+template <program_type P, class One>
+struct evaluated<P, One> {
+  using program = P;
+};
+template <class... Given>
+using evaluated_in = typename evaluated<Given...>::program;
+}  // namespace detail
+
+// In one line, because clang shows each:
+// clang-format off
+template <class... G> evaluator(const G&...) -> evaluator<detail::evaluated_in<G...>>;
+// clang-format on
+#ifdef LAMINA_NAMES_OPTIONS
+evaluator(...)->evaluator<detail::no_program>;
+#endif
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/refused_trainer.hpp - which trainer a call makes, and what refuses calls.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/optimizer/rule.hpp>
+#include <lamina/optimizer/sgd.hpp>
+#include <lamina/optimizer/train_options.hpp>
+#include <lamina/train/host_trainer.hpp>
+#include <lamina/train/training_run.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// A trainer that computes nothing and reports nothing.
+struct refused_trainer {
+  template <class Batch>
+  float step(const Batch&) {
+    return 0;
+  }
+  template <class Reader>
+  train_result pass(Reader&&) {
+    return {};
+  }
+  double cost() const { return 0; }
+  double metric(std::string_view) { return 0; }
+  void save(const file_path&) {}
+  void load(const file_path&) {}
+};
+
+/// A compiler lists the constructors of the primary template for a call that fits none. So this one
+/// has a single constructor, which deduces the arguments, and two specialisations are used.
+template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
+class trainer {
+ public:
+  trainer(model<P>&, const Opt&, const train_options& = {});
+};
+
+/// The trainer of a program whose mistake has been reported.
+template <program_type P, optimizer::optimizer_type Opt, class Machine>
+requires(is_faulty<P>) class trainer<P, Opt, Machine> : public refused_trainer {
+ public:
+  template <class... Given>
+  explicit trainer(const Given&...) {}
+  template <class Given>
+  trainer(const Given&, const Opt&, const train_options&) {}
+};
+
+/// Explains a call without a model, or without an optimizer.
+template <class Opt, class Machine>
+class trainer<detail::no_program, Opt, Machine> : public refused_trainer {
+ public:
+  template <class... Given>
+  explicit trainer(const Given&...) {
+    constexpr bool told = (__is_same(Given, model<detail::no_program>) || ...);
+    static_assert(check<told, gets_type<Given...>>,
+                  "lamina: trainer: expected a model and an optimizer, trainer t{model, adam}");
+  }
+  template <class Given>
+  trainer(const Given&, const Opt&, const train_options&) {}
+#ifdef LAMINA_NAMES_OPTIONS
+  trainer(anything, ...) = delete;  // expected trainer t{model, adam, {.threads = 2}}
+#endif
+};
+
+namespace detail {
+/// What the trainer of a call that fits no constructor is made of; one of its own explains why.
+template <class... Given>
+struct refused {
+  using program = no_program;
+  using rule = optimizer::sgd;
+};
+template <program_type P, optimizer::optimizer_type Opt, class... Options>
+requires(__is_same(train_options, Options) && ...) struct refused<model<P>, Opt, Options...> {
+  using program = P;
+  using rule = Opt;
+};
+template <program_type P, optimizer::optimizer_type Opt, class... Options>
+requires(__is_same(train_options, Options) && ...) struct refused<P, Opt, Options...> {
+  using program = P;
+  using rule = Opt;
+};
+template <class... Given>
+using net_in = typename refused<Given...>::program;
+template <class... Given>
+using rule_in = typename refused<Given...>::rule;
+}  // namespace detail
+
+// In one line, because clang shows each:
+// clang-format off
+template <class... G> trainer(const G&...) -> trainer<detail::net_in<G...>, detail::rule_in<G...>>;
+// clang-format on
+#ifdef LAMINA_NAMES_OPTIONS
+trainer(...)->trainer<detail::no_program, optimizer::sgd>;
+#endif
+
+}  // namespace lamina::inline LAMINA_ABI
