@@ -8,14 +8,6 @@
 
 #include <lamina/core/config.hpp>
 
-// A project may ask for warnings that lamina does not follow: bounds of arrays are constants of
-// type int, and arguments may have the name of a member or of a constant around them.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#endif
-
 // clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/optimizer/event_handler.hpp>
@@ -43,10 +35,7 @@
 #include <lamina/transform/freeze.hpp>
 #include <lamina/transform/prune.hpp>
 
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#if !defined(__clang__)
+#if defined(__GNUC__) && !defined(__clang__)
 // Stays in force at the user's lines, as optimizer/rule.hpp says.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#endif
 #endif

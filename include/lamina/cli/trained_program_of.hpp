@@ -112,7 +112,7 @@ class trained_program_of final : public trained_program {
 
   LAMINA_COLD double compute_gradients() override {
     if (!gradients_) {
-      bool updated[at_least_one(P::desc.count.parameters)];
+      bool updated[bound(P::desc.count.parameters)];
       for (int i = 0; i < P::desc.count.parameters; ++i)
         updated[i] = update_constants_of<training>.first[i] >= 0 && !has_rows(i);
       gradients_ = std::make_unique<gradients_type>(model_.memory(), updated);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/core/config.hpp - the few macros of the library; every other header is free of them.
+// lamina/core/config.hpp - the few macros of the library; every other header is free of them. And
+// what every header may need: the bounds of arrays.
 #pragma once
 
 #define LAMINA_VERSION_MAJOR 0
@@ -87,3 +88,13 @@
 #else
 #define LAMINA_UNROLL
 #endif
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The bound of an array of n elements: at least 1, because C++ has no arrays of length 0. It is no
+/// int, because g++'s -Wsign-conversion doubts an int that depends on a template argument.
+constexpr decltype(sizeof 0) bound(int n) {
+  return n < 1 ? 1 : static_cast<decltype(sizeof 0)>(n);
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -14,12 +14,12 @@ namespace lamina::inline LAMINA_ABI {
 /// full, `full` is set and appended elements overwrite others: the result is then invalid.
 template <class T, int Capacity>
 struct fixed_buffer {
-  T (&items)[Capacity];
+  T (&items)[bound(Capacity)];
   int& count;
   bool full = false;
 
   /// The array already holds `used` elements; the buffer keeps `used` up to date.
-  constexpr fixed_buffer(T (&array)[Capacity], int& used) : items(array), count(used) {}
+  constexpr fixed_buffer(T (&array)[bound(Capacity)], int& used) : items(array), count(used) {}
 
   /// Reserves `n` more elements and returns the index of the first. If they do not fit, sets `full`
   /// and returns 0, so a caller that then writes several elements must check `full` first.

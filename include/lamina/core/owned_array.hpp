@@ -29,6 +29,7 @@ class owned_array {
 
   /// As with a pointer, the elements of a constant array are constant only if T is.
   T& operator[](std::size_t i) const { return first_[i]; }
+  T& operator[](int i) const { return first_[i]; }
   T* get() const { return first_; }
   explicit operator bool() const { return first_ != nullptr; }
 

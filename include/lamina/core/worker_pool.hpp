@@ -57,7 +57,7 @@ class worker_pool {
     process_ = 0;
     try {
       for (; started_ < workers_; ++started_)
-        threads_[static_cast<unsigned>(started_)] =
+        threads_[started_] =
             threading::thread([this, i = started_ + 1] { work(i); });
     } catch (...) {
       end();
@@ -85,7 +85,7 @@ class worker_pool {
       ending_ = true;
     }
     begin_.notify_all();
-    for (int i = 0; i < started_; ++i) threads_[static_cast<unsigned>(i)].join();
+    for (int i = 0; i < started_; ++i) threads_[i].join();
   }
   LAMINA_NOINLINE void run_round(void* task, void (*call)(void*, int)) {
     if (process_ != ::getpid()) start_again();

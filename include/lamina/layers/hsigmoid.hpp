@@ -24,7 +24,7 @@ constexpr auto powers_of_two(layer_helper& layer) {
   const auto y = layer.template output<variable<std::int32_t, once, Count>>();
   without_gradient(layer, y.id);
   const int extent[] = {Count};
-  int values[Count];
+  int values[bound(Count)];
   for (int i = 0; i < Count; ++i) values[i] = 1 << i;
   const attribute_value shape = b.integer_list(extent, 1);
   const attribute_value no_values{0, 0, 0}, all = b.integer_list(values, Count);

@@ -66,7 +66,7 @@ class layer_helper {
 
   /// A new parameter "<name>.w_N" (or .b_N), or the existing one that `attr` names. Its initial
   /// value is recorded in the startup program once.
-  template <int Rank>
+  template <std::size_t Rank>
   constexpr int parameter(const param_attr& attr, const char* suffix, const int (&extent)[Rank],
                           dtype type, const initializer& otherwise, int line) {
     own_name_entry* const own = attr.name.empty() ? nullptr : &b_.entry_of(attr.name);
@@ -81,8 +81,9 @@ class layer_helper {
       }
     }
     require_options(attr, line);
-    const int shape = b_.dims.take(Rank);
-    for (int i = 0; i < Rank; ++i) b_.dims.items[shape + i] = extent[i];
+    constexpr int rank = static_cast<int>(Rank);
+    const int shape = b_.dims.take(rank);
+    for (int i = 0; i < rank; ++i) b_.dims.items[shape + i] = extent[i];
     const bool weight = suffix[1] == 'w';
     const int number =
         attr.name.empty() ? next(weight ? ".w" : ".b", weight ? weight_ : bias_) : -1;
@@ -91,7 +92,7 @@ class layer_helper {
         b_.parameters.push({b_.variables.count, attr.learning_rate, attr.regularizer.kind,
                             attr.regularizer.coefficient, attr.gradient_clip.kind,
                             attr.gradient_clip.low, attr.gradient_clip.high, attr.trainable});
-    const int v = b_.variables.push({name, -1, attr.name.empty() ? suffix : "", number, shape, Rank,
+    const int v = b_.variables.push({name, -1, attr.name.empty() ? suffix : "", number, shape, rank,
                                      once::domain, index, 0, type, variable_kind::parameter, true,
                                      !attr.trainable});
     if (own != nullptr)
@@ -168,15 +169,16 @@ class layer_helper {
            b_.variables.items[variable].kind == variable_kind::parameter &&
            b_.variables.items[variable].base == name;
   }
-  template <int Rank>
+  template <std::size_t Rank>
   constexpr void check_shared(int known, const int (&extent)[Rank], dtype type,
                               std::string_view name, int line) {
+    constexpr int rank = static_cast<int>(Rank);
     const variable_desc& v = b_.variables[known];
-    bool same = v.rank == Rank && v.type == type && v.kind == variable_kind::parameter;
-    for (int i = 0; same && i < Rank; ++i) same = b_.dims[v.dims + i] == extent[i];
+    bool same = v.rank == rank && v.type == type && v.kind == variable_kind::parameter;
+    for (int i = 0; same && i < rank; ++i) same = b_.dims[v.dims + i] == extent[i];
     if (!same)
       b_.report(fault_kind::parameter_shape, line, name, b_.dims.items + v.dims, v.rank, extent,
-                Rank);
+                rank);
   }
 
   /// Checks the options of a shared parameter. A layer that only names it shares it unchanged. A

@@ -32,7 +32,7 @@ constexpr auto heads_of(variable<T, R, L, W> x) {
 /// [L, L]: 0 up to the diagonal and -1e9 behind it, which leaves no weight after a softmax.
 template <int L, class T>
 constexpr auto causal_mask(const block& here) {
-  int visible[L] = {};
+  int visible[bound(L)] = {};
   for (int i = 0; i < L; ++i) visible[i] = i + 1;
   return (sequence_mask<L, T>(assign_value<L>(here, visible)) - 1) * 1e9;
 }

@@ -136,7 +136,7 @@ template <class Program>
 struct needed_feeds {
   using variables = variable_table<Program>;
   struct table_type {
-    unsigned long long of[at_least_one(variables::count)];
+    unsigned long long of[bound(variables::count)];
   };
   static constexpr table_type table = [] {
     table_type t{};
@@ -163,7 +163,7 @@ class any_run_of final : public any_run {
     given_ = 0;
     engine::domain_rows<domains> rows;
     rows.count[batch::domain] = -1;
-    const void* values[at_least_one(layers)] = {};
+    const void* values[bound(layers)] = {};
     for (const any_feed& f : feeds) {
       const int i = layer_of(f);
       if ((given_ >> (i & 63) & 1) != 0) fail(f, text() << "expected one feed, found two");

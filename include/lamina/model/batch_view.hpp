@@ -24,7 +24,7 @@ struct data_layer {
 };
 template <program_type P>
 struct data_layers {
-  data_layer of[at_least_one(P::desc.count.data)];
+  data_layer of[bound(P::desc.count.data)];
 };
 template <program_type P>
 constexpr data_layers<P> find_data_layers() {
@@ -53,7 +53,7 @@ struct batch_view {
   static constexpr int layers = P::desc.count.data;
   static constexpr int domains = P::desc.count.domains;
 
-  const std::byte* data[at_least_one(layers)] = {};
+  const std::byte* data[bound(layers)] = {};
   engine::domain_rows<domains> rows;
 
   /// A mini-batch without sequences: one array per data layer. `first_row` is the position of its
@@ -77,7 +77,7 @@ struct batch_view {
 
   /// The number of samples and sequence elements before a sample.
   std::int64_t count_before(int sample) const {
-    int begins[domains] = {};
+    int begins[bound(domains)] = {};
     begins[batch::domain] = sample;
     std::int64_t count = sample;
     for (int d = batch::domain + 1; d < domains; ++d) {
@@ -106,7 +106,7 @@ struct batch_view {
   /// Samples `first` to `end` (exclusive), with their sequences.
   batch_view part(int first, int end) const {
     batch_view p;
-    int begins[domains] = {}, ends[domains] = {};
+    int begins[bound(domains)] = {}, ends[bound(domains)] = {};
     begins[batch::domain] = first;
     ends[batch::domain] = end;
     // Parents have smaller numbers than their children.
@@ -132,7 +132,7 @@ struct batch_view {
   static int parent_of(int d) {
     static constexpr auto parents = [] {
       struct {
-        int of[domains];
+        int of[bound(domains)];
       } t{};
       for (int i = 0; i < domains; ++i) t.of[i] = P::desc.domains[i].parent;
       return t;

@@ -66,8 +66,8 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   }
   /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
-  requires(std::is_same_v<Q, P>) explicit evaluator(const Q& program, const More&...)
-      : evaluator(static_cast<const model<P>&>(model<P>(program))) {
+  requires(std::is_same_v<Q, P>) explicit evaluator(const Q& given, const More&...)
+      : evaluator(static_cast<const model<P>&>(model<P>(given))) {
     static_assert(never<Q>,
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
@@ -237,7 +237,7 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
   test_result tested(Reader& batches) {
     using metrics = metric_rules<program>;
     test_result r;
-    metric_sum sums[at_least_one(metrics::count)] = {};
+    metric_sum sums[bound(metrics::count)] = {};
     metrics::begin_pass(machine_);
     minibatch_position position;
     for (auto&& batch : reader::begin_pass(batches)) {

@@ -136,8 +136,8 @@ class feeder {
       return static_cast<int>(length);
     } else {
       int length = 0;
-      for (const auto& element : field) {
-        append_row<Index>(element);
+      for (const auto& row : field) {
+        append_row<Index>(row);
         ++length;
       }
       return length;

@@ -59,8 +59,8 @@ class gradient_machine {
 
   /// Refuses a program in place of a model with a one-line error.
   template <class Q, class... More>
-  requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& program, const More&...)
-      : gradient_machine(static_cast<const model<P>&>(model<P>(program))) {
+  requires(std::is_same_v<Q, P>) explicit gradient_machine(const Q& given, const More&...)
+      : gradient_machine(static_cast<const model<P>&>(model<P>(given))) {
     static_assert(never<Q>,
                   "lamina: gradient_machine: expected a model, gradient_machine g{model}, found a "
                   "program; put lamina::model m{program} before it");

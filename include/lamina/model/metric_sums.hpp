@@ -67,7 +67,7 @@ struct metric_rules {
     detail::auc_counts counts;
   };
   struct list {
-    rule of[at_least_one(count)];
+    rule of[bound(count)];
     bool any_counts, any_quotients;
   };
   static constexpr list all = [] {

@@ -21,7 +21,7 @@ template <program_type P>
 struct written_parameters {
   struct list {
     int count;
-    int of[at_least_one(P::desc.count.parameters)];
+    int of[bound(P::desc.count.parameters)];
   };
   static constexpr list find() {
     bool* written = new bool[static_cast<unsigned>(P::desc.count.parameters) + 1];
@@ -91,7 +91,7 @@ class moving_statistics {
 
  private:
   float* const* model_;
-  engine::aligned_buffer copies_[at_least_one(count)];
+  engine::aligned_buffer copies_[bound(count)];
   owned_array<float*> pointers_;
 };
 

@@ -58,7 +58,7 @@ template <class P, int V>
 struct variable_text {
   static constexpr int size = name_length(P::desc, V);
   struct text_type {
-    char text[size + 1];
+    char text[bound(size + 1)];
   };
   static constexpr text_type value = [] {
     text_type t{};

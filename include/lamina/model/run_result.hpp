@@ -45,9 +45,9 @@ struct program_metrics {
     return n;
   }();
   struct list {
-    int variable[at_least_one(count)];
-    bool is_double[at_least_one(count)];
-    std::string_view name[at_least_one(count)];
+    int variable[bound(count)];
+    bool is_double[bound(count)];
+    std::string_view name[bound(count)];
   };
   /// Metric i after a run.
   template <class Machine>

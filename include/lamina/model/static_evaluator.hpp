@@ -95,7 +95,7 @@ class static_evaluator {
     return d.rows * d.columns;
   }
   struct flags {
-    bool of[at_least_one(layout::parameter_count)];
+    bool of[bound(layout::parameter_count)];
   };
   static constexpr flags find_own_panels() {
     flags f{};

@@ -161,7 +161,8 @@ inline constexpr auto gradient_slots_of =
 template <const auto* Inputs, const auto* Outputs, std::uint32_t ReadInputs,
           std::uint32_t ReadOutputs, std::uint32_t ReadGradients>
 inline constexpr auto gradient_operator_inputs = [] {
-  std::array<slot_desc, bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients)> slot_list{};
+  constexpr int count = bits(ReadInputs) + bits(ReadOutputs) + bits(ReadGradients);
+  std::array<slot_desc, static_cast<std::size_t>(count)> slot_list{};
   std::size_t n = 0;
   for (std::size_t i = 0; i < Inputs->size(); ++i)
     if (ReadInputs >> i & 1u) slot_list[n++] = (*Inputs)[i];
@@ -173,7 +174,7 @@ inline constexpr auto gradient_operator_inputs = [] {
 }();
 template <const auto* Inputs, std::uint32_t Differentiable>
 inline constexpr auto gradient_operator_outputs = [] {
-  std::array<slot_desc, bits(Differentiable)> slot_list{};
+  std::array<slot_desc, static_cast<std::size_t>(bits(Differentiable))> slot_list{};
   std::size_t n = 0;
   for (std::size_t i = 0; i < Inputs->size(); ++i)
     if (Differentiable >> i & 1u) slot_list[n++] = gradient_slots_of<Inputs>[i];

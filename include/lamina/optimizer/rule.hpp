@@ -144,8 +144,8 @@ struct traits {
       std::tuple_size_v<decltype(detail::scalars_of(std::declval<const Opt&>(), 0))>);
 
  private:
-  using state_index = std::make_index_sequence<state_count>;
-  using scalar_index = std::make_index_sequence<scalar_count>;
+  using state_index = std::make_index_sequence<static_cast<std::size_t>(state_count)>;
+  using scalar_index = std::make_index_sequence<static_cast<std::size_t>(scalar_count)>;
 
  public:
   /// Whether `update` takes two more arguments: the L2 norms of the parameter and of `normed`.
@@ -155,7 +155,7 @@ struct traits {
   static constexpr bool complete =
       scalar_count > 0 &&
       detail::can_update<Opt>(state_index{},
-                              std::make_index_sequence<scalar_count + (has_norms ? 2 : 0)>{});
+                              std::make_index_sequence<scalar_index::size() + (has_norms ? 2 : 0)>{});
   /// The type of the Fluid operator.
   static constexpr const char* type = Opt::type;
 

@@ -116,7 +116,7 @@ constexpr bool has_rows_gradient(const Program& p) {
 
 template <class Opt>
 constexpr void make_training(program_builder& b) {
-  int gradient[program_limits.parameters];
+  int gradient[bound(program_limits.parameters)];
   find_gradients(b, 0, b.variables.count, b.parameters.count, 0, gradient);
   add_updates<Opt>(b, gradient, [](int, bool) { return -1; });
 }

@@ -52,7 +52,7 @@ struct update_slots {
   }
   static constexpr auto attributes = [] {
     constexpr int scalars = optimizer::traits<Opt>::scalar_count;
-    std::array<attribute_desc, 5 + scalars> a{};
+    std::array<attribute_desc, bound(5 + scalars)> a{};
     constexpr double infinity = std::numeric_limits<float>::infinity();
     a[0] = {"learning_rate", attribute_type::real, 0};
     a[1] = {"gradient_scale", attribute_type::real, 1};
@@ -135,7 +135,7 @@ struct update_operator : operator_definition {
     }
     for (std::int64_t i = 0; i < count; ++i) {
       T param = argument[0][i * stride[0]];
-      T state[states + 1] = {};
+      T state[bound(states + 1)] = {};
       for (int s = 0; s < states; ++s) state[s] = argument[2 + s][i * stride[2 + s]];
       apply(param, argument[1][i * stride[1]], state, number);
       out[i] = output == 0 ? param : state[output - 1];

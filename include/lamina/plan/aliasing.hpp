@@ -22,9 +22,9 @@ namespace lamina::inline LAMINA_ABI {
 /// exchange dimensions 1 and 2. A program of several blocks has no aliases.
 template <int Variables>
 struct aliasing {
-  int of[at_least_one(Variables)];
-  int last[at_least_one(Variables)];  // group; Groups: kept to the end
-  bool swapped[at_least_one(Variables)];
+  int of[bound(Variables)];
+  int last[bound(Variables)];  // group; Groups: kept to the end
+  bool swapped[bound(Variables)];
   bool found;  // some variables share memory
 
   constexpr bool shares(int v) const { return Variables > 0 && of[v] >= 0; }
@@ -46,8 +46,8 @@ template <class P, auto const& L, auto const& B>
 struct same_element_finder {
   static constexpr int variables = L.count.variables;
   aliasing<variables> r;
-  int exchanges[at_least_one(variables)];  // exchanges that read or write it
-  bool others[at_least_one(variables)];    // operators other than exchanges and products use it
+  int exchanges[bound(variables)];  // exchanges that read or write it
+  bool others[bound(variables)];    // operators other than exchanges and products use it
 
   static constexpr instruction called(int g) { return L.instructions[B.order[B.groups[g].first]]; }
   static constexpr int rank(int v) {

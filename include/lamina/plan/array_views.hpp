@@ -26,9 +26,9 @@ enum class slot_memory : std::uint8_t { in_place, alternate, fresh };
 /// views.
 template <int Variables, int Instructions>
 struct array_views {
-  int numbers[at_least_one(Variables)];         // by variable: the number of its view, or -1
-  slot_memory memory[at_least_one(Variables)];  // by array
-  bool refers[at_least_one(Instructions)];      // by instruction: it writes to an array without a
+  int numbers[bound(Variables)];         // by variable: the number of its view, or -1
+  slot_memory memory[bound(Variables)];  // by array
+  bool refers[bound(Instructions)];      // by instruction: it writes to an array without a
                                                 // copy
   int count;
 
@@ -48,12 +48,12 @@ struct view_finder {
   static constexpr int blocks = P::desc.count.blocks;
 
   array_views<variables, instructions> r{};
-  int writers[at_least_one(variables)];    // by variable: the number of instructions that write it
-  int array_of[at_least_one(variables)];   // by view: the array that it reads
-  int last_read[at_least_one(variables)];  // by array: the last instruction that reads it
-  int once_in[at_least_one(variables)];    // by array: the block of its only write, see find_uses
-  int gradient[blocks];                    // by body of a loop: the instruction of its gradient
-  bool cleared[at_least_one(variables)];
+  int writers[bound(variables)];    // by variable: the number of instructions that write it
+  int array_of[bound(variables)];   // by view: the array that it reads
+  int last_read[bound(variables)];  // by array: the last instruction that reads it
+  int once_in[bound(variables)];    // by array: the block of its only write, see find_uses
+  int gradient[bound(blocks)];                    // by body of a loop: the instruction of its gradient
+  bool cleared[bound(variables)];
 
   static constexpr int several = -2;
 

@@ -19,8 +19,8 @@ namespace lamina::inline LAMINA_ABI {
 /// neither.
 template <int Variables>
 struct block_reach {
-  int owners[at_least_one(Variables)];
-  int frames[at_least_one(Variables)];
+  int owners[bound(Variables)];
+  int frames[bound(Variables)];
 
   constexpr int owner(int v) const { return Variables > 0 ? owners[v] : 0; }
   constexpr int frame(int v) const { return Variables > 0 ? frames[v] : -1; }
@@ -30,7 +30,7 @@ struct block_reach {
 template <class P, auto const& L>
 constexpr auto find_loops() {
   struct {
-    bool of[at_least_one(P::desc.count.blocks)];
+    bool of[bound(P::desc.count.blocks)];
   } r{};
   if (P::desc.count.blocks > 1)
     for (int k = 0; k < L.count.instructions; ++k)

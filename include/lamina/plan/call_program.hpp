@@ -21,7 +21,7 @@ namespace detail {
 /// By operator: its position among the operators whose kernels are called, or -1.
 template <int Operators>
 struct call_numbers {
-  int of[at_least_one(Operators)];
+  int of[bound(Operators)];
 };
 /// Whether a kernel that is called for `op` may read attributes. It may if it is the kernel of the
 /// operator itself, or of an operator of the plan that has attributes.

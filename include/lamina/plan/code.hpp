@@ -70,10 +70,10 @@ constexpr code_table emit_code() {
   constexpr int groups = B.count;
   code_table made{};
   int statement = 0, operand_at = 0, argument_at = 0, argument0 = 0, g = 0;
-  int known_in[at_least_one(variables)];  // by variable: the group that knows `value`
-  int value[at_least_one(variables)];     // its statement; -1: the head of the group
-  int used_in[at_least_one(variables)];   // the group whose argument it is ...
-  int number[at_least_one(variables)];    // ... and the number of that argument
+  int known_in[bound(variables)];  // by variable: the group that knows `value`
+  int value[bound(variables)];     // its statement; -1: the head of the group
+  int used_in[bound(variables)];   // the group whose argument it is ...
+  int number[bound(variables)];    // ... and the number of that argument
   for (int v = 0; v < variables; ++v) known_in[v] = used_in[v] = -1;
   const auto argument = [&](int v) {
     return used_in[v] == g ? number[v]
@@ -178,8 +178,8 @@ constexpr code_table emit_code() {
 /// The groups with equal code: one kernel for each set of them, with one representative.
 template <int Groups>
 struct distinct_groups {
-  int kernel[at_least_one(Groups)];  // by group: the number of its kernel
-  int first[at_least_one(Groups)];   // by kernel: its first group
+  int kernel[bound(Groups)];  // by group: the number of its kernel
+  int first[bound(Groups)];   // by kernel: its first group
   int count;
 };
 

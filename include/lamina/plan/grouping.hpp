@@ -35,26 +35,26 @@ struct group_desc {
 /// and up to which group.
 template <int Groups, int Instructions, int Variables>
 struct grouping {
-  group_desc groups[at_least_one(Groups)];
-  int order[at_least_one(Instructions)];
-  int producer[at_least_one(Variables)];  // by variable: the first group that writes it, or -1
-  int last[at_least_one(Variables)];      // last group that reads it; Groups: kept to the end
-  bool stored[at_least_one(Variables)];
+  group_desc groups[bound(Groups)];
+  int order[bound(Instructions)];
+  int producer[bound(Variables)];  // by variable: the first group that writes it, or -1
+  int last[bound(Variables)];      // last group that reads it; Groups: kept to the end
+  bool stored[bound(Variables)];
   static constexpr int count = Groups;
 };
 
 /// The group of each instruction.
 template <int Instructions>
 struct assignment {
-  int group[at_least_one(Instructions)];
+  int group[bound(Instructions)];
   int groups;
 };
 
 /// Renumbers the groups so that the groups of one block are consecutive, in their previous order.
 /// Empty groups are dropped.
-template <int Blocks, int Instructions, int Room>
+template <int Blocks, int Instructions, std::size_t Room>
 constexpr void sort_by_block(assignment<Instructions>& r, const group_desc (&groups)[Room]) {
-  int at[Blocks + 1], number[Room];
+  int at[bound(Blocks + 1)], number[Room];
   for (int b = 0; b <= Blocks; ++b) at[b] = 0;
   const int count = r.groups;
   for (int g = 0; g < count; ++g)
@@ -71,12 +71,12 @@ template <bool Separate, auto const& L>
 struct group_former {
   static constexpr int instructions = at_least_one(L.count.instructions);
   static constexpr int variables = at_least_one(L.count.variables);
-  group_desc (&groups)[instructions];  // `first` is the group's latest instruction
-  int (&producer)[variables];          // by variable: its latest writer group, or -1
-  int (&reader)[variables];            // by variable: its latest reader group, or -1
-  int (&reader_before)[variables];     // the latest reader before `reader`, or -1
-  int (&before)[instructions];         // by instruction: previous one of its group, or -1
-  int (&group)[instructions];          // by instruction: its group
+  group_desc (&groups)[bound(instructions)];  // `first` is the group's latest instruction
+  int (&producer)[bound(variables)];          // by variable: its latest writer group, or -1
+  int (&reader)[bound(variables)];            // by variable: its latest reader group, or -1
+  int (&reader_before)[bound(variables)];     // the latest reader before `reader`, or -1
+  int (&before)[bound(instructions)];         // by instruction: previous one of its group, or -1
+  int (&group)[bound(instructions)];          // by instruction: its group
 
   /// Whether group h may run as the start of the later group g. Every reader of h's values must be
   /// g or come after g, and the inputs of h must not change before g.
@@ -140,10 +140,10 @@ constexpr auto assign_groups() {
   constexpr int instructions = L.count.instructions;
   constexpr int variables = L.count.variables;
   assignment<instructions> r;
-  group_desc groups[at_least_one(instructions)];
-  int producer[at_least_one(variables)], reader[at_least_one(variables)],
-      reader_before[at_least_one(variables)];
-  int before[at_least_one(instructions)];
+  group_desc groups[bound(instructions)];
+  int producer[bound(variables)], reader[bound(variables)],
+      reader_before[bound(variables)];
+  int before[bound(instructions)];
   for (int v = 0; v < variables; ++v) producer[v] = reader[v] = reader_before[v] = -1;
   group_former<Separate, L> former{groups, producer, reader, reader_before, before, r.group};
   bool holes = false;
@@ -219,7 +219,7 @@ constexpr auto form_groups() {
   constexpr int variables = L.count.variables;
   constexpr int count = A.groups;
   grouping<count, instructions, variables> r;
-  int at[count + 1];  // where the next instruction of each group belongs
+  int at[bound(count + 1)];  // where the next instruction of each group belongs
   for (int g = 0; g <= count; ++g) at[g] = 0;
   for (int k = 0; k < instructions; ++k) ++at[A.group[k]];
   for (int g = 0, sum = 0; g < count; ++g) {

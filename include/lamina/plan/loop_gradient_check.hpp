@@ -31,7 +31,7 @@ struct loop_gradient_check {
 
   static constexpr int length = found ? name_length(P::desc, found ? variable : 0) : 0;
   struct text_type {
-    char of[length + 1];
+    char of[bound(length + 1)];
   };
   static constexpr text_type make_text() {
     text_type r{};

@@ -17,9 +17,9 @@ namespace lamina::inline LAMINA_ABI {
 /// The position of each variable, and the sizes of the memory that they need.
 template <int Variables, int Domains, int Blocks>
 struct memory_plan {
-  memory_slot slot_of[at_least_one(Variables)];
-  int arena_width[Domains];           // floats per row, by domain
-  int frame_width[Blocks * Domains];  // floats per row, by loop body and domain
+  memory_slot slot_of[bound(Variables)];
+  int arena_width[bound(Domains)];           // floats per row, by domain
+  int frame_width[bound(Blocks * Domains)];  // floats per row, by loop body and domain
   int arrays;                         // number of arrays of tensors
   int selected_rows;                  // number of sparse gradients (selected rows)
   long long fixed_size;               // floats
@@ -57,8 +57,8 @@ constexpr auto plan_memory() {
   constexpr int groups = B.count;
   constexpr int blocks = P::desc.count.blocks, domains = P::desc.count.domains;
   memory_plan<variables, domains, blocks> r{};
-  int first_made[groups + 1], first_dead[groups + 1], first_held[blocks];
-  int next_made[at_least_one(variables)], next_dead[at_least_one(variables)];
+  int first_made[bound(groups + 1)], first_dead[bound(groups + 1)], first_held[bound(blocks)];
+  int next_made[bound(variables)], next_dead[bound(variables)];
   for (int g = 0; g <= groups; ++g) first_made[g] = first_dead[g] = -1;
   for (int b = 0; b < blocks; ++b) first_held[b] = -1;
   for (int v = 0; v < variables; ++v) {
@@ -131,8 +131,8 @@ constexpr auto plan_memory() {
   struct hole {
     int at, width, domain;
   };
-  hole holes[at_least_one(variables)];
-  int top[blocks * domains];  // floats per row, by block and domain
+  hole holes[bound(variables)];
+  int top[bound(blocks * domains)];  // floats per row, by block and domain
   for (int b = 0, g = 0; b < blocks; ++b) {
     for (int d = 0; d < domains; ++d)
       top[b * domains + d] = b == 0 ? 0 : top[p.blocks[b].parent * domains + d];

@@ -17,7 +17,7 @@ namespace lamina::inline LAMINA_ABI {
 /// Variables that keep their value after a run.
 template <int N>
 struct pinned_list {
-  int ids[at_least_one(N)];
+  int ids[bound(N)];
   int count;
 };
 
@@ -77,10 +77,10 @@ constexpr auto find_pinned() {
 /// or sequences of new lengths.
 template <int Domains>
 struct fed_domains {
-  bool of[Domains];
+  bool of[bound(Domains)];
   // By row domain: whether its rows change during a run. In a loop that carries sequences which it
   // makes itself, an `assign` sets their rows again in each iteration.
-  bool changes[Domains];
+  bool changes[bound(Domains)];
   constexpr bool all() const {
     for (const bool known : of)
       if (!known) return false;

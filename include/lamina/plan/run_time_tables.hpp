@@ -115,8 +115,8 @@ struct variable_table {
   }
   static constexpr int count = find_kept(nullptr);
   struct table_type {
-    int ids[at_least_one(count)];
-    variable_layout of[at_least_one(count)];
+    int ids[bound(count)];
+    variable_layout of[bound(count)];
   };
   static constexpr table_type make() {
     table_type t{};
@@ -149,7 +149,7 @@ struct parameter_layout {
 template <program_type P>
 struct parameter_table {
   struct table_type {
-    parameter_layout of[at_least_one(P::desc.count.parameters)];
+    parameter_layout of[bound(P::desc.count.parameters)];
   };
   static constexpr table_type make() {
     table_type t{};
@@ -167,7 +167,7 @@ struct parameter_table {
 template <program_type P>
 struct gradient_table {
   struct table_type {
-    memory_slot of[at_least_one(P::desc.count.parameters)];
+    memory_slot of[bound(P::desc.count.parameters)];
   };
   static constexpr table_type make() {
     table_type t{};
@@ -186,7 +186,7 @@ struct gradient_table {
 template <program_type P>
 struct rows_gradient_table {
   struct table_type {
-    int of[at_least_one(P::desc.count.parameters)];
+    int of[bound(P::desc.count.parameters)];
   };
   static constexpr table_type make() {
     table_type t{};
@@ -205,7 +205,7 @@ struct rows_gradient_table {
 template <program_type P>
 struct constant_table {
   struct table_type {
-    real_of<P> of[at_least_one(plan<P>::lowered.count.constants)];
+    real_of<P> of[bound(plan<P>::lowered.count.constants)];
   };
   static constexpr table_type make() {
     table_type t{};

@@ -71,9 +71,9 @@ constexpr initializer msra(bool uniform = true, float fan_in = 0, int seed = 0) 
 constexpr initializer bilinear() { return {.kind = initializer_kind::bilinear}; }
 /// The given values, row by row; the array must have static storage and one value per element.
 /// Fluid: NumpyArrayInitializer.
-template <int N>
+template <std::size_t N>
 constexpr initializer array(const float (&values)[N]) {
-  return {.kind = initializer_kind::array, .values = values, .count = N};
+  return {.kind = initializer_kind::array, .values = values, .count = static_cast<int>(N)};
 }
 
 }  // namespace init

@@ -212,10 +212,10 @@ struct program_builder {
   /// Opens a new domain, for which a C++ type stands while it is open. `mark` is the type's mark.
   constexpr int open_domain(const char* mark, std::string_view name, int parent, domain_kind kind,
                             int chosen_by) {
-    const int made =
+    const int number =
         domains.push({kind, parent, put(name), static_cast<int>(name.size()), chosen_by});
-    open_domains.push({mark, made});
-    return made;
+    open_domains.push({mark, number});
+    return number;
   }
   /// The open domain for the type with this mark; a fault if there is none.
   constexpr int find_open_domain(const char* mark) {
@@ -251,13 +251,14 @@ struct program_builder {
   }
 
   /// Appends an operator with plain slots only.
-  template <int In, int Out>
+  template <std::size_t In, std::size_t Out>
   constexpr int add_operator(const operator_schema& schema, const int (&in)[In],
                              const int (&out)[Out], int attribute_at = -1) {
-    const int at = arguments.take(In + Out);
-    for (int i = 0; i < In; ++i) arguments.items[at + i] = in[i];
-    for (int i = 0; i < Out; ++i) arguments.items[at + In + i] = out[i];
-    return operators.push({&schema, at, at + In, at + In + Out, attribute_at, current_block, role});
+    constexpr int ins = static_cast<int>(In), all = static_cast<int>(In + Out);
+    const int at = arguments.take(all);
+    for (int i = 0; i < ins; ++i) arguments.items[at + i] = in[i];
+    for (int i = ins; i < all; ++i) arguments.items[at + i] = out[i - ins];
+    return operators.push({&schema, at, at + ins, at + all, attribute_at, current_block, role});
   }
 
   /// Stores the attributes of an operator, in the order of its schema; returns their position.

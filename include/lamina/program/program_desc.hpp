@@ -245,21 +245,21 @@ constexpr program_view view_of(const Program& p) {
 template <program_counts N>
 struct frozen_program {
   static constexpr program_counts count = N;
-  variable_desc variables[at_least_one(N.variables)];
-  operator_desc operators[at_least_one(N.operators)];
-  int arguments[at_least_one(N.arguments)];
-  attribute_value attributes[at_least_one(N.attributes)];
-  int dims[at_least_one(N.dims)];
-  int integers[at_least_one(N.integers)];
-  float reals[at_least_one(N.reals)];
-  char characters[at_least_one(N.characters)];
-  name_desc names[at_least_one(N.names)];
-  block_desc blocks[at_least_one(N.blocks)];
-  parameter_desc parameters[at_least_one(N.parameters)];
-  int data[at_least_one(N.data)];
-  operator_desc startup[at_least_one(N.startup)];
-  int outputs[at_least_one(N.outputs)];
-  domain_desc domains[at_least_one(N.domains)];
+  variable_desc variables[bound(N.variables)];
+  operator_desc operators[bound(N.operators)];
+  int arguments[bound(N.arguments)];
+  attribute_value attributes[bound(N.attributes)];
+  int dims[bound(N.dims)];
+  int integers[bound(N.integers)];
+  float reals[bound(N.reals)];
+  char characters[bound(N.characters)];
+  name_desc names[bound(N.names)];
+  block_desc blocks[bound(N.blocks)];
+  parameter_desc parameters[bound(N.parameters)];
+  int data[bound(N.data)];
+  operator_desc startup[bound(N.startup)];
+  int outputs[bound(N.outputs)];
+  domain_desc domains[bound(N.domains)];
   int cost;
   bool is_test;
 };

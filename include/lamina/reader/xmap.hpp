@@ -54,9 +54,9 @@ class crew {
     while (true) {
       outcome result;
       std::uint64_t position = 0;
-      if (auto element = take(result.failure, position)) {
+      if (auto taken = take(result.failure, position)) {
         try {
-          result.value.emplace(call_at(options_.seed, pass_, position, f, std::move(*element)));
+          result.value.emplace(call_at(options_.seed, pass_, position, f, std::move(*taken)));
         } catch (...) {
           result.failure = std::current_exception();
         }

@@ -295,7 +295,7 @@ class gradient_parts {
   model<P>& model_;
   owned_array<float*> gradients_{capacity};  // gradients in the first machine
   // By parameter, if its gradient is selected rows.
-  rows_type* rows_[any_rows ? capacity : 1] = {};
+  rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   std::vector<real> costs_;
   std::vector<real> weight_;                      // by machine: its weight in the last mini-batch

@@ -66,8 +66,8 @@ class progress_bar {
     if (passes_ > 0) s << "/" << all;
     double in_pass = e.is_end_pass() ? 1 : 0;
     if (e.batches && !e.is_end_pass()) {
-      const double all = static_cast<double>(*e.batches);
-      in_pass = all > 0 ? static_cast<double>(e.batch + 1) / all : 0;
+      const double batches = static_cast<double>(*e.batches);
+      in_pass = batches > 0 ? static_cast<double>(e.batch + 1) / batches : 0;
       s << " [";
       for (int i = 0; i < 20; ++i) s << (i < in_pass * 20 ? "#" : ".");
       s << "]";

@@ -55,8 +55,8 @@ constexpr int count_accumulators() {
 template <program_type P>
 inline constexpr auto accumulator_owners = [] {
   struct {
-    int parameter[at_least_one(count_accumulators<P>())];
-    float first[at_least_one(count_accumulators<P>())];  // its initial value
+    int parameter[bound(count_accumulators<P>())];
+    float first[bound(count_accumulators<P>())];  // its initial value
   } t{};
   for (int& i : t.parameter) i = -1;
   for (int v = 0; v < P::desc.count.variables; ++v)
@@ -125,7 +125,7 @@ class minibatch_feed {
 
   void hand_over(const batch_view<P>& batch) {
     if constexpr (requires(const void* const* data) { machine_.read_in(batch.rows, data); }) {
-      const void* data[at_least_one(batch_view<P>::layers)] = {};
+      const void* data[bound(batch_view<P>::layers)] = {};
       for (int i = 0; i < batch_view<P>::layers; ++i) data[i] = batch.data[i];
       machine_.read_in(batch.rows, data);
     } else {

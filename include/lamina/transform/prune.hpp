@@ -146,7 +146,7 @@ constexpr void keep_needed(program_builder& b, const int* targets, int n) {
 }
 
 /// Whether all targets are known. With `outside`: whether no known target belongs to a body.
-template <class P, int N>
+template <class P, std::size_t N>
 constexpr bool all_targets(const int (&targets)[N], bool outside) {
   for (const int t : targets)
     if (outside ? t >= 0 && P::desc.variables[t].block != 0 : t < 0) return false;

@@ -108,12 +108,12 @@ struct loop_nest {
   int rank = 0;
   bool is_empty = false;
   std::ptrdiff_t extent[most];
-  std::ptrdiff_t step[K][most];
+  std::ptrdiff_t step[bound(K)][bound(most)];
 
   /// Adds an innermost loop over `n` elements, with one stride per array.
   template <class... S>
   void add(std::ptrdiff_t n, S... steps) {
-    const std::ptrdiff_t s[K] = {steps...};
+    const std::ptrdiff_t s[bound(K)] = {steps...};
     add_all(n, s);
   }
   void add_all(std::ptrdiff_t n, const std::ptrdiff_t* s) {
@@ -134,7 +134,7 @@ struct loop_nest {
   template <class F>
   void run(F&& f) const {
     if (is_empty) return;
-    std::ptrdiff_t at[K] = {};
+    std::ptrdiff_t at[bound(K)] = {};
     if (rank == 0) {
       f(static_cast<const std::ptrdiff_t*>(at), std::ptrdiff_t{1});
       return;

@@ -157,7 +157,7 @@ class block_runner : loop_frames<P, Engine> {
   }
 
   minibatch_source source_{}, own_source_{};
-  std::uint64_t iterations_[at_least_one(tables::blocks)] = {};
+  std::uint64_t iterations_[bound(tables::blocks)] = {};
   std::uint64_t limit_ = 1000000;
   int loop_ = -1;  // the innermost loop that is running
   int reached_ = -1;

@@ -81,23 +81,23 @@ struct block_schedule {
   static constexpr int loop_count = count_calls(true);
 
   struct table_type {
-    list_range entries[at_least_one(blocks)];  // by block: its entries of the schedule
-    block_call calls[at_least_one(call_count)];
-    loop_desc loops[at_least_one(loop_count)];
-    kept_rows kept[at_least_one(loop_count * domains)];
-    frame_argument frame_arguments[at_least_one(loop_count > 0 ? arguments : 0)];
-    int made_domains[at_least_one(loop_count) * domains];  // by loop
-    int loop_of_domain[domains];  // the loop whose iterations make its rows, or -1
-    list_range block_arrays[at_least_one(blocks)];
-    int arrays[at_least_one(array_count)];       // by block
-    int kept_arrays[at_least_one(array_count)];  // by loop
-    slot_memory array_memory[at_least_one(array_count)];
-    int told[at_least_one(has_views ? schedule::groups : 0)];  // run_context::view by group
-    list_range views[at_least_one(view_count)];                // by view: its arguments
-    int view_arguments[at_least_one(has_views ? arguments : 0)];
-    int kept_views[at_least_one(view_count)];  // by loop
-    bool fed[domains];
-    bool changes[domains];  // the number of rows changes while a program runs
+    list_range entries[bound(blocks)];  // by block: its entries of the schedule
+    block_call calls[bound(call_count)];
+    loop_desc loops[bound(loop_count)];
+    kept_rows kept[bound(loop_count * domains)];
+    frame_argument frame_arguments[bound(loop_count > 0 ? arguments : 0)];
+    int made_domains[bound(at_least_one(loop_count) * domains)];  // by loop
+    int loop_of_domain[bound(domains)];  // the loop whose iterations make its rows, or -1
+    list_range block_arrays[bound(blocks)];
+    int arrays[bound(array_count)];       // by block
+    int kept_arrays[bound(array_count)];  // by loop
+    slot_memory array_memory[bound(array_count)];
+    int told[bound(has_views ? schedule::groups : 0)];  // run_context::view by group
+    list_range views[bound(view_count)];                // by view: its arguments
+    int view_arguments[bound(has_views ? arguments : 0)];
+    int kept_views[bound(view_count)];  // by loop
+    bool fed[bound(domains)];
+    bool changes[bound(domains)];  // the number of rows changes while a program runs
   };
 
   // Returns the innermost loop that contains a block, or -1.
@@ -152,7 +152,7 @@ struct block_schedule {
   // the first operator with an output that has rows of this domain. A parent domain without such an
   // operator belongs to the block of its sequences.
   static constexpr void find_domains(table_type& t) {
-    int block[domains];
+    int block[bound(domains)];
     for (int d = 0; d < domains; ++d) {
       block[d] = -1;
       t.fed[d] = plan_type::fed.of[d];
@@ -263,7 +263,7 @@ struct block_schedule {
           ++t.views[schedule::table.slot_of[a].offset].count;
       for (int n = 1; n < view_count; ++n)
         t.views[n].first = t.views[n - 1].first + t.views[n - 1].count;
-      int used[at_least_one(view_count)] = {};
+      int used[bound(view_count)] = {};
       for (int a = 0; a < arguments; ++a)
         if (const memory_slot slot = schedule::table.slot_of[a]; slot.space == memory_space::view)
           t.view_arguments[t.views[slot.offset].first + used[slot.offset]++] = a;

@@ -42,7 +42,7 @@ inline std::ptrdiff_t size_of_some_rows(const array_layout& a) {
 template <int Most>
 struct broadcast_layout {
   array_layout space;
-  std::ptrdiff_t step[Most][array_layout::most];
+  std::ptrdiff_t step[bound(Most)][bound(array_layout::most)];
   int arrays;
   bool is_summed;
 
@@ -50,7 +50,7 @@ struct broadcast_layout {
   /// end at the same dimension.
   broadcast_layout(const operator_call& c, int count, const operand* operands, int axis)
       : arrays(count) {
-    array_layout layouts[Most];
+    array_layout layouts[bound(Most)];
     space = layout_of(operands[count - 1]);
     for (int i = 0; i < count; ++i) {
       layouts[i] = layout_of(operands[i]);
@@ -73,7 +73,7 @@ struct broadcast_layout {
 
  private:
   void add(loop_nest<Most>& loops, int d) const {
-    std::ptrdiff_t s[Most] = {};
+    std::ptrdiff_t s[bound(Most)] = {};
     for (int i = 0; i < arrays; ++i) s[i] = step[i][d];
     loops.add_all(space.extent[d], s);
   }

@@ -19,9 +19,9 @@ namespace lamina::inline LAMINA_ABI::engine {
 /// whole mini-batch.
 template <int Domains>
 struct domain_rows {
-  int count[Domains] = {};
-  const int* offsets[Domains] = {};  // null for a domain without sequences
-  std::int64_t first[Domains] = {};  // the first row of this run in the whole mini-batch
+  int count[bound(Domains)] = {};
+  const int* offsets[bound(Domains)] = {};  // null for a domain without sequences
+  std::int64_t first[bound(Domains)] = {};  // the first row of this run in the whole mini-batch
 
   constexpr domain_rows() = default;
   /// A batch of dense samples.

@@ -279,7 +279,7 @@ class loop_frames {
   context_type context_{};
   array_pool<chunks> arrays_;
   memory_of_frames frames_;
-  word* last_[at_least_one(tables::loop_count)] = {};
+  word* last_[bound(tables::loop_count)] = {};
 
  private:
   static void set_rows_of(void* self, int domain, int rows) {
@@ -321,7 +321,7 @@ class loop_frames {
   }
 
   row_allocator allocator_{};
-  bool known_[domains] = {};
+  bool known_[bound(domains)] = {};
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine

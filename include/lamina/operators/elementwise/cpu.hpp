@@ -33,7 +33,7 @@ struct pointwise_output {
   /// Fast path for single integers and truth values, such as counters and conditions of loops.
   /// Returns false if the general kernel is needed.
   static LAMINA_INLINE bool run_one(const call_context& c) {
-    std::int64_t x[inputs], scalar[at_least_one(scalars)];
+    std::int64_t x[bound(inputs)], scalar[bound(scalars)];
     for (int i = 0; i < inputs; ++i)
       if (!load_one(c, i, x[i])) return false;
     for (int i = 0; i < scalars; ++i) {
@@ -103,11 +103,11 @@ struct pointwise_output {
   }
   static void line(std::ptrdiff_t n, const Real* const* from, const bool* moves, const Real* scalar,
                    Real* to) {
-    vector scalar_vector[at_least_one(scalars)];
+    vector scalar_vector[bound(scalars)];
     for (int s = 0; s < scalars; ++s) scalar_vector[s] = vector(scalar[s]);
     std::ptrdiff_t j = 0;
     for (; j + lanes <= n; j += lanes) {
-      vector x[inputs];
+      vector x[bound(inputs)];
       for (int i = 0; i < inputs; ++i)
         x[i] = moves[i] ? vector::load_unaligned(from[i] + j) : vector(*from[i]);
       value_of(static_cast<const vector*>(x), static_cast<const vector*>(scalar_vector),
@@ -115,7 +115,7 @@ struct pointwise_output {
           .store_unaligned(to + j);
     }
     for (; j < n; ++j) {
-      Real x[inputs];
+      Real x[bound(inputs)];
       for (int i = 0; i < inputs; ++i) x[i] = from[i][moves[i] ? j : 0];
       to[j] = element<Real>(x, scalar);
     }

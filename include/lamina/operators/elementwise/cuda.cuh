@@ -27,7 +27,7 @@ struct pointwise_call_arguments {
   dtype in_type[Inputs], to_type;
   element_loops<Inputs + 1> kept;
   element_loops<Inputs> over;
-  T scalar[at_least_one(Scalars)];
+  T scalar[bound(Scalars)];
   fault_word* fault;
   int group;
   int lines, width, count;

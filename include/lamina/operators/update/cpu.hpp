@@ -45,7 +45,7 @@ class update_pass {
     Real rest[2] = {0, 0};
     for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
-      T state[at_least_one(states)];
+      T state[bound(states)];
       const T p = load(array_[0] + offset + j, like), g = at(gradient, j, like);
       for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
       const T u = update::template normed<T>(p, g, state, numbers_of(gradient).of(like));
@@ -73,7 +73,7 @@ class update_pass {
     wide squares[2] = {0, 0};
     each([&](std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) {
       for (std::ptrdiff_t j = 0; j < n; ++j) {
-        Real state[at_least_one(states)];
+        Real state[bound(states)];
         const Real p = array_[0][offset + j], g = at(gradient, j, Real(0));
         for (int s = 0; s < states; ++s) state[s] = array_[2 + s][offset + j];
         const wide of_p = static_cast<wide>(p);
@@ -90,7 +90,7 @@ class update_pass {
   void apply(std::ptrdiff_t offset, std::ptrdiff_t n, const Real* gradient) const {
     for_each_position<Real>(n, [&](std::ptrdiff_t j, auto like) {
       using T = decltype(like);
-      T state[at_least_one(states)];
+      T state[bound(states)];
       T p = load(array_[0] + offset + j, like);
       for (int s = 0; s < states; ++s) state[s] = load(array_[2 + s] + offset + j, like);
       update::template apply<T>(p, at(gradient, j, like), state, numbers_of(gradient).of(like),
@@ -104,8 +104,8 @@ class update_pass {
   /// A list of numbers, each as a scalar and as a vector with this number in every lane.
   template <int N>
   struct number_list {
-    Real number[N] = {};
-    vector full[N] = {};
+    Real number[bound(N)] = {};
+    vector full[bound(N)] = {};
 
     void set(int i, Real x) { number[i] = x, full[i] = vector(x); }
     const Real* of(Real) const { return number; }
@@ -151,7 +151,7 @@ struct call_kernel<update_operator<Opt, Given>> {
   template <class Real = float>
   static void run(const call_context& c) {
     if (!c.at_position(0)) return;
-    Real* array[arrays];
+    Real* array[bound(arrays)];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
     if (c.address(arrays) == nullptr) return keep_gradient(c.at_position(0), array);
     run(c.at_position(0), array, numbers_at<Real>(c.address(arrays)));
@@ -192,7 +192,7 @@ struct call_kernel<rows_update_operator<Opt, Given>> {
   static void run(const call_context& c) {
     // Without numbers this machine does not apply the update, and the rows stay as they are.
     if (!c.at_position(0) || c.address(arrays) == nullptr) return;
-    Real* array[arrays];
+    Real* array[bound(arrays)];
     for (int i = 0; i < arrays; ++i) array[i] = numbers_at<Real>(c.address(i));
     run(c.at_position(0), array, rows_of<Real>(c.at_position(1)),
         numbers_at<Real>(c.address(arrays)));

@@ -46,7 +46,7 @@ struct normed_terms {
   LAMINA_INLINE LAMINA_FN double operator()(int i) const {
     const int row = columns.divide(i);
     const std::ptrdiff_t at = row * stride + i;
-    float factor[numbers], state[at_least_one(states)];
+    float factor[numbers], state[bound(states)];
     LAMINA_CUDA_UNROLL
     for (int k = 0; k < numbers; ++k) factor[k] = number[k];
     LAMINA_CUDA_UNROLL

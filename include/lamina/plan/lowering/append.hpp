@@ -46,7 +46,7 @@ constexpr void end(lowering_state& s, instruction& i) {
 }
 
 /// Appends the call of an operator that only plans contain. It has the attributes of operator k.
-template <int In, int Out>
+template <std::size_t In, std::size_t Out>
 constexpr void emit_call(lowering_state& s, const operator_schema& schema, const int (&in)[In],
                          const int (&out)[Out], int k) {
   instruction i = begin(s, group_head::call, schema, 0, k);

@@ -157,19 +157,19 @@ class conv_backward {
     const even_parts tiles(lines, tile_rows);
     const int together = detail::vectors_of_tile(lines);
     const float* at[detail::lone_vectors];
-    detail::correlation_tile tile{};
-    tile.depth = shape_.small_channels;
-    tile.taps = p.steps;
-    tile.at = at;
-    tile.to = p.image;
+    detail::correlation_tile task{};
+    task.depth = shape_.small_channels;
+    task.taps = p.steps;
+    task.at = at;
+    task.to = p.image;
     for (int t = 0; t < tiles.count(); ++t) {
-      tile.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
-      tile.row_positions = p.taps + tiles.first(t);
+      task.filters = filters + static_cast<std::ptrdiff_t>(tiles.first(t)) * shape_.small_channels;
+      task.row_positions = p.taps + tiles.first(t);
       for (int v = 0; v < rows_.vectors(); v += together) {
         const int vectors = rows_.vectors() - v < together ? rows_.vectors() - v : together;
         for (int j = 0; j < vectors; ++j) at[j] = slope + (v + j) * lanes;
-        tile.positions = p.where + v;
-        detail::correlate_rows(tiles.size(t), vectors, tile);
+        task.positions = p.where + v;
+        detail::correlate_rows(tiles.size(t), vectors, task);
       }
     }
   }

@@ -34,19 +34,19 @@ struct gradient_tile {
 
 template <int Rows, int Taps>
 LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
-  vector acc[Rows][Taps];
+  vector acc[bound(Rows)][bound(Taps)];
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) acc[i][j] = vector(0.F);
   }
   for (int n = 0; n < t.samples; ++n) {
-    const float* image[Taps];
+    const float* image[bound(Taps)];
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) {
       image[j] = t.image + n * t.image_sample + t.taps[j];
     }
     const float* slope = t.slope + n * t.slope_sample;
     for (int v = 0; v < t.vectors; ++v, slope += lanes) {
       const std::ptrdiff_t at = t.at[v];
-      vector d[Rows];
+      vector d[bound(Rows)];
       LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
         d[i] = vector::load_unaligned(slope + i * t.slope_row);
         hold_in_register(d[i]);
@@ -62,11 +62,11 @@ LAMINA_NOINLINE void add_filter_gradient(const gradient_tile& t) {
   }
   // The accumulators are reduced to their lane sums, `lanes` vectors at a time.
   constexpr int sums = (Rows * Taps + lanes - 1) / lanes * lanes;
-  vector all[sums];
+  vector all[bound(sums)];
   LAMINA_UNROLL for (int i = 0; i < sums; ++i) {
     all[i] = i < Rows * Taps ? acc[i / Taps % Rows][i % Taps] : vector(0.F);
   }
-  alignas(64) float sum[sums];
+  alignas(64) float sum[bound(sums)];
   LAMINA_UNROLL for (int i = 0; i < sums; i += lanes) { lane_sums(all + i, sum + i); }
   LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
     LAMINA_UNROLL for (int j = 0; j < Taps; ++j) t.to[i * t.stride + j] += sum[i * Taps + j];

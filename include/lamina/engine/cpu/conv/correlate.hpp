@@ -43,7 +43,7 @@ struct correlation_tile {
 template <int Rows, int Vectors>
 LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   constexpr int count = chains(Rows * Vectors);
-  vector acc[count][Rows][Vectors];
+  vector acc[bound(count)][bound(Rows)][bound(Vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       const vector first(c == 0 && t.initial != nullptr ? t.initial[i] : 0.F);
@@ -52,11 +52,11 @@ LAMINA_NOINLINE void correlate_tile(const correlation_tile& t) {
   }
   const float* filters = t.filters;
   const int* taps = t.taps;
-  const float* at[Vectors];
+  const float* at[bound(Vectors)];
   LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) at[j] = t.at[j];
   const auto advance = [&](auto& chain) __attribute__((always_inline)) {
     const std::ptrdiff_t tap = *taps++;
-    vector b[Vectors];
+    vector b[bound(Vectors)];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       b[j] = vector::load_unaligned(at[j] + tap);
       if (Rows > 1) hold_in_register(b[j]);
@@ -296,7 +296,7 @@ class correlation {
     const int row = tiles_.first(t), rows = tiles_.size(t);
     to += row * stride + v.begin;
     const bool direct = v.count * lanes == v.windows;
-    const detail::correlation_tile tile{grid_.depth,
+    const detail::correlation_tile task{grid_.depth,
                                         filters + static_cast<std::ptrdiff_t>(row) * grid_.depth,
                                         in_place_ ? grid_.taps : steps_,
                                         v.at,
@@ -305,7 +305,7 @@ class correlation {
                                         direct ? stride : width_,
                                         v.positions,
                                         nullptr};
-    detail::correlate_rows(rows, v.count, tile);
+    detail::correlate_rows(rows, v.count, task);
     if (direct) return;
     for (int i = 0; i < rows; ++i, to += stride)
       for (int j = 0; j < v.windows; ++j) to[j] = sums_[i * width_ + j];

@@ -280,11 +280,11 @@ class winograd {
         fill_lines(large.data + n * large.stride + c * size, large_, rest(channels_, c),
                    row * step - padding_[0], count * step + filter_ - 1, padding_[1], pitch,
                    p.lines);
-        const std::ptrdiff_t tile = whole(channels_);
+        const std::ptrdiff_t apart = whole(channels_);
         for (int r = 0; r < count; ++r)
-          run({tiles_, step * lanes, tile},
+          run({tiles_, step * lanes, apart},
               p.lines + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
-              {pitch * lanes, lanes}, p.left + (before + r * tiles_) * tile + c,
+              {pitch * lanes, lanes}, p.left + (before + r * tiles_) * apart + c,
               {points_ * left_point_stride(channels_), left_point_stride(channels_)}, nullptr);
       }
     });
@@ -306,12 +306,12 @@ class winograd {
         fill_lines(smaller.data + n * smaller.stride + k * size, small_, rest(filters_, k),
                    row * step, count * step, 0, pitch, p.slopes);
         const panel_vector v(filters_, at.depth, k);
-        const std::ptrdiff_t tile = at.depth > 0 ? v.width : at.tile;
+        const std::ptrdiff_t apart = at.depth > 0 ? v.width : at.tile;
         for (int r = 0; r < count; ++r)
-          run({tiles_, step * lanes, tile},
+          run({tiles_, step * lanes, apart},
               p.slopes + static_cast<std::ptrdiff_t>(r) * step * pitch * lanes,
               {pitch * lanes, lanes},
-              to + (before + r * tiles_) * tile + (at.depth > 0 ? v.offset : k),
+              to + (before + r * tiles_) * apart + (at.depth > 0 ? v.offset : k),
               {points_ * at.point_stride, at.point_stride}, nullptr);
       }
     });

@@ -45,15 +45,15 @@ template <int Points>
 struct point_table {
   static constexpr int count = point_pairs<Points>::count;
 
-  float root[count], power[count][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
-  float factor[count + 1][count + 1];  // [i][k]: coefficient of x^(2 k) in the product of
+  float root[bound(count)], power[bound(count)][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
+  float factor[bound(count + 1)][bound(count + 1)];  // [i][k]: coefficient of x^(2 k) in the product of
                                        // (x^2 - square) over all pairs except pair i
-  float share[Points];                 // by point: factor of a filter's value at this point
+  float share[bound(Points)];                 // by point: factor of a filter's value at this point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;
     for (int i = 0; i <= count; ++i) {
-      double of[count + 1] = {1}, apart = i < count ? 2 * square[i] : 1;
+      double of[bound(count + 1)] = {1}, apart = i < count ? 2 * square[i] : 1;
       for (int j = 0, degree = 0; j < count; ++j) {
         if (j == i) continue;
         ++degree;

@@ -219,12 +219,11 @@ inline void gemm(int m_size, int k_size, int n_size, const Real* a, std::ptrdiff
 /// Scratch that `gemm_dx` of this size, or of smaller M, needs, in floats.
 template <class Real = float>
 constexpr std::ptrdiff_t gemm_dx_scratch_floats(int m_size, int k_size, int n_size) {
-  constexpr int panel_width = panel_width_in<Real>;
   const std::ptrdiff_t few = gemm_dx_small_batch_scratch_floats(
       m_size < small_batch_rows ? m_size : small_batch_rows, n_size);
   if (m_size <= small_batch_rows) return few;
   const std::ptrdiff_t by_panel =
-      detail::parts_of_turned_depth<Real>(n_size).longest() * panel_width +
+      detail::parts_of_turned_depth<Real>(n_size).longest() * panel_width_in<Real> +
       detail::block_floats<Real>(m_size, n_size, detail::most_turned_depth<Real>, k_size);
   const std::ptrdiff_t fewer = few > by_panel ? few : by_panel;
   if (detail::turns_by_panel<Real>(m_size, n_size)) return fewer;

@@ -99,7 +99,7 @@ template <int Panels, class Real>
 LAMINA_NOINLINE void gemm_block_row(const basic_product_block<Real>& b, int first, int end) {
   constexpr int panel_width = panel_width_in<Real>;
   constexpr int together = Panels * panel_width;
-  alignas(64) Real sums[together];
+  alignas(64) Real sums[bound(together)];
   const basic_left_operand<Real> left =
       b.left_is_packed ? basic_left_operand<Real>{b.left.data, 1, 1} : b.left;
   for (int done = 0; done < end - first; done += together) {
@@ -159,13 +159,13 @@ LAMINA_INLINE void gemm_block_panel(const basic_product_block<Real>& b, const ev
 /// to `partial`.
 template <class Real>
 inline void gemm_block(const basic_product_block<Real>& b) {
-  constexpr int panel_width = panel_width_in<Real>;
-  alignas(64) Real sums[tile_rows * panel_width];
+  constexpr int full_width = panel_width_in<Real>;
+  alignas(64) Real sums[bound(tile_rows * full_width)];
   const even_parts tiles(b.rows, tile_rows);
   const int end = padded(b.columns);
   // If the block has only one row, it is multiplied with several panels at a time as long as enough
   // panels are left.
-  constexpr int most = detail::panels_of_one_row * panel_width;
+  constexpr int most = detail::panels_of_one_row * full_width;
   const bool lone = b.rows == 1 && b.partial_rows == 1 && !b.turns;
   const int whole = lone ? end - end % most : 0;
   const int halves = lone ? end - end % (most / 2) : 0;
@@ -179,9 +179,9 @@ inline void gemm_block(const basic_product_block<Real>& b) {
       // The rows of a panel that the block uses stay in the first-level cache, while tiles of the
       // left operand come from the second-level cache. A result in panel layout is written
       // sequentially.
-      const int last = (end - halves + panel_width - 1) / panel_width - 1;
+      const int last = (end - halves + full_width - 1) / full_width - 1;
       for (int i = 0; i <= last; ++i)
-        detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * panel_width,
+        detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * full_width,
                                  sums);
     }
   }

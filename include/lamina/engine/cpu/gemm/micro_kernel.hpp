@@ -46,7 +46,7 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
   constexpr int lanes = lanes_in<Real>;
   constexpr int count = chains(Rows * Vectors);
   constexpr int width = Vectors * lanes;
-  vector acc[count][Rows][Vectors];
+  vector acc[bound(count)][bound(Rows)][bound(Vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(Real(0));
@@ -61,10 +61,10 @@ LAMINA_NOINLINE void multiply_tile(int depth, const basic_left_operand<Real>& op
   }
   // One pointer serves three rows: the processor can address base, base + row and base + 2 * row.
   constexpr int bases = (Rows + 2) / 3;
-  const Real* base[bases];
+  const Real* base[bound(bases)];
   LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
   const auto advance = [&](auto& chain) __attribute__((always_inline)) {
-    vector b[Vectors];
+    vector b[bound(Vectors)];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       b[j] = vector::load_unaligned(panel + j * lanes);
       hold_in_register(b[j]);
@@ -114,14 +114,14 @@ LAMINA_NOINLINE void multiply_row(int depth, const basic_left_operand<Real>& ope
   constexpr int panel_width = panel_width_in<Real>;
   constexpr int vectors = Panels * tile_vectors;
   constexpr int count = chains(vectors);
-  vector acc[count][vectors];
+  vector acc[bound(count)][bound(vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int j = 0; j < vectors; ++j) {
       acc[c][j] = c == 0 && initial != nullptr ? vector::load_aligned(initial + j * lanes)
                                                : vector(Real(0));
     }
   }
-  const Real* base[Panels];
+  const Real* base[bound(Panels)];
   LAMINA_UNROLL for (int p = 0; p < Panels; ++p) base[p] = panels + p * panel_step;
   const Real* element = left.data;
   const auto advance = [&](auto& chain) __attribute__((always_inline)) {

@@ -97,24 +97,22 @@ inline void copy_rows_padded(int rows, int count, int width, const Real* from,
 template <class Real>
 LAMINA_NOINLINE inline void pack_rows(int first_row, int rows, int k_size, int n_size,
                                       const Real* row_major, std::ptrdiff_t stride, Real* panels) {
-  using vector = vector_in<Real>;
-  constexpr int lanes = lanes_in<Real>;
-  constexpr int panel_width = panel_width_in<Real>;
+  constexpr int full_width = panel_width_in<Real>;
   // Packs a few rows together: each row is read sequentially, and several lines of a panel are
   // written at once.
   constexpr int together = 8;
   const int columns = padded(n_size);
   for (int k = 0; k < rows; k += together) {
     const int count = rows - k < together ? rows - k : together;
-    for (int first = 0; first < columns; first += panel_width) {
+    for (int first = 0; first < columns; first += full_width) {
       const int width = width_of_panel<Real>(n_size, first);
       const Real* from = row_major + k * stride + first;
       Real* to = panels + offset_of_panel(k_size, first) +
                  static_cast<std::ptrdiff_t>(first_row + k) * width;
-      if (first + panel_width <= n_size) {
-        for (int i = 0; i < count; ++i, from += stride, to += panel_width) {
-          LAMINA_UNROLL for (int j = 0; j < panel_width; j += lanes) {
-            vector::load_unaligned(from + j).store_unaligned(to + j);
+      if (first + full_width <= n_size) {
+        for (int i = 0; i < count; ++i, from += stride, to += full_width) {
+          LAMINA_UNROLL for (int j = 0; j < full_width; j += lanes_in<Real>) {
+            vector_in<Real>::load_unaligned(from + j).store_unaligned(to + j);
           }
         }
       } else {

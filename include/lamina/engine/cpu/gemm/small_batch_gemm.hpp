@@ -47,7 +47,7 @@ inline void dot_whole_block(int k_size, int n_size, int k, const Real* panels, c
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
   constexpr int panel_width = panel_width_in<Real>;
-  vector acc[lanes];
+  vector acc[bound(lanes)];
   LAMINA_UNROLL for (int r = 0; r < lanes; ++r) acc[r] = vector(Real(0));
   for (int first = 0; first < n_size; first += panel_width) {
     const int width = width_of_panel<Real>(n_size, first);
@@ -70,8 +70,8 @@ inline void dot_rows(int k_size, int n_size, int k, int rows, const Real* panels
                      Real* sums) {
   using vector = vector_in<Real>;
   constexpr int lanes = lanes_in<Real>;
-  alignas(64) Real partial[lanes * lanes] = {};
-  alignas(64) Real turned[lanes * lanes];
+  alignas(64) Real partial[bound(lanes * lanes)] = {};
+  alignas(64) Real turned[bound(lanes * lanes)];
   if (rows == lanes) {
     dot_whole_block(k_size, n_size, k, panels, dy, partial);
   } else {
@@ -98,17 +98,17 @@ inline void gemm_dx_small_batch(int m_size, int k_size, int n_size, const Real* 
                                 std::ptrdiff_t dy_stride, const Real* panels,
                                 std::ptrdiff_t product_stride, basic_epilogue<Real> run,
                                 const void* context, Real* scratch) {
-  constexpr int lanes = lanes_in<Real>;
-  constexpr int panel_width = panel_width_in<Real>;
+  constexpr int together = lanes_in<Real>;
+  constexpr int full_width = panel_width_in<Real>;
   static_assert(small_batch_rows <= tile_rows);
-  alignas(64) Real sums[small_batch_rows * panel_width];
+  alignas(64) Real sums[bound(small_batch_rows * full_width)];
   const int columns = padded(n_size);
   detail::copy_rows_padded(m_size, n_size, columns, dy, dy_stride, scratch, columns);
-  for (int first = 0; first < padded(k_size); first += panel_width) {
+  for (int first = 0; first < padded(k_size); first += full_width) {
     const int width = width_of_panel<Real>(k_size, first);
-    for (int j = 0; j < width; j += lanes) {
+    for (int j = 0; j < width; j += together) {
       const int rest = k_size - first - j;
-      const int rows = rest < 0 ? 0 : rest < lanes ? rest : lanes;
+      const int rows = rest < 0 ? 0 : rest < together ? rest : together;
       for (int m = 0; m < m_size; ++m) {
         detail::dot_rows(k_size, n_size, first + j, rows, panels,
                          scratch + static_cast<std::ptrdiff_t>(m) * columns, sums + m * width + j);

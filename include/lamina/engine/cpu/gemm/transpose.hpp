@@ -158,11 +158,11 @@ LAMINA_NOINLINE inline void transpose_part(int rows, int columns, const float* f
 template <class Real>
 inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t from_stride, Real* to,
                       std::ptrdiff_t to_stride) {
-  constexpr int lanes = lanes_in<Real>;
-  const int whole_rows = rows - rows % lanes;
-  const int whole_columns = columns - columns % lanes;
-  for (int i = 0; i < whole_rows; i += lanes) {
-    for (int j = 0; j < whole_columns; j += lanes) {
+  constexpr int side = lanes_in<Real>;
+  const int whole_rows = rows - rows % side;
+  const int whole_columns = columns - columns % side;
+  for (int i = 0; i < whole_rows; i += side) {
+    for (int j = 0; j < whole_columns; j += side) {
       detail::transpose_square(from + i * from_stride + j, from_stride, to + j * to_stride + i,
                                to_stride);
     }
@@ -170,10 +170,10 @@ inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t fr
   if (whole_rows == rows && whole_columns == columns) return;
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<Real, float>) {
-    for (int i = 0; i < rows; i += lanes) {
-      const int count = rows - i < lanes ? rows - i : lanes;
-      for (int j = i < whole_rows ? whole_columns : 0; j < columns; j += lanes)
-        detail::transpose_part(count, columns - j < lanes ? columns - j : lanes,
+    for (int i = 0; i < rows; i += side) {
+      const int count = rows - i < side ? rows - i : side;
+      for (int j = i < whole_rows ? whole_columns : 0; j < columns; j += side)
+        detail::transpose_part(count, columns - j < side ? columns - j : side,
                                from + i * from_stride + j, from_stride, to + j * to_stride + i,
                                to_stride, count);
     }
@@ -191,8 +191,8 @@ inline void transpose(int rows, int columns, const Real* from, std::ptrdiff_t fr
 template <class Real>
 inline void pack_transposed(int k_size, int n_size, const Real* row_major, std::ptrdiff_t stride,
                             Real* panels) {
-  constexpr int panel_width = panel_width_in<Real>;
-  for (int first = 0; first < padded(n_size); first += panel_width) {
+  constexpr int full_width = panel_width_in<Real>;
+  for (int first = 0; first < padded(n_size); first += full_width) {
     const int width = width_of_panel<Real>(n_size, first);
     const int rest = n_size > first ? n_size - first : 0;
     const int real = rest < width ? rest : width;
@@ -230,23 +230,23 @@ LAMINA_NOINLINE inline void transpose_panel_square(const Real* from, Real* to) {
 template <class Real>
 inline void transpose_strip(int k_size, int n_size, int first, int n, int count, const Real* panels,
                             Real* strip) {
-  constexpr int panel_width = panel_width_in<Real>;
+  constexpr int full_width = panel_width_in<Real>;
   const int to_width = width_of_panel<Real>(k_size, first);
   const int rest = k_size > first ? k_size - first : 0;
   const int rows = rest < to_width ? rest : to_width;
   Real* to = strip;
   for (const int end = n + count; n < end;) {
-    const int panel = n / panel_width * panel_width;
+    const int panel = n / full_width * full_width;
     const int from_width = width_of_panel<Real>(n_size, panel);
     const int next = panel + from_width < end ? panel + from_width : end;
     const Real* from = panels + offset_of_panel(k_size, panel) +
                        static_cast<std::ptrdiff_t>(first) * from_width + (n - panel);
     // The next panel is too far away for the hardware prefetcher.
     if (next < end) {
-      const Real* later = from + static_cast<std::ptrdiff_t>(k_size) * panel_width;
-      for (int i = 0; i < rows; ++i) __builtin_prefetch(later + i * panel_width);
+      const Real* later = from + static_cast<std::ptrdiff_t>(k_size) * full_width;
+      for (int i = 0; i < rows; ++i) __builtin_prefetch(later + i * full_width);
     }
-    if (rows == panel_width && next - n == panel_width) {
+    if (rows == full_width && next - n == full_width) {
       detail::transpose_panel_square(from, to);
     } else {
       transpose(rows, next - n, from, from_width, to, to_width);
@@ -264,8 +264,8 @@ inline void transpose_strip(int k_size, int n_size, int first, int n, int count,
 /// padded(k_size) numbers; the padding becomes 0.
 template <class Real>
 inline void transpose_panels(int k_size, int n_size, const Real* panels, Real* transposed) {
-  constexpr int panel_width = panel_width_in<Real>;
-  for (int first = 0; first < padded(k_size); first += panel_width)
+  constexpr int full_width = panel_width_in<Real>;
+  for (int first = 0; first < padded(k_size); first += full_width)
     transpose_strip(k_size, n_size, first, 0, n_size, panels,
                     transposed + offset_of_panel(n_size, first));
 }

@@ -44,7 +44,7 @@ class machine_memory {
   /// the floats that a row of each domain needs: the only part of the memory plan that is needed at
   /// run time.
   struct by_domain {
-    int of[domains];
+    int of[bound(domains)];
   };
   static constexpr by_domain make_widths() {
     by_domain w{};
@@ -276,15 +276,15 @@ class machine_memory {
   // Kernel arguments point to these elements, so the elements must keep their address when the
   // machine object is moved.
   owned_array<real> constants_{at_least_one(constants_count)};
-  void* feeds_[at_least_one(P::desc.count.data)] = {};
-  float* arguments_[at_least_one(schedule::arguments)] = {};
+  void* feeds_[bound(P::desc.count.data)] = {};
+  float* arguments_[bound(schedule::arguments)] = {};
   domain_rows<domains> rows_;
-  float* arena_begin_[domains] = {};
-  int capacity_[domains] = {};
+  float* arena_begin_[bound(domains)] = {};
+  int capacity_[bound(domains)] = {};
   owned_array<tensor_array> arrays_{at_least_one(arrays_count)};
   owned_array<rows_type> selected_{at_least_one(selected_count)};
-  aligned_buffer made_[made_count];  // arenas of domains that are not fed
-  std::vector<int> offsets_[offsets_count];
+  aligned_buffer made_[bound(made_count)];  // arenas of domains that are not fed
+  std::vector<int> offsets_[bound(offsets_count)];
   [[no_unique_address]] std::conditional_t<keeps_filters, filter_memory, no_filters> filters_;
   group_check check_;
   bool bound_ = false, is_odd_run_ = false;

@@ -155,7 +155,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     scratch_function scratch;
   };
   struct kernel_list {
-    kernel of[at_least_one(plan_type::kernels)];
+    kernel of[bound(plan_type::kernels)];
   };
   template <class Group>
   static constexpr kernel kernel_of() {
@@ -196,7 +196,7 @@ struct schedule_table<with_bfloat16_weights<P>> : schedule_table<P> {
     constexpr kernel_list kernels =
         make_kernels(std::make_integer_sequence<int, plan_type::kernels>{});
     tables t{in_float::table, {}};
-    bool redirected[at_least_one(arguments)] = {};
+    bool redirected[bound(arguments)] = {};
     for (int g = 0; g < groups; ++g) {
       const kernel& k = kernels.of[plan_type::distinct.kernel[g]];
       const group_code code = plan_type::code.groups[g];

@@ -19,7 +19,7 @@ LAMINA_INLINE void run_channels(const Runner& runner, int channels, int columns,
   constexpr int lanes = static_cast<int>(vector::size);
   const int width = padded(columns), size = columns / channels;
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(row) * width;
-  int several[lanes];
+  int several[bound(lanes)];
   for (int j = 0, channel = 0, end = size; j < width; j += lanes) {
     for (; j >= end && channel + 1 < channels; end += size) ++channel;
     const int* of = nullptr;

@@ -188,8 +188,7 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
   static void run(const program_view&, float* const* a, [[maybe_unused]] const argument_info* info,
                   const group_info& g, const run_context& c) {
     using runner_type = statement_runner<S, Real>;
-    using vector = vector_in<Real>;
-    constexpr int lanes = lanes_in<Real>, panel_width = panel_width_in<Real>;
+    constexpr int step = lanes_in<Real>, full_width = panel_width_in<Real>;
     const runner_type runner(a);
     const int rows = c.rows_of(g.rows);
     const int width = padded(g.columns);
@@ -200,20 +199,20 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
       const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(rows) * width;
       const bool streams =
           detail::is_streamed(in_floats<Real>(size * runner.stores)) && runner.stores_are_aligned();
-      for (std::ptrdiff_t o = 0; o < size; o += lanes)
-        runner(vector(Real(0)), {o, 0, 0, 0, nullptr, streams});
+      for (std::ptrdiff_t o = 0; o < size; o += step)
+        runner(vector_in<Real>(Real(0)), {o, 0, 0, 0, nullptr, streams});
       if (streams) end_streams();
     } else if (g.panel) {
       std::ptrdiff_t o = 0;
-      for (int first = 0; first < width; first += panel_width) {
+      for (int first = 0; first < width; first += full_width) {
         const int end = first + width_of_panel<Real>(g.columns, first);
         for (int i = 0; i < rows; ++i)
-          for (int j = first; j < end; j += lanes, o += lanes) runner(vector(Real(0)), {o, i, j});
+          for (int j = first; j < end; j += step, o += step) runner(vector_in<Real>(Real(0)), {o, i, j});
       }
     } else {
       std::ptrdiff_t o = 0;
       for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < width; j += lanes, o += lanes) runner(vector(Real(0)), {o, i, j});
+        for (int j = 0; j < width; j += step, o += step) runner(vector_in<Real>(Real(0)), {o, i, j});
     }
   }
   static constexpr bool convolves = false;

@@ -48,9 +48,9 @@ struct nan_check_table {
   static constexpr int groups = schedule::groups;
 
   struct table_type {
-    checked_argument of[at_least_one(schedule::arguments)];
+    checked_argument of[bound(schedule::arguments)];
     int first_operator[groups + 1];
-    const char* type[at_least_one(plan_type::lowered.count.instructions)];
+    const char* type[bound(plan_type::lowered.count.instructions)];
   };
   static constexpr table_type make() {
     constexpr const auto& lowered = plan_type::lowered;

@@ -232,7 +232,7 @@ class parallel_run {
 
  private:
   struct slice_table {
-    slicing of[at_least_one(plan_type::groups)];
+    slicing of[bound(plan_type::groups)];
     int most_arguments;
   };
   static constexpr slice_table make() {
@@ -264,7 +264,7 @@ class parallel_run {
     pool_.run([&](int t) {
       run_context c = memory.context(seed, step, nullptr);
       if (t > 0) c.scratch = scratch_[static_cast<std::size_t>(t)].data();
-      float* own[at_least_one(slices.most_arguments)];
+      float* own[bound(slices.most_arguments)];
       int rows[machine<P>::domains];
       std::int64_t first_rows[machine<P>::domains];
       try {

@@ -130,8 +130,8 @@ struct ranged_groups {
   static constexpr int least_groups = 2;
 
   struct table_type {
-    detail::ranged_group groups[at_least_one(ranged_groups::groups)];
-    bool is_local[at_least_one(schedule::arguments)];
+    detail::ranged_group groups[bound(ranged_groups::groups)];
+    bool is_local[bound(schedule::arguments)];
     bool any;
   };
 

@@ -187,8 +187,8 @@ struct tiled_groups {
                                     detail::rows_of_tile(width) >= detail::least_tiled_rows;
 
   struct table_type {
-    detail::tiled_group tiled[at_least_one(groups)];
-    bool is_local[at_least_one(schedule::arguments)];
+    detail::tiled_group tiled[bound(groups)];
+    bool is_local[bound(schedule::arguments)];
     int tiled_groups, sums, most_arguments;
   };
   /// The least number of groups with rows in a run: fewer groups pass too little data to each other
@@ -365,9 +365,9 @@ class row_tiles {
   bool applies() const { return applies_; }
   void run(unsigned long long given, float* const* arguments, const run_context& c) {
     if constexpr (found) {
-      float* own[at_least_one(tiled::table.most_arguments)];
-      int rows[domains];
-      std::int64_t first_rows[domains];
+      float* own[bound(tiled::table.most_arguments)];
+      int rows[bound(domains)];
+      std::int64_t first_rows[bound(domains)];
       detail::run_tiles(tiled::view, memory_, given, arguments, c, own,
                         {c, domains, rows, first_rows});
     }

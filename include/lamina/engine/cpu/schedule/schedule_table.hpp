@@ -53,8 +53,8 @@ struct schedule_table {
   static constexpr const auto& program = call_program<P>::view;
 
   struct functions {
-    group_function run[at_least_one(plan_type::kernels)];
-    scratch_function scratch[at_least_one(plan_type::kernels)];
+    group_function run[bound(plan_type::kernels)];
+    scratch_function scratch[bound(plan_type::kernels)];
   };
   /// Whether group g calls a pointwise operator on single integers and booleans.
   static constexpr bool counts(int g) {
@@ -78,7 +78,7 @@ struct schedule_table {
   }
   /// One flag per kernel. `counting`: whether counts() is true for all groups of the kernel.
   struct kernel_flags {
-    bool of[at_least_one(plan_type::kernels)];
+    bool of[bound(plan_type::kernels)];
   };
   static constexpr kernel_flags counting = [] {
     kernel_flags r{};
@@ -167,9 +167,9 @@ struct schedule_table {
   }
 
   struct table_type {
-    schedule_entry entries[at_least_one(groups)];
-    argument_info info[at_least_one(arguments)];
-    memory_slot slot_of[at_least_one(arguments)];
+    schedule_entry entries[bound(groups)];
+    argument_info info[bound(arguments)];
+    memory_slot slot_of[bound(arguments)];
   };
 
   static constexpr table_type make() {

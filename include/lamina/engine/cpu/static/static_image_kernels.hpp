@@ -77,7 +77,7 @@ struct static_conv {
   }
   template <int Filters>
   static LAMINA_INLINE void tile(const float* x, const float* w, float* y, int columns) {
-    vector sums[Filters][vectors];
+    vector sums[bound(Filters)][bound(vectors)];
     LAMINA_UNROLL for (int f = 0; f < Filters; ++f) {
       LAMINA_UNROLL for (int v = 0; v < vectors; ++v) sums[f][v] = vector(0.F);
     }
@@ -85,7 +85,7 @@ struct static_conv {
       for (int ky = 0; ky < shape.height.filter; ++ky) {
         const float* const row = x + ky * shape.height.dilation * shape.width.padded();
         for (int kx = 0; kx < shape.width.filter; ++kx, ++w) {
-          vector seen[vectors];
+          vector seen[bound(vectors)];
           LAMINA_UNROLL for (int v = 0; v < vectors; ++v) {
             seen[v] = load(row + kx * shape.width.dilation + v * lanes * shape.width.stride);
           }

@@ -39,7 +39,7 @@ LAMINA_INLINE float* address_in(float* memory) {
 /// The addresses of all arguments.
 template <class Group>
 struct static_arguments {
-  float* of[at_least_one(Group::count)] = {};
+  float* of[bound(Group::count)] = {};
   LAMINA_INLINE explicit static_arguments(float* memory) {
     fill(memory, std::make_integer_sequence<int, Group::count>{});
   }
@@ -61,14 +61,14 @@ template <int Rows, int Vectors, int Depth, int Stride, int ProductStride, class
 LAMINA_INLINE void multiply_vectors(const float* x, const float* panels, int width, int first,
                                     const Runner& runner) {
   constexpr int count = chains(Rows * Vectors);
-  vector acc[count][Rows][Vectors];
+  vector acc[bound(count)][bound(Rows)][bound(Vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(0.F);
     }
   }
   const auto advance = [&](auto& chain, std::ptrdiff_t k) __attribute__((always_inline)) {
-    vector b[Vectors];
+    vector b[bound(Vectors)];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       // The next panel begins after the last row of the previous panel.
       const int column = j * lanes;

@@ -42,8 +42,8 @@ struct static_layout {
   static constexpr std::ptrdiff_t nowhere = -1;
 
   struct positions {
-    std::ptrdiff_t parameters[at_least_one(parameter_count)];
-    std::ptrdiff_t data[at_least_one(data_count)];
+    std::ptrdiff_t parameters[bound(parameter_count)];
+    std::ptrdiff_t data[bound(data_count)];
     std::ptrdiff_t constants, fixed, arena, order, scratch, end;
   };
   static constexpr int rows_of(int known) {
@@ -113,28 +113,28 @@ struct static_layout {
   }
   static constexpr positions make() {
     positions p{};
-    std::ptrdiff_t at = 0;
+    std::ptrdiff_t next = 0;
     for (int i = 0; i < parameter_count; ++i) {
-      p.parameters[i] = at;
-      at += parameter_floats(i);
+      p.parameters[i] = next;
+      next += parameter_floats(i);
     }
-    for (int i = 0; i < data_count; ++i) p.data[i] = at, at += data_floats(i);
-    p.constants = at;
-    at += padded(constant_count);
-    p.fixed = at;
-    at += plan_type::memory.fixed_size;
-    p.arena = at;
-    at += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
-    p.order = at;
-    if (alternates()) at += alignment_floats;
-    p.scratch = at;
+    for (int i = 0; i < data_count; ++i) p.data[i] = next, next += data_floats(i);
+    p.constants = next;
+    next += padded(constant_count);
+    p.fixed = next;
+    next += plan_type::memory.fixed_size;
+    p.arena = next;
+    next += static_cast<std::ptrdiff_t>(plan_type::memory.arena_width[batch::domain]) * Rows;
+    p.order = next;
+    if (alternates()) next += alignment_floats;
+    p.scratch = next;
     std::ptrdiff_t most = 0;
     for (int g = 0; g < plan_type::groups; ++g) {
       const std::ptrdiff_t n = scratch_floats(g);
       if (n > most) most = n;
     }
     // Vectors that begin in the last row may extend beyond its end.
-    p.end = at + most + 4 * alignment_floats;
+    p.end = next + most + 4 * alignment_floats;
     return p;
   }
   static constexpr positions at = make();
@@ -183,7 +183,7 @@ struct static_group {
     argument_info info;
   };
   struct table {
-    argument of[at_least_one(count)];
+    argument of[bound(count)];
   };
   static constexpr table make() {
     table t{};

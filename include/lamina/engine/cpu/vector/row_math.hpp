@@ -66,11 +66,10 @@ LAMINA_NOINLINE inline Real row_sum(const Real* x, std::ptrdiff_t n) {
 /// x[0] * y[0] + ... + x[n - 1] * y[n - 1].
 template <class Real>
 LAMINA_NOINLINE inline Real dot(const Real* x, const Real* y, std::ptrdiff_t n) {
-  using vector = vector_in<Real>;
   return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
-        return vector::load_unaligned(x + j) * vector::load_unaligned(y + j);
+        return vector_in<Real>::load_unaligned(x + j) * vector_in<Real>::load_unaligned(y + j);
       },
       [=](std::ptrdiff_t j) { return x[j] * y[j]; });
 }
@@ -94,12 +93,11 @@ LAMINA_NOINLINE inline Real mean_of(const Real* x, std::ptrdiff_t n) {
 template <class Real>
 LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t<Real> center,
                                              std::ptrdiff_t n) {
-  using vector = vector_in<Real>;
-  const vector c(center);
+  const vector_in<Real> c(center);
   return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
-        const vector d = vector::load_unaligned(x + j) - c;
+        const vector_in<Real> d = vector_in<Real>::load_unaligned(x + j) - c;
         return d * d;
       },
       [=](std::ptrdiff_t j) { return (x[j] - center) * (x[j] - center); });
@@ -110,12 +108,11 @@ LAMINA_NOINLINE inline Real squared_distance(const Real* x, std::type_identity_t
 template <class Real>
 LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
                                         std::type_identity_t<Real> center, std::ptrdiff_t n) {
-  using vector = vector_in<Real>;
-  const vector c(center);
+  const vector_in<Real> c(center);
   return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
-        return vector::load_unaligned(d + j) * (vector::load_unaligned(x + j) - c);
+        return vector_in<Real>::load_unaligned(d + j) * (vector_in<Real>::load_unaligned(x + j) - c);
       },
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }
@@ -240,9 +237,9 @@ inline Real normalised_dot(const Real* d, const Real* x, Real mean, Real inverse
 /// each single number at j that remains. The type of `like` tells which.
 template <class Real = float, class F>
 LAMINA_INLINE void for_each_position(std::ptrdiff_t n, F&& f) {
-  constexpr int lanes = lanes_in<Real>;
+  constexpr int step = lanes_in<Real>;
   std::ptrdiff_t j = 0;
-  for (; j + lanes <= n; j += lanes) f(j, vector_in<Real>(Real(0)));
+  for (; j + step <= n; j += step) f(j, vector_in<Real>(Real(0)));
   for (; j < n; ++j) f(j, Real(0));
 }
 

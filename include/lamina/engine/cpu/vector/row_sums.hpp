@@ -26,7 +26,7 @@ LAMINA_INLINE void add_to_sums(double* sums, vector_in<Real> v) {
   if constexpr (std::is_same_v<Real, float>) {
     using four_floats [[gnu::vector_size(16)]] = float;
     using four_doubles [[gnu::vector_size(32)]] = double;
-    alignas(64) float part[lanes];
+    alignas(64) float part[bound(lanes)];
     v.store_aligned(part);
     LAMINA_UNROLL for (int i = 0; i < lanes; i += 4) {
       four_floats four;

@@ -22,7 +22,7 @@ inline constexpr int lanes = lanes_in<float>;
 
 /// A vector of N floats. Where a wider vector exists, vectors of 4 and of 8 floats exist too.
 template <int N>
-using vector_of = xsimd::make_sized_batch_t<float, N>;
+using vector_of = xsimd::make_sized_batch_t<float, bound(N)>;
 /// Floats in a vector of this type.
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(V::size);

@@ -179,10 +179,10 @@ class block_memory {
   std::vector<device_buffer<Backend>> made_;  // by domain: memory of rows that are not fed
   std::vector<device_buffer<Backend>> offsets_;
   std::vector<int> host_offsets_[domains];
-  std::vector<std::int64_t> ranks_[at_least_one(known::table.ranks_count)];
+  std::vector<std::int64_t> ranks_[bound(known::table.ranks_count)];
   sent_numbers<Backend> sent_;
-  std::uint64_t numbers_[at_least_one(known::table.number_count)] = {};
-  float* on_host_[at_least_one(schedule::arguments)] = {};
+  std::uint64_t numbers_[bound(known::table.number_count)] = {};
+  float* on_host_[bound(schedule::arguments)] = {};
   int capacity_[domains] = {};
 };
 

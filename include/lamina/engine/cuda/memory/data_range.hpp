@@ -59,7 +59,7 @@ class data_range {
   /// By data variable: its bytes per row and its domain. By domain (`parent`): the parent domain,
   /// which has one row per sequence, if the sequences are fed; otherwise 0.
   struct sizes {
-    int row_bytes[at_least_one(data_count)], domain[at_least_one(data_count)];
+    int row_bytes[bound(data_count)], domain[bound(data_count)];
     int parent[domains];
   };
   static constexpr sizes make_layout() {
@@ -90,7 +90,7 @@ class data_range {
     return at;
   }
 
-  std::size_t data_[at_least_one(data_count)] = {};
+  std::size_t data_[bound(data_count)] = {};
   std::size_t offsets_[domains] = {};
   std::size_t size_ = 0;
 };

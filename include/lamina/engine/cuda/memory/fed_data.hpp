@@ -22,7 +22,7 @@ struct data_arguments {
     return n;
   }();
   struct list {
-    int of[at_least_one(count)];
+    int of[bound(count)];
   };
   static constexpr list all = [] {
     list l{};

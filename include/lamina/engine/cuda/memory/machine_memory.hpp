@@ -354,10 +354,10 @@ class machine_memory {
   device_scalars<Backend> numbers_;
   cuda::fed_data<P, schedule, Backend> fed_;
   fetched_variables<Backend> fetched_;
-  const void* feeds_[at_least_one(data_count)] = {};
+  const void* feeds_[bound(data_count)] = {};
   std::size_t arena_at_[domains] = {};
   std::size_t scratch_at_ = 0;
-  float* arguments_[at_least_one(schedule::arguments)] = {};
+  float* arguments_[bound(schedule::arguments)] = {};
   int rows_[domains] = {};
   std::int64_t first_row_[domains] = {};
   const int* host_offsets_[domains] = {};

@@ -112,8 +112,8 @@ class selected_rows_memory {
     int to, from, rows, columns;
   };
   struct table_type {
-    int columns[at_least_one(count)], entries[at_least_one(count)];
-    addend addends[at_least_one(P::desc.count.arguments)];
+    int columns[bound(count)], entries[bound(count)];
+    addend addends[bound(P::desc.count.arguments)];
     int addend_count;
   };
   static constexpr table_type make() {
@@ -155,7 +155,7 @@ class selected_rows_memory {
   }
 
   device_buffer<Backend> memory_;
-  selected_rows rows_[at_least_one(count)];
+  selected_rows rows_[bound(count)];
 };
 
 /// Takes the place of selected_rows_memory in programs without sparse gradients.

@@ -30,23 +30,23 @@ struct host_table {
     int loop, word;  // the loop whose frames keep the table, or -1; the word with its address
   };
   struct table_type {
-    bool here[at_least_one(schedule::groups)];   // by group: whether the host runs it
-    bool inner[at_least_one(schedule::groups)];  // by group: whether it is in a loop or branch
-    bool sent[at_least_one(arguments)];          // by argument: a host result that the device needs
-    int number[at_least_one(arguments)];         // by argument: index of its host number, or -1
-    list_range frames[at_least_one(blocks::loop_count)];  // by loop: numbers in its frames
-    int words[at_least_one(blocks::loop_count)];
-    frame_number frame_numbers[at_least_one(arguments)];
-    rank_arguments ranks[at_least_one(arguments)];   // by rank table
-    int of_ranks[at_least_one(arguments)];           // the arguments of each rank table in turn
-    int made_ranks[at_least_one(schedule::groups)];  // by group: the rank table made, or -1
+    bool here[bound(schedule::groups)];   // by group: whether the host runs it
+    bool inner[bound(schedule::groups)];  // by group: whether it is in a loop or branch
+    bool sent[bound(arguments)];          // by argument: a host result that the device needs
+    int number[bound(arguments)];         // by argument: index of its host number, or -1
+    list_range frames[bound(blocks::loop_count)];  // by loop: numbers in its frames
+    int words[bound(blocks::loop_count)];
+    frame_number frame_numbers[bound(arguments)];
+    rank_arguments ranks[bound(arguments)];   // by rank table
+    int of_ranks[bound(arguments)];           // the arguments of each rank table in turn
+    int made_ranks[bound(schedule::groups)];  // by group: the rank table made, or -1
     bool divides[domains];  // the domain is not fed, and an operator divides by its number of rows
     int number_count, ranks_count;
   };
   static constexpr table_type make() {
     constexpr const auto& lowered = plan_type::lowered;
     table_type t{};
-    int of[at_least_one(lowered.count.variables)];  // by variable: index of its host number, or -1
+    int of[bound(lowered.count.variables)];  // by variable: index of its host number, or -1
     for (int& n : of) n = -1;
     for (int a = 0; a < arguments; ++a) {
       t.number[a] = -1;
@@ -73,7 +73,7 @@ struct host_table {
     int used = 0;
     for (int l = 0; l < blocks::loop_count; ++l) {
       t.frames[l] = {used, 0};
-      int word_of[at_least_one(lowered.count.variables)];
+      int word_of[bound(lowered.count.variables)];
       for (int& w : word_of) w = -1;
       for (int a = 0; a < arguments; ++a) {
         const int v = plan_type::code.arguments[a];

@@ -19,8 +19,8 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 /// its value too (`sent`).
 template <int Variables>
 struct host_values {
-  bool computed[at_least_one(Variables)];
-  bool sent[at_least_one(Variables)];
+  bool computed[bound(Variables)];
+  bool sent[bound(Variables)];
   bool waits;  // the host must read values from the device, such as a condition
   bool ranks;  // there are rank tables, so launches depend on the lengths of sequences
 

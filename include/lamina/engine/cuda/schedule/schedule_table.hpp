@@ -45,7 +45,7 @@ struct schedule_table {
     checked_input checked;
   };
   struct kernels {
-    kernel of[at_least_one(plan_type::kernels)];
+    kernel of[bound(plan_type::kernels)];
   };
   /// The kernel type that describes the filters of a group whose head is a convolution; void for
   /// all other groups.
@@ -121,9 +121,9 @@ struct schedule_table {
   using lacking_group = distinct_group < lacking<0 ? 0 : lacking>;
 
   struct table_type {
-    entry entries[at_least_one(groups)];
-    argument_info info[at_least_one(arguments)];
-    memory_slot slot_of[at_least_one(arguments)];
+    entry entries[bound(groups)];
+    argument_info info[bound(arguments)];
+    memory_slot slot_of[bound(arguments)];
   };
 
   /// Returns a program variable that an instruction writes, or -1.

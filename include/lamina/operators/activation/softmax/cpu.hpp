@@ -26,7 +26,7 @@ LAMINA_INLINE Real largest_of(const Real* x, int n) {
     vector most = vector::load_unaligned(x);
     for (j = lanes; j + lanes <= n; j += lanes)
       most = (math::max)(most, vector::load_unaligned(x + j));
-    alignas(64) Real part[lanes];
+    alignas(64) Real part[bound(lanes)];
     most.store_aligned(part);
     for (const Real p : part) largest = p > largest ? p : largest;
   }

@@ -38,7 +38,7 @@ struct print : operator_definition {
     constexpr int n = 9;
     for (int i = 0; i < n; ++i)
       b.attributes.push(op.attributes >= 0 ? b.attributes[op.attributes + i]
-                                           : attribute_value{attributes[i].number, 0, 0});
+                                           : attribute_value{attributes[static_cast<std::size_t>(i)].number, 0, 0});
     if (op.attributes < 0) b.attributes[at + 7] = b.text("BOTH");
     b.attributes[at + 8].number = 0;
     b.add_operator(schema_of<print>(), {whole}, {made}, at);

@@ -156,7 +156,7 @@ struct step_results;
 template <class... V>
 struct step_results<std::tuple<V...>> {
   static constexpr int count = static_cast<int>(sizeof...(V));
-  static constexpr bool is_last[count] = {detail::is_last<V>...};
+  static constexpr bool is_last[bound(count)] = {detail::is_last<V>...};
 
   static constexpr void make_arrays(layer_helper& layer, int* made) {
     const auto make = [&layer]<class E>(const E*) {

@@ -177,7 +177,7 @@ struct rows_update_lines {
     a.each(i, a.lines, [&](int row, const float* gradient, const float* number) {
       for (int j = team.rank(); j < a.columns; j += team.size()) {
         const std::ptrdiff_t at = row * a.stride + j;
-        float param = a.of[0][at], state[at_least_one(Update::states)];
+        float param = a.of[0][at], state[bound(Update::states)];
         a.load(state, at);
         Update::template apply<float>(param, gradient == nullptr ? 0.0f : gradient[j], state,
                                       number, number + arguments::numbers);
@@ -202,7 +202,7 @@ struct rows_norm_lines {
     a.each(i, a.lines, [&](int row, const float* gradient, const float* number) {
       for (int j = team.rank(); j < a.columns; j += team.size()) {
         const std::ptrdiff_t at = row * a.stride + j;
-        float state[at_least_one(Update::states)];
+        float state[bound(Update::states)];
         a.load(state, at);
         const float param = a.of[0][at];
         const double p = static_cast<double>(param);

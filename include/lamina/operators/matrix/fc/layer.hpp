@@ -47,7 +47,7 @@ struct fc_shape<variable<T, R, D...>, Flatten, Size> {
   static constexpr int kept = flattened<Flatten, variable<T, R, D...>>::kept;
   static constexpr int rank = kept + 1;
   struct values {
-    int v[rank];
+    int v[bound(rank)];
   };
   static constexpr values extents = [] {
     const int from[] = {D..., 1};
@@ -56,7 +56,7 @@ struct fc_shape<variable<T, R, D...>, Flatten, Size> {
     r.v[kept] = Size;
     return r;
   }();
-  static constexpr const int (&extent)[rank] = extents.v;
+  static constexpr const int (&extent)[bound(rank)] = extents.v;
   using type = variable_of_shape<T, R, fc_shape>;
 };
 

@@ -30,7 +30,7 @@ LAMINA_NOINLINE inline T row_extreme(T best, const T* x, std::ptrdiff_t n) {
     vector all = vector::load_unaligned(x);
     for (j = lanes; j + lanes <= n; j += lanes)
       all = reduced<Kind>(all, vector::load_unaligned(x + j));
-    alignas(64) T part[lanes];
+    alignas(64) T part[bound(lanes)];
     all.store_aligned(part);
     for (const T p : part) best = reduced<Kind>(best, p);
   }

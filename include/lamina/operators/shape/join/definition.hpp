@@ -46,13 +46,13 @@ struct split : operator_definition {
         if (parts[i] < 0) parts[i] = detail::zero_gradient(b, b.arguments[op.outputs + 1 + i]);
       const int made = partial_gradient(b, x);
       const attribute_value axis = b.attributes[op.attributes + 2];
-      const int attributes = b.attribute_list(axis);
+      const int made_attributes = b.attribute_list(axis);
       operator_desc joined = b.begin(schema_of<concat>());
       b.list(parts, n);
       joined.outputs = b.arguments.count;
       b.argument(made);
       joined.end = b.arguments.count;
-      joined.attributes = attributes;
+      joined.attributes = made_attributes;
       b.operators.push(joined);
     }
     delete[] parts;

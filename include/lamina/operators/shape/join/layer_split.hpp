@@ -112,7 +112,7 @@ constexpr auto unstack(variable<T, R, D...> x, const options<unstack_attr, T>& a
   program_builder& b = *x.builder;
   layer_helper layer(b, "unstack", attr.name);
   using part = handle_of<T, R, shape>;
-  int ids[n];
+  int ids[bound(n)];
   for (int& id : ids) id = layer.template output<part>().id;
   detail::add_splitting(b, schema_of<lamina::unstack>(), x.id, ids, n, b.attribute_list(Axis, n));
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
