@@ -59,13 +59,13 @@ class trained_program_of final : public trained_program {
   static constexpr bool has_test = !std::is_same_v<Test, no_test_data>;
 
  public:
-  LAMINA_COLD trained_program_of(P program, Opt opt, std::shared_ptr<Train> train,
-                                 std::shared_ptr<Test> test, const trained_program_options& options,
-                                 const Place& at)
+  LAMINA_COLD trained_program_of(P program, Opt opt, std::shared_ptr<Train> train_data,
+                                 std::shared_ptr<Test> test_data,
+                                 const trained_program_options& options, const Place& at)
       : model_(program, options.seed),
         opt_(std::move(opt)),
-        train_(std::move(train)),
-        test_(std::move(test)),
+        train_(std::move(train_data)),
+        test_(std::move(test_data)),
         options_(options),
         at_(at) {}
 

@@ -128,19 +128,19 @@ class trainer_config final : public detail::trainer_config_base {
                 "optimizer, samples | lamina::reader::batch(n), or functions that return them");
 
  public:
-  trainer_config(std::string_view name, P program, Opt optimizer, Train train)
+  trainer_config(std::string_view name, P program, Opt optimizer, Train train_data)
       : name_(name),
         program_(program),
         opt_(std::move(optimizer)),
-        train_(new Train(std::move(train))) {
+        train_(new Train(std::move(train_data))) {
     if constexpr (is_trainable()) detail::are_minibatches<P, train_type>();
   }
-  trainer_config(std::string_view name, P program, Opt optimizer, Train train, Test test)
+  trainer_config(std::string_view name, P program, Opt optimizer, Train train_data, Test test_data)
       : name_(name),
         program_(program),
         opt_(std::move(optimizer)),
-        train_(new Train(std::move(train))),
-        test_(new Test(std::move(test))) {
+        train_(new Train(std::move(train_data))),
+        test_(new Test(std::move(test_data))) {
     if constexpr (is_trainable())
       if constexpr (detail::are_minibatches<P, train_type>())
         detail::are_minibatches<P, test_type>();

@@ -54,8 +54,8 @@ class ngrams {
         begins->push_back(at);
     begins_ = std::move(begins);
   }
-  std::array<std::int64_t, N> at(std::size_t row) const {
-    std::array<std::int64_t, N> words;
+  std::array<std::int64_t, bound(N)> at(std::size_t row) const {
+    std::array<std::int64_t, bound(N)> words;
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = from_->ids[(*begins_)[row] + i];
     return words;
   }

@@ -264,7 +264,7 @@ class any_run_of final : public any_run {
   }
 
   machine machine_;
-  std::vector<int> ends_[domains];  // by domain: the ends of its sequences
+  std::vector<int> ends_[bound(domains)];  // by domain: the ends of its sequences
   unsigned long long given_ = 0;    // bit mask of the data of the last run
 };
 

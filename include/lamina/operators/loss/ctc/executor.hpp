@@ -71,7 +71,7 @@ label_paths<Real> paths_of(const call_context<Real>& ctx, std::size_t i) {
     if (label.flat(l) == blank)
       ctx.fail("expected labels other than the blank " + std::to_string(blank) + " in variable '" +
                ctx.input_name("Label") + "', found it in sequence " + std::to_string(i));
-    needed += l > labels.last()[i] && label.flat(l) == label.flat(l - 1) ? 2 : 1;
+    needed += l > labels.last()[i] && label.flat(l) == label.flat(l - 1) ? 2u : 1u;
     p.state.push_back(static_cast<std::size_t>(label.flat(l)));
     p.state.push_back(static_cast<std::size_t>(blank));
   }

@@ -19,7 +19,7 @@ Real sigmoid_divisor(const call_context<Real>& ctx) {
   const Real ignore = ctx.real_attribute("ignore_index", -100);
   const auto& label = ctx.real("Label");
   Real n = 0;
-  for (std::size_t i = 0; i < label.size(); ++i) n += label.flat(i) == ignore ? 0 : 1;
+  for (std::size_t i = 0; i < label.size(); ++i) n += label.flat(i) == ignore ? Real(0) : Real(1);
   return n == 0 ? Real(1) : n;
 }
 
