@@ -8,6 +8,15 @@
 
 #include <lamina/core/config.hpp>
 
+// When g++ instantiates a constructor or a generic lambda, it looks the names of its arguments and
+// variables up in the global namespace, and so warns that they hide names of the user's program,
+// such as `const int end` in its file. A name that hides one of lamina's is found without this:
+// test/compile_fail/compiler_flags.py includes what follows one by one.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 // clang-format off: first, so that their messages stand below a short chain of includes.
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/optimizer/event_handler.hpp>
@@ -36,6 +45,7 @@
 #include <lamina/transform/prune.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
 // Stays in force at the user's lines, as optimizer/rule.hpp says.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif

@@ -93,8 +93,6 @@ namespace lamina::inline LAMINA_ABI {
 
 /// The bound of an array of n elements: at least 1, because C++ has no arrays of length 0. It is no
 /// int, because g++'s -Wsign-conversion doubts an int that depends on a template argument.
-constexpr decltype(sizeof 0) bound(int n) {
-  return n < 1 ? 1 : static_cast<decltype(sizeof 0)>(n);
-}
+constexpr decltype(sizeof 0) bound(int n) { return n < 1 ? 1 : static_cast<decltype(sizeof 0)>(n); }
 
 }  // namespace lamina::inline LAMINA_ABI

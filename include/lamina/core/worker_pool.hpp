@@ -57,8 +57,7 @@ class worker_pool {
     process_ = 0;
     try {
       for (; started_ < workers_; ++started_)
-        threads_[started_] =
-            threading::thread([this, i = started_ + 1] { work(i); });
+        threads_[started_] = threading::thread([this, i = started_ + 1] { work(i); });
     } catch (...) {
       end();
       started_ = 0;

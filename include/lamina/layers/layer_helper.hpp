@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <string_view>
 #include <tuple>
 

@@ -265,7 +265,7 @@ class any_run_of final : public any_run {
 
   machine machine_;
   std::vector<int> ends_[bound(domains)];  // by domain: the ends of its sequences
-  unsigned long long given_ = 0;    // bit mask of the data of the last run
+  unsigned long long given_ = 0;           // bit mask of the data of the last run
 };
 
 template <program_type P>

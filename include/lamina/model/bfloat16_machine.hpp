@@ -56,7 +56,7 @@ class bfloat16_copies {
   // A separate table for run-time code: naming one element of a larger constexpr table would put
   // the whole table into the binary.
   struct layout_table {
-    engine::cpu::bfloat16_layout of[count];
+    engine::cpu::bfloat16_layout of[bound(count)];
   };
   static constexpr layout_table make() {
     layout_table t{};

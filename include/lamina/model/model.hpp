@@ -57,8 +57,7 @@ class model {
   /// first of them that has it. Parameters with equal names and different shapes are a compile-time
   /// error, and so is a name that is missing in one of the models.
   template <program_type Q, fixed_string... Layers, class... More>
-  model(P net, shared_parameters<Q, Layers...> other, const More&... more)
-      : model(net, more...) {
+  model(P net, shared_parameters<Q, Layers...> other, const More&... more) : model(net, more...) {
     using all = std::make_integer_sequence<int, P::desc.count.parameters>;
     using chosen = shared_parameters<Q, Layers...>;
     constexpr int wrong = first_mismatch<chosen>(all{});

@@ -154,8 +154,8 @@ struct traits {
   /// learning rate.
   static constexpr bool complete =
       scalar_count > 0 &&
-      detail::can_update<Opt>(state_index{},
-                              std::make_index_sequence<scalar_index::size() + (has_norms ? 2 : 0)>{});
+      detail::can_update<Opt>(
+          state_index{}, std::make_index_sequence<scalar_index::size() + (has_norms ? 2 : 0)>{});
   /// The type of the Fluid operator.
   static constexpr const char* type = Opt::type;
 

@@ -29,7 +29,7 @@ struct array_views {
   int numbers[bound(Variables)];         // by variable: the number of its view, or -1
   slot_memory memory[bound(Variables)];  // by array
   bool refers[bound(Instructions)];      // by instruction: it writes to an array without a
-                                                // copy
+                                         // copy
   int count;
 
   /// The number of variable v's view, or -1 if v is not a view.
@@ -52,7 +52,7 @@ struct view_finder {
   int array_of[bound(variables)];   // by view: the array that it reads
   int last_read[bound(variables)];  // by array: the last instruction that reads it
   int once_in[bound(variables)];    // by array: the block of its only write, see find_uses
-  int gradient[bound(blocks)];                    // by body of a loop: the instruction of its gradient
+  int gradient[bound(blocks)];      // by body of a loop: the instruction of its gradient
   bool cleared[bound(variables)];
 
   static constexpr int several = -2;

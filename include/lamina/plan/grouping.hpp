@@ -10,6 +10,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+
 #include <lamina/plan/instruction.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -141,8 +143,7 @@ constexpr auto assign_groups() {
   constexpr int variables = L.count.variables;
   assignment<instructions> r;
   group_desc groups[bound(instructions)];
-  int producer[bound(variables)], reader[bound(variables)],
-      reader_before[bound(variables)];
+  int producer[bound(variables)], reader[bound(variables)], reader_before[bound(variables)];
   int before[bound(instructions)];
   for (int v = 0; v < variables; ++v) producer[v] = reader[v] = reader_before[v] = -1;
   group_former<Separate, L> former{groups, producer, reader, reader_before, before, r.group};

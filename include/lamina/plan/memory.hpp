@@ -20,10 +20,10 @@ struct memory_plan {
   memory_slot slot_of[bound(Variables)];
   int arena_width[bound(Domains)];           // floats per row, by domain
   int frame_width[bound(Blocks * Domains)];  // floats per row, by loop body and domain
-  int arrays;                         // number of arrays of tensors
-  int selected_rows;                  // number of sparse gradients (selected rows)
-  long long fixed_size;               // floats
-  int unshared_width;                 // floats per row if no values shared memory
+  int arrays;                                // number of arrays of tensors
+  int selected_rows;                         // number of sparse gradients (selected rows)
+  long long fixed_size;                      // floats
+  int unshared_width;                        // floats per row if no values shared memory
   /// Floats per row of all domains together.
   constexpr int width() const {
     int sum = 0;

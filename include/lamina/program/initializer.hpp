@@ -4,6 +4,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lamina::inline LAMINA_ABI {

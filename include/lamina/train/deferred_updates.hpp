@@ -175,7 +175,7 @@ class deferred_updates {
             backend_, value, *selected, accumulators,
             reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers, p.rows, p.columns,
             reinterpret_cast<float*>(scratch_.data()));
-    float* of[3 + states] = {value, gradients()[i]};
+    float* of[bound(3 + states)] = {value, gradients()[i]};
     for (int s = 0; s < states; ++s) of[2 + s] = accumulators[s];
     of[2 + states] = reinterpret_cast<float*>(numbers_.data()) + index(i) * numbers;
     engine::cuda::run_update<update>(backend_, of, p.rows, p.columns,

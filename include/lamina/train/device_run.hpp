@@ -45,7 +45,7 @@ class device_accumulators {
   }
 
   engine::cuda::device_buffer<Backend> memory_;
-  float* pointers_[count] = {};
+  float* pointers_[bound(count)] = {};
 };
 
 /// The same run as on the CPU, on a backend. The model on the host does not change before the run

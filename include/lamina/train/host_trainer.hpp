@@ -253,7 +253,8 @@ class host_trainer {
                                         real* gradient, const float* scale) {
     real number[rows_update::attributes.size()] = {};
     set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
-    real* array[bound(2 + states)] = {engine::numbers_at<real>(model_.memory()[i]) + first, nullptr};
+    real* array[bound(2 + states)] = {engine::numbers_at<real>(model_.memory()[i]) + first,
+                                      nullptr};
     for (int s = 0; s < states; ++s)
       array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
     if constexpr (any_rows)

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+
 #include <lamina/core/check.hpp>
 #include <lamina/core/fixed_string.hpp>
 #include <lamina/operators/control/array/definition.hpp>

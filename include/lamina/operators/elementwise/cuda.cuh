@@ -22,9 +22,9 @@ namespace detail {
 /// for one output element.
 template <int Inputs, int Scalars, class T>
 struct pointwise_call_arguments {
-  const void* in[Inputs];
+  const void* in[bound(Inputs)];
   void* to;
-  dtype in_type[Inputs], to_type;
+  dtype in_type[bound(Inputs)], to_type;
   element_loops<Inputs + 1> kept;
   element_loops<Inputs> over;
   T scalar[bound(Scalars)];
@@ -96,7 +96,7 @@ struct pointwise_call {
 
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
-    operand all[inputs + 1];
+    operand all[bound(inputs + 1)];
     all[inputs] = c.output(K);
     if (!all[inputs]) return;
     bool is_float = all[inputs].type == dtype::float32, is_integer = is_exact<Op>;

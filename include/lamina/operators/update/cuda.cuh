@@ -38,7 +38,7 @@ template <class Update>
 struct normed_terms {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
-  const float* of[2 + states];
+  const float* of[bound(2 + states)];
   const float* number;
   std::ptrdiff_t stride;
   divider columns;
@@ -46,7 +46,7 @@ struct normed_terms {
   LAMINA_INLINE LAMINA_FN double operator()(int i) const {
     const int row = columns.divide(i);
     const std::ptrdiff_t at = row * stride + i;
-    float factor[numbers], state[bound(states)];
+    float factor[bound(numbers)], state[bound(states)];
     LAMINA_CUDA_UNROLL
     for (int k = 0; k < numbers; ++k) factor[k] = number[k];
     LAMINA_CUDA_UNROLL

@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+
 #include <lamina/plan/lowering/lowering_state.hpp>
 
 namespace lamina::inline LAMINA_ABI::lowering {

@@ -46,9 +46,10 @@ struct point_table {
   static constexpr int count = point_pairs<Points>::count;
 
   float root[bound(count)], power[bound(count)][3];  // root[i]: p of pair i; power[i][j]: p^(2 j)
-  float factor[bound(count + 1)][bound(count + 1)];  // [i][k]: coefficient of x^(2 k) in the product of
-                                       // (x^2 - square) over all pairs except pair i
-  float share[bound(Points)];                 // by point: factor of a filter's value at this point
+  float factor[bound(count + 1)]
+              [bound(count + 1)];  // [i][k]: coefficient of x^(2 k) in the product of
+                                   // (x^2 - square) over all pairs except pair i
+  float share[bound(Points)];      // by point: factor of a filter's value at this point
 
   constexpr point_table() : root{}, power{}, factor{}, share{} {
     constexpr auto& square = point_pairs<Points>::square;

@@ -134,14 +134,14 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
   const left_operand left = operand;
   constexpr int count = chains(Rows * Vectors);
   constexpr int width = Vectors * lanes;
-  vector acc[count][Rows][Vectors];
+  vector acc[bound(count)][bound(Rows)][bound(Vectors)];
   LAMINA_UNROLL for (int c = 0; c < count; ++c) {
     LAMINA_UNROLL for (int i = 0; i < Rows; ++i) {
       LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) acc[c][i][j] = vector(0.F);
     }
   }
   constexpr int bases = (Rows + 2) / 3;
-  const float* base[bases];
+  const float* base[bound(bases)];
   LAMINA_UNROLL for (int i = 0; i < bases; ++i) base[i] = left.data + 3 * i * left.row;
   const auto next_pair = [&](int step) __attribute__((always_inline)) {
     panel += width;
@@ -151,7 +151,7 @@ LAMINA_NOINLINE void multiply_bfloat16_tile(int depth, const left_operand& opera
   // sums need.
   const auto add_row = [&]<int Half>(auto& chain, std::integral_constant<int, Half>)
       __attribute__((always_inline)) {
-    vector b[Vectors];
+    vector b[bound(Vectors)];
     LAMINA_UNROLL for (int j = 0; j < Vectors; ++j) {
       b[j] = row_of_pair<Half>(load_words(panel + j * lanes));
       hold_in_register(b[j]);

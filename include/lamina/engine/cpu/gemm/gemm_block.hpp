@@ -181,8 +181,7 @@ inline void gemm_block(const basic_product_block<Real>& b) {
       // sequentially.
       const int last = (end - halves + full_width - 1) / full_width - 1;
       for (int i = 0; i <= last; ++i)
-        detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * full_width,
-                                 sums);
+        detail::gemm_block_panel(b, tiles, halves + (b.from_end ? last - i : i) * full_width, sums);
     }
   }
 }

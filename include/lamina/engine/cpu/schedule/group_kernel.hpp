@@ -207,12 +207,14 @@ struct group_kernel<expression::group_expression<group_head::pointwise, S>, Real
       for (int first = 0; first < width; first += full_width) {
         const int end = first + width_of_panel<Real>(g.columns, first);
         for (int i = 0; i < rows; ++i)
-          for (int j = first; j < end; j += step, o += step) runner(vector_in<Real>(Real(0)), {o, i, j});
+          for (int j = first; j < end; j += step, o += step)
+            runner(vector_in<Real>(Real(0)), {o, i, j});
       }
     } else {
       std::ptrdiff_t o = 0;
       for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < width; j += step, o += step) runner(vector_in<Real>(Real(0)), {o, i, j});
+        for (int j = 0; j < width; j += step, o += step)
+          runner(vector_in<Real>(Real(0)), {o, i, j});
     }
   }
   static constexpr bool convolves = false;

@@ -49,7 +49,7 @@ struct nan_check_table {
 
   struct table_type {
     checked_argument of[bound(schedule::arguments)];
-    int first_operator[groups + 1];
+    int first_operator[bound(groups + 1)];
     const char* type[bound(plan_type::lowered.count.instructions)];
   };
   static constexpr table_type make() {

@@ -45,7 +45,7 @@ struct bfloat16_weights {
                     scratch);
     } else {
       const left_operand left = detail::bfloat16_left(rows, depth, a[0], stride, scratch);
-      alignas(64) float sums[rows * panel_width];
+      alignas(64) float sums[bound(rows * panel_width)];
       const auto panel = [&]<int Vectors>(int column, std::integral_constant<int, Vectors>) {
         detail::multiply_bfloat16_tile<rows, Vectors>(
             depth, left, a[1] + offset_of_panel((depth + 1) / 2, column), sums);

@@ -112,7 +112,8 @@ LAMINA_NOINLINE inline Real centred_dot(const Real* d, const Real* x,
   return detail::sum_terms<Real>(
       n,
       [=](std::ptrdiff_t j) {
-        return vector_in<Real>::load_unaligned(d + j) * (vector_in<Real>::load_unaligned(x + j) - c);
+        return vector_in<Real>::load_unaligned(d + j) *
+               (vector_in<Real>::load_unaligned(x + j) - c);
       },
       [=](std::ptrdiff_t j) { return d[j] * (x[j] - center); });
 }

@@ -16,18 +16,18 @@ namespace detail {
 template <int K>
 struct axis_lines {
   element_loops<K> firsts;
-  std::ptrdiff_t step[K];
+  std::ptrdiff_t step[bound(K)];
   int n;
   bool side_by_side;  // array 0 has adjacent lines, but strided elements in a line
 
   axis_lines() = default;
-  axis_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
-    array_layout layout[K];
+  axis_lines(const call_context& c, int axis, const operand (&arrays)[bound(K)]) {
+    array_layout layout[bound(K)];
     for (int k = 0; k < K; ++k) layout[k] = layout_of(arrays[k]);
     const int rank = layout[0].rank, along = dimension_of(c, axis, rank);
     loop_nest<K> lines;
     for (int d = 0; d < rank; ++d) {
-      std::ptrdiff_t s[K];
+      std::ptrdiff_t s[bound(K)];
       for (int k = 0; k < K; ++k) s[k] = layout[k].step[d];
       if (d != along) lines.add_all(layout[0].extent[d], s);
     }
@@ -43,12 +43,12 @@ struct axis_lines {
 template <int K>
 struct operand_lines {
   element_loops<K> firsts;
-  std::ptrdiff_t step[K];
+  std::ptrdiff_t step[bound(K)];
   divider n;
   int count;
 
   operand_lines() = default;
-  operand_lines(const call_context& c, int axis, const operand (&arrays)[K]) {
+  operand_lines(const call_context& c, int axis, const operand (&arrays)[bound(K)]) {
     const axis_lines<K> lines(c, axis, arrays);
     firsts = lines.firsts;
     for (int k = 0; k < K; ++k) step[k] = lines.step[k];

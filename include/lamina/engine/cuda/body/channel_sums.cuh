@@ -71,7 +71,7 @@ struct partial_channels {
   static constexpr int sums = Sums;
   partial_sums<Sums> of;
 
-  LAMINA_INLINE LAMINA_FN void add(int channel, int part, int, double (&to)[Sums]) const {
+  LAMINA_INLINE LAMINA_FN void add(int channel, int part, int, double (&to)[bound(Sums)]) const {
     of.add(part, channel, to);
   }
 };

@@ -76,10 +76,10 @@ struct partial_sums {
   LAMINA_INLINE LAMINA_FN double* row(int part, int sum) const {
     return data + (static_cast<std::ptrdiff_t>(part) * Sums + sum) * columns;
   }
-  LAMINA_INLINE LAMINA_FN void store(int part, int column, const double (&of)[Sums]) const {
+  LAMINA_INLINE LAMINA_FN void store(int part, int column, const double (&of)[bound(Sums)]) const {
     for (int k = 0; k < Sums; ++k) row(part, k)[column] = of[k];
   }
-  LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[Sums]) const {
+  LAMINA_INLINE LAMINA_FN void add(int part, int column, double (&to)[bound(Sums)]) const {
     for (int k = 0; k < Sums; ++k) to[k] += row(part, k)[column];
   }
 };

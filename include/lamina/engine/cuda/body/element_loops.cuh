@@ -21,7 +21,7 @@ struct element_loops {
   static constexpr int most = 12;
   int rank = 0, count = 1;
   divider extent[most];
-  std::ptrdiff_t step[most][K];
+  std::ptrdiff_t step[most][bound(K)];
 
   element_loops() = default;
   template <int N>
@@ -40,7 +40,7 @@ struct element_loops {
   }
 
   struct positions {
-    std::ptrdiff_t of[K];
+    std::ptrdiff_t of[bound(K)];
   };
   LAMINA_INLINE LAMINA_FN positions at(int i) const {
     positions p{};

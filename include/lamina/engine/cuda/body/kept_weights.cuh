@@ -18,7 +18,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda::detail {
 /// element are zeros.
 template <int States>
 struct shared_state {
-  pack packs[States / pack_width];
+  pack packs[bound(States / pack_width)];
 
   LAMINA_INLINE LAMINA_FN float& operator[](int i) {
     return packs[i / pack_width].v[i % pack_width];
@@ -65,7 +65,7 @@ template <class Team, class Shape>
 struct kept_lines {
   static constexpr int packs = Shape::states / pack_width;
   static constexpr int in_registers = Shape::in_registers / pack_width;
-  pack of[Shape::template lanes<Team>][in_registers];
+  pack of[Shape::template lanes<Team>][bound(in_registers)];
   // The packs that do not fit in registers, in shared memory. Packs of all threads with the same
   // index are adjacent.
   pack (*rest)[Shape::threads];

@@ -29,7 +29,7 @@ static_assert(alignment_floats % pack_width == 0);
 template <int Width>
 struct alignas(4 * Width) pack_of {
   static constexpr int width = Width;
-  float v[Width];
+  float v[bound(Width)];
 };
 using pack = pack_of<pack_width>;
 /// A single float, for threads whose elements are not adjacent in memory.

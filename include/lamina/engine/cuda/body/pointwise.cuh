@@ -14,7 +14,7 @@ namespace lamina::inline LAMINA_ABI::engine::cuda {
 /// constant memory.
 template <int Arguments>
 struct group_arguments {
-  float* of[Arguments];
+  float* of[bound(Arguments)];
   int rows;                    // rows of the group's arrays
   int columns;                 // columns without padding
   int width;                   // floats per row with padding, a whole number of packs

@@ -201,7 +201,7 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
     Pack state[sizeof...(In) + 1];
     [[maybe_unused]] int i = 0;
     ((state[i++] = operand_reader<In>::template get<false>(a, head, values, at)), ...);
-    float factor[numbers];
+    float factor[bound(numbers)];
     LAMINA_CUDA_UNROLL
     for (int k = 0; k < numbers; ++k) factor[k] = number[k];
     apply(param, grad, state, factor);
@@ -217,7 +217,7 @@ struct one_statement<ex::update<Op, Param, Grad, In...>> {
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void apply(Pack& param, const Pack& grad,
                                             Pack (&state)[sizeof...(In) + 1],
-                                            const float (&factor)[numbers]) {
+                                            const float (&factor)[bound(numbers)]) {
     LAMINA_CUDA_UNROLL
     for (int j = 0; j < Pack::width; ++j) {
       float s[sizeof...(In) + 1];
@@ -255,7 +255,7 @@ struct statement_runner<expression::statements<S...>> {
   template <class Pack>
   static LAMINA_INLINE LAMINA_FN void run([[maybe_unused]] float* const* a, const Pack& head,
                                           const element_position& at) {
-    Pack values[count + 1];
+    Pack values[bound(count + 1)];
     int number = 0;
     ((detail::one_statement<S>::template run<!updates>(a, head, values, number, at), ++number),
      ...);

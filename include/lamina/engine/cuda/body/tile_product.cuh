@@ -7,6 +7,7 @@
 #include <lamina/core/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 #include <lamina/engine/cuda/body/pack.cuh>
 
@@ -64,8 +65,8 @@ struct tile_loader {
 
   const Reader& reader;
   int line0, deep0;
-  typename Reader::line_type line[lines];
-  float loaded[depths][lines];
+  typename Reader::line_type line[bound(lines)];
+  float loaded[bound(depths)][bound(lines)];
 
   LAMINA_INLINE LAMINA_FN tile_loader(const Reader& r, int rank, int first_line)
       : reader(r),
@@ -84,8 +85,8 @@ struct tile_loader {
     }
   }
   /// Stores the loaded elements to shared memory.
-  template <int Width>
-  LAMINA_INLINE LAMINA_FN void store(float (&to)[Depth][Width]) const {
+  template <std::size_t Width>
+  LAMINA_INLINE LAMINA_FN void store(float (&to)[bound(Depth)][Width]) const {
     LAMINA_CUDA_UNROLL
     for (int d = 0; d < depths; ++d) {
       LAMINA_CUDA_UNROLL
@@ -98,7 +99,7 @@ struct tile_loader {
 /// The sums that a thread computes: one pack of columns in each of `Rows` rows.
 template <int Rows>
 struct tile_sums {
-  pack row[Rows];
+  pack row[bound(Rows)];
 
   LAMINA_INLINE LAMINA_FN void clear() {
     LAMINA_CUDA_UNROLL

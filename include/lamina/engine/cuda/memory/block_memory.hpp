@@ -178,12 +178,12 @@ class block_memory {
   std::vector<device_tensor_array<Backend>> arrays_;
   std::vector<device_buffer<Backend>> made_;  // by domain: memory of rows that are not fed
   std::vector<device_buffer<Backend>> offsets_;
-  std::vector<int> host_offsets_[domains];
+  std::vector<int> host_offsets_[bound(domains)];
   std::vector<std::int64_t> ranks_[bound(known::table.ranks_count)];
   sent_numbers<Backend> sent_;
   std::uint64_t numbers_[bound(known::table.number_count)] = {};
   float* on_host_[bound(schedule::arguments)] = {};
-  int capacity_[domains] = {};
+  int capacity_[bound(domains)] = {};
 };
 
 namespace detail {

@@ -60,7 +60,7 @@ class data_range {
   /// which has one row per sequence, if the sequences are fed; otherwise 0.
   struct sizes {
     int row_bytes[bound(data_count)], domain[bound(data_count)];
-    int parent[domains];
+    int parent[bound(domains)];
   };
   static constexpr sizes make_layout() {
     sizes s{};
@@ -91,7 +91,7 @@ class data_range {
   }
 
   std::size_t data_[bound(data_count)] = {};
-  std::size_t offsets_[domains] = {};
+  std::size_t offsets_[bound(domains)] = {};
   std::size_t size_ = 0;
 };
 
@@ -99,8 +99,8 @@ class data_range {
 /// rows are fed.
 template <int Domains>
 struct domain_sizes {
-  int width[Domains];
-  bool fed[Domains];
+  int width[bound(Domains)];
+  bool fed[bound(Domains)];
 };
 template <class Plan>
 constexpr auto find_domain_sizes() {

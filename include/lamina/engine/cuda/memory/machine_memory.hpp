@@ -302,13 +302,13 @@ class machine_memory {
   }
   /// Reserves scratch memory for the rows of find_capacities(). Returns whether it has moved.
   bool reserve_more_scratch() {
-    int most[domains];
+    int most[bound(domains)];
     find_capacities(most);
     return more_scratch_.reserve(static_cast<std::size_t>(needed_scratch(most)) * sizeof(float));
   }
   bool select_rows() {  // reserves memory for sparse gradients, returns whether it moved
     if constexpr (selects_rows) {
-      int most[domains];
+      int most[bound(domains)];
       find_capacities(most);
       return selected_.bind(rows_, most);
     }
@@ -355,13 +355,13 @@ class machine_memory {
   cuda::fed_data<P, schedule, Backend> fed_;
   fetched_variables<Backend> fetched_;
   const void* feeds_[bound(data_count)] = {};
-  std::size_t arena_at_[domains] = {};
+  std::size_t arena_at_[bound(domains)] = {};
   std::size_t scratch_at_ = 0;
   float* arguments_[bound(schedule::arguments)] = {};
-  int rows_[domains] = {};
-  std::int64_t first_row_[domains] = {};
-  const int* host_offsets_[domains] = {};
-  const int* offsets_[domains] = {};
+  int rows_[bound(domains)] = {};
+  std::int64_t first_row_[bound(domains)] = {};
+  const int* host_offsets_[bound(domains)] = {};
+  const int* offsets_[bound(domains)] = {};
   device_reader reader_{};
   [[no_unique_address]] std::conditional_t<has_blocks, block_memory<P, Backend>,
                                            detail::no_block_memory>

@@ -40,7 +40,8 @@ struct host_table {
     rank_arguments ranks[bound(arguments)];   // by rank table
     int of_ranks[bound(arguments)];           // the arguments of each rank table in turn
     int made_ranks[bound(schedule::groups)];  // by group: the rank table made, or -1
-    bool divides[domains];  // the domain is not fed, and an operator divides by its number of rows
+    bool divides[bound(
+        domains)];  // the domain is not fed, and an operator divides by its number of rows
     int number_count, ranks_count;
   };
   static constexpr table_type make() {
@@ -97,20 +98,20 @@ struct host_table {
     int used = 0;
     for (int v = 0; v < plan_type::lowered.count.variables; ++v) {
       if (!values.computed[v] || !is_ranks(v)) continue;
-      rank_arguments& table = t.ranks[t.ranks_count];
-      table = {{used, 0}, row_width(plan_type::lowered.variables[v]), -1, 0};
+      rank_arguments& made = t.ranks[t.ranks_count];
+      made = {{used, 0}, row_width(plan_type::lowered.variables[v]), -1, 0};
       for (int g = 0; g < schedule::groups; ++g) {
         const group_code& c = plan_type::code.groups[g];
         for (int a = c.arguments; a < c.arguments + c.argument_count; ++a) {
           if (plan_type::code.arguments[a] != v) continue;
           t.of_ranks[used++] = a;
-          ++table.arguments.count;
+          ++made.arguments.count;
           if (makes_ranks(head_of(g).schema)) t.made_ranks[g] = t.ranks_count;
         }
       }
       for (int l = 0; l < blocks::loop_count; ++l)
         if (plan_type::reach.frame(v) == blocks::table.loops[l].body)
-          table.loop = l, table.word = t.words[l]++;
+          made.loop = l, made.word = t.words[l]++;
       ++t.ranks_count;
     }
   }

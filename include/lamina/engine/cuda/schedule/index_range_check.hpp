@@ -64,7 +64,7 @@ class index_range_check {
     __builtin_unreachable();
   }
 
-  std::int64_t widest_[Domains] = {};
+  std::int64_t widest_[bound(Domains)] = {};
 };
 
 }  // namespace lamina::inline LAMINA_ABI::engine::cuda

@@ -51,9 +51,9 @@ class machine {
   /// Sets the number of rows of a batch without sequences.
   void bind(int rows, std::int64_t first_row = 0) {
     struct {
-      int count[domains] = {};
-      const int* offsets[domains] = {};
-      std::int64_t first[domains] = {};
+      int count[bound(domains)] = {};
+      const int* offsets[bound(domains)] = {};
+      std::int64_t first[bound(domains)] = {};
     } all;
     all.count[batch::domain] = rows;
     all.first[batch::domain] = first_row;

@@ -45,7 +45,7 @@ class run_key {
   /// or has no sequences. This is a separate table because a reference to P::desc would put the
   /// whole description of the program in the binary.
   struct parent_domains {
-    int of[domains];
+    int of[bound(domains)];
   };
   static constexpr parent_domains parents = [] {
     parent_domains r{};

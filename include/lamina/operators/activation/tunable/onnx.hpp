@@ -48,7 +48,7 @@ inline void add_activation_tunable(onnx_operators& to) {
     op.out("Out", "Div", {weighted(op, inside, op.in("X")), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
-    const float limit = op.real("threshold", 0.5F);
+    const float limit = static_cast<float>(op.real("threshold", 0.5F));
     op.out("Out",
            keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", limit}, {"bias", 0.F}})));
   });
@@ -57,7 +57,7 @@ inline void add_activation_tunable(onnx_operators& to) {
     op.out("Out", keeping_nan(op, op.node("Shrink", {op.in("X")}, {{"lambd", l}, {"bias", l}})));
   });
   to.add("thresholded_relu", [](onnx_operator& op) {
-    const float limit = op.real("threshold", 1);
+    const float limit = static_cast<float>(op.real("threshold", 1));
     op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   replace_for_doubles(to, "elu", [](onnx_operator& op, const std::string& x) {

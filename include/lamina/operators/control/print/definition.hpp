@@ -4,6 +4,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+
 #include <lamina/operators/operator_definition.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -37,8 +39,10 @@ struct print : operator_definition {
     const int at = b.attributes.count;
     constexpr int n = 9;
     for (int i = 0; i < n; ++i)
-      b.attributes.push(op.attributes >= 0 ? b.attributes[op.attributes + i]
-                                           : attribute_value{attributes[static_cast<std::size_t>(i)].number, 0, 0});
+      b.attributes.push(
+          op.attributes >= 0
+              ? b.attributes[op.attributes + i]
+              : attribute_value{attributes[static_cast<std::size_t>(i)].number, 0, 0});
     if (op.attributes < 0) b.attributes[at + 7] = b.text("BOTH");
     b.attributes[at + 8].number = 0;
     b.add_operator(schema_of<print>(), {whole}, {made}, at);

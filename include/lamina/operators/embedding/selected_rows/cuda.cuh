@@ -135,8 +135,8 @@ struct updated_rows {
   static constexpr int states = Update::states;
   static constexpr int numbers = static_cast<int>(Update::attributes.size());
   static constexpr int norms = Update::traits::has_norms ? 2 : 0;
-  float* of[1 + states];  // the parameter, its accumulators
-  const float* number;    // followed by the norms if the update has any
+  float* of[bound(1 + states)];  // the parameter, its accumulators
+  const float* number;           // followed by the norms if the update has any
   selected_rows_view gradient;
   std::ptrdiff_t stride;
   int rows, columns;
@@ -150,7 +150,7 @@ struct updated_rows {
     for (int k = i; k < visited; k += lines) {
       if (some && !gradient.counts(k)) continue;
       const int at = some ? k : gradient.find(k);
-      float own[numbers + norms];
+      float own[bound(numbers + norms)];
       LAMINA_CUDA_UNROLL
       for (int n = 0; n < numbers + norms; ++n) own[n] = number[n];
       // Rows that the gradient does not store are zero: gradient clipping is off for them.

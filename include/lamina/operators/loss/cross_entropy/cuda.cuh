@@ -73,9 +73,8 @@ struct call_kernel<softmax_with_cross_entropy> : detail::label_kernel {
     const int n = a.in[0].line;
     const float* const x = a.in[0].line_at<const float>(i);
     const auto [log_sum, most] = detail::softmax_line(x, a.out[0].line_at<float>(i), n, team);
-    line_cost(a, i, team, a.out[1], [x, log_sum = log_sum, most = most](std::int64_t j) {
-      return log_sum + (most - x[j]);
-    });
+    line_cost(a, i, team, a.out[1],
+              [x, sum = log_sum, top = most](std::int64_t j) { return sum + (top - x[j]); });
   }
 };
 

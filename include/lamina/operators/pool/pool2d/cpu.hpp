@@ -40,11 +40,11 @@ LAMINA_INLINE int for_each_square_vector(const pool_windows& w, F f) {
           constexpr int size = lanes_of<decltype(like)>;
           const int width = together * out;
           if (together == 2 && width != size) return;
-          const std::ptrdiff_t row = n, half = together == 2 ? 2 * row : size;
+          const std::ptrdiff_t row = n, second = together == 2 ? 2 * row : size;
           for (; y + together <= w.height.out; y += together)
             for (int next = 0; next < width; next += size) {
               const int x = next + size <= width ? next : width - size;
-              f(like, pool_positions{half, row, half + row}, 2 * (y * row + x),
+              f(like, pool_positions{second, row, second + row}, 2 * (y * row + x),
                 static_cast<std::ptrdiff_t>(y) * out + x);
             }
         });

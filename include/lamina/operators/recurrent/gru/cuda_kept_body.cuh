@@ -17,7 +17,7 @@ struct kept_gru_steps {
   using arguments = gru_arguments;
   struct memory {
     shared_state<States> hidden, reset;
-    float update[States];
+    float update[bound(States)];
   };
   static constexpr bool adjacent = false;
 
@@ -83,9 +83,9 @@ struct kept_gru_slope_steps {
   using arguments = gru_arguments;
   struct memory {
     shared_state<States> slopes[3];  // gradients of the gates and of the candidate
-    float sums[2][States];           // products of the gates' gradients with the weight
-    float past[States];              // gradient of the previous state, gates excluded
-    float gates[3][States], before[States], d_hidden[States];
+    float sums[2][bound(States)];    // products of the gates' gradients with the weight
+    float past[bound(States)];       // gradient of the previous state, gates excluded
+    float gates[3][bound(States)], before[bound(States)], d_hidden[bound(States)];
   };
   static constexpr bool adjacent = true;
 

@@ -16,7 +16,7 @@ struct kept_lstm_steps {
   using arguments = lstm_arguments;
   struct memory {
     shared_state<States> hidden;
-    float cell[States], gates[4][States];
+    float cell[bound(States)], gates[4][bound(States)];
   };
   static constexpr bool adjacent = false;
 
@@ -73,8 +73,8 @@ struct kept_lstm_slope_steps {
   using arguments = lstm_arguments;
   struct memory {
     shared_state<States> slopes[4];  // gradients of the gates of the following step
-    float sums[4][States];           // their products with the weight
-    float gates[4][States], others[4][States];
+    float sums[4][bound(States)];    // their products with the weight
+    float gates[4][bound(States)], others[4][bound(States)];
   };
   static constexpr bool adjacent = true;
 
