@@ -18,6 +18,14 @@ inline constexpr bool is_batch_of_doubles = false;
 template <class T>
 requires std::is_same_v<typename T::value_type, double>
 inline constexpr bool is_batch_of_doubles<T> = true;
+/// `x` as a plain number, or as a SIMD batch of it, rounded to the precision of T.
+template <class T>
+LAMINA_INLINE LAMINA_NUMBER_FN T constant(double x) {
+  if constexpr (is_plain<T>)
+    return static_cast<T>(x);
+  else
+    return T(static_cast<typename T::value_type>(x));
+}
 
 namespace detail {
 // Argument-dependent lookup finds xsimd's functions; these declarations only make the names known.

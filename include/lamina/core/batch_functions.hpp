@@ -164,11 +164,11 @@ LAMINA_INLINE T double_tanh(T x) {
 template <class T>
 LAMINA_INLINE LAMINA_NUMBER_FN T small_tanh_rest(T x) {
   const T t = x * x;
-  T p = T(9.64399179425052238628e-1) * t + T(9.92877231001918786564e1);
-  p = p * t + T(1.61468768441708447952e3);
-  T q = t + T(1.12811678491631932402e2);
-  q = q * t + T(2.23548839060100448583e3);
-  q = q * t + T(4.84406305325125486048e3);
+  T p = constant<T>(9.64399179425052238628e-1) * t + constant<T>(9.92877231001918786564e1);
+  p = p * t + constant<T>(1.61468768441708447952e3);
+  T q = t + constant<T>(1.12811678491631932402e2);
+  q = q * t + constant<T>(2.23548839060100448583e3);
+  q = q * t + constant<T>(4.84406305325125486048e3);
   return x * (t * p / q);
 }
 

@@ -79,13 +79,13 @@ LAMINA_INLINE T ieee_pow(T x, T y) {
   constexpr bool is_double = is_batch_of_doubles<T>;
   const T a = call_abs(x);
   const pow_parts<T> of(T(call_select(a == T(0), T(1), a)));
-  const T distant(is_double ? 1e300 : 1e30), top(is_double ? 1030 : 130),
-      bottom(is_double ? -2046 : -254);
+  const T distant = constant<T>(is_double ? 1e300 : 1e30), top(is_double ? 1030 : 130),
+          bottom(is_double ? -2046 : -254);
   const T limited = call_max(T(-distant), call_min(distant, y));
   const T exponent = call_max(bottom, call_min(top, T(limited * (of.k + of.log_m))));
   const T n = nearbyint(exponent);
   const T rest = call_fma(limited, of.log_m, call_fma(limited, of.k, T(-n)));
-  const T r = call_max(T(-1), call_min(T(1), rest)) * T(0.69314718055994530942);
+  const T r = call_max(T(-1), call_min(T(1), rest)) * constant<T>(0.69314718055994530942);
   T value = pow_parts<T>::power(n, r);
   // 0 and infinity
   const T infinity(std::numeric_limits<typename T::value_type>::infinity());

@@ -57,7 +57,8 @@ class model {
   /// first of them that has it. Parameters with equal names and different shapes are a compile-time
   /// error, and so is a name that is missing in one of the models.
   template <program_type Q, fixed_string... Layers, class... More>
-  model(P net, shared_parameters<Q, Layers...> other, const More&... more) : model(net, more...) {
+  model(P net, shared_parameters<Q, Layers...> other, const More&... more)
+      : model(net, as_argument(more)...) {
     using all = std::make_integer_sequence<int, P::desc.count.parameters>;
     using chosen = shared_parameters<Q, Layers...>;
     constexpr int wrong = first_mismatch<chosen>(all{});
@@ -236,6 +237,15 @@ class model {
       pointers_[i] = owners_[i]->data();
     }
   }
+  /// An argument of a constructor for another one: a seed gets the type of seeds.
+  template <class T>
+  static decltype(auto) as_argument(const T& argument) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<std::uint64_t>(argument);
+    else
+      return (argument);
+  }
+
   LAMINA_COLD void initialise(std::uint64_t seed) {
     constexpr const program_view& p = run_time_program<P>::view;
     for (int k = 0; k < p.count.startup; ++k) {

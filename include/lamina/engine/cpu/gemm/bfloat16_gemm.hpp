@@ -121,7 +121,8 @@ LAMINA_INLINE vector add_pair_products([[maybe_unused]] float left,
                                        [[maybe_unused]] word_vector words, vector sums) {
 #if defined(__AVX512BF16__)
   const word_vector pair = word_vector{} + std::bit_cast<std::uint32_t>(left);
-  return vector(_mm512_dpbf16_ps(sums, (__m512bh)pair, (__m512bh)words));
+  return vector(
+      _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(pair), reinterpret_cast<__m512bh>(words)));
 #else
   return sums;
 #endif

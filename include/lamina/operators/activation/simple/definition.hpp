@@ -116,24 +116,27 @@ struct gelu : pointwise {
     // Uses one of the two functions for all lanes, because computing both would take twice the
     // time.
     if (math::any(approximate > T(0))) return T(0.5) * x * (T(1) + math::tanh(inner(x)));
-    return T(0.5) * x * (T(1) + math::erf(x * T(0.70710678118654752440)));
+    return T(0.5) * x * (T(1) + math::erf(x * math::constant<T>(0.70710678118654752440)));
   }
   template <class T>
   LAMINA_NUMBER_FN static T df(T given, T dy, T approximate) {
     const T x = (math::max)(T(-40), (math::min)(T(40), given));
     if (math::any(approximate > T(0))) {
       const T t = math::tanh(inner(x));
-      return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * T(0.79788456080286535588) *
-                                             (T(1) + T(3 * 0.044715) * x * x));
+      return dy * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) *
+                                             math::constant<T>(0.79788456080286535588) *
+                                             (T(1) + math::constant<T>(3 * 0.044715) * x * x));
     }
-    const T density = T(0.39894228040143267794) * math::exp_in_sum(T(-0.5) * x * x);
-    return dy * (T(0.5) * (T(1) + math::erf(x * T(0.70710678118654752440))) + x * density);
+    const T density = math::constant<T>(0.39894228040143267794) * math::exp_in_sum(T(-0.5) * x * x);
+    return dy * (T(0.5) * (T(1) + math::erf(x * math::constant<T>(0.70710678118654752440))) +
+                 x * density);
   }
 
  private:
   template <class T>
   LAMINA_NUMBER_FN static T inner(T x) {
-    return T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
+    return math::constant<T>(0.79788456080286535588) *
+           (x + math::constant<T>(0.044715) * x * x * x);
   }
 };
 
