@@ -40,7 +40,7 @@ double sample_from_gauss(double mean, double deviation) {
       random.normal(static_cast<float>(mean), static_cast<float>(deviation)));
 }
 
-// == reader: synthetic data
+// == API: A Synthetic Data Reader
 // def read(args):
 //     x = sample_from_uniform(0.0, 1.0)
 //     y = sample_from_gauss(2 * x, sigma)
@@ -76,7 +76,7 @@ channel open_channel(const std::string& name) { return channel(name); }
 
 }  // namespace kafka
 
-// == reader: online learning
+// == API: A Reader for Online Learning
 // def read(args):
 //     log_stream = kafka.open_channel(args["kafka channel name"])
 //     yeild log_stream.read(), False # no end-of-pass in online learning

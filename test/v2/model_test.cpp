@@ -62,7 +62,7 @@ void write_samples(const std::string& name, std::uint64_t count) {
   }
 }
 
-// == programming: a reader
+// == API: Programming
 // def read(args):
 //     f = open_file(args["filename"])
 //     mb = read_a_minibatch(f)
@@ -84,7 +84,7 @@ lamina::generator<std::pair<minibatch, bool>> read(arguments args) {
 }
 // ==
 
-// == topology: layers with names
+// == API: Topology
 // input = paddle.layer.data(...)
 // intermediate = paddle.layer.fc(input, name="inter", ...)
 // output = paddle.layer.softmax(intermediate, name="output", ...)
@@ -97,7 +97,7 @@ constexpr auto output = lamina::program([](lamina::block& main) {
 });
 // ==
 
-// == sharing parameters within a model
+// == API: Sharing Parameters, within a model
 // text1 = paddle.layer.data(...)
 // sematic1 = paddle.layer.fc(text1, ..., parameter_name="sematic_projection")
 // text2 = paddle.layer.data(...)
@@ -112,7 +112,7 @@ constexpr auto similarity = lamina::program([](lamina::block& main) {
 });
 // ==
 
-// == sharing parameters between models
+// == API: Sharing Parameters, between models
 // model1_input = paddle.layer.data(...)
 // model1_output = paddle.layer.softmax(model1_input, ...,
 //                                      parameter_name="a_parameter_matrix")
@@ -148,7 +148,7 @@ TEST_CASE("PaddlePaddle API, Programming: four steps from a reader to a trained 
   const temporary_folder folder;
   write_samples(folder.path() + "/samples.txt", 60);
   const auto& name = folder.path();
-  // == programming: a reader
+  // == API: Programming
   //
   // input = paddle.layer.data(...)
   // intermediate = paddle.layers.fc(input)
@@ -157,7 +157,7 @@ TEST_CASE("PaddlePaddle API, Programming: four steps from a reader to a trained 
   // model = paddle.model.create(output)
   //
   // paddle.train(model, data_provider=read)
-  auto model = paddle::model::create(output);
+  auto model = paddle::model::create(output);  // the program of the section Topology
 
   paddle::train(model, paddle::data_provider(read, arguments{name + "/samples.txt"}));
   // ==
@@ -189,7 +189,7 @@ TEST_CASE("PaddlePaddle API, Ingredients: what owns, what refers, and which meth
   for (std::uint64_t i = 0; i < 40; ++i) samples.push_back(sample_of(i));
   const auto batches = samples | lamina::reader::batch(10);
   const temporary_folder folder;
-  // == ingredients
+  // == API: Ingredients
   // Model = {topology, parameters}
   //
   // Evaluator = {Model*, activations}
@@ -250,7 +250,7 @@ TEST_CASE("PaddlePaddle API, Evaluator: one model serves requests of several thr
   const temporary_folder folder;
   const std::string trained = folder.path() + "/trained.model";
   lamina::model(output, 5).save(trained);
-  // == evaluator: a server
+  // == API: Evaluator
   // m = paddle.model.load("trained.model")
   //
   // http.handle("/",
@@ -279,7 +279,7 @@ TEST_CASE("PaddlePaddle API, Evaluator: one model serves requests of several thr
 
 TEST_CASE("PaddlePaddle API, Topology: activations of layers with names") {
   const sample read_an_input = sample_of(3);
-  // == topology: layers with names
+  // == API: Topology
   //
   // m = paddle.model.create(output)
   // e = paddle.evaluator.create(model)
@@ -324,7 +324,7 @@ TEST_CASE("PaddlePaddle API, Sharing Parameters: two layers of a model have one 
 }
 
 TEST_CASE("PaddlePaddle API, Sharing Parameters: two models have one matrix") {
-  // == sharing parameters between models
+  // == API: Sharing Parameters, between models
   auto model1 = paddle::model::create(model1_output);
   auto model2 = paddle::model::create(model2_semantic, /* parameter_model */ model1);
   // ==
@@ -346,7 +346,7 @@ TEST_CASE("PaddlePaddle API, Training: train is a call of the default optimizer"
   for (std::uint64_t i = 0; i < 32; ++i) samples.push_back(sample_of(i));
   const auto read = samples | lamina::reader::batch(8);
   auto model = paddle::model::create(output);
-  // == training
+  // == API: Training
   // opt = paddle.optimizer.SGD(...)
   // opt.train(model, reader=read, ...)
   auto opt = paddle::optimizer::SGD({.learning_rate = 0.01f});

@@ -34,7 +34,7 @@ std::vector<digit> digits(std::size_t first, std::size_t last) {
   return all;
 }
 
-// == v2: the program of the book's second chapter
+// == v2: A program
 // def softmax_regression(img):
 //     predict = paddle.layer.fc(input=img, size=10, act=paddle.activation.Softmax())
 //     return predict
@@ -66,7 +66,7 @@ using cost_type = std::remove_const_t<decltype(cost)>;
 }  // namespace
 
 TEST_CASE("PaddlePaddle v2 api design, trainer, parameters, events and inference in one program") {
-  // == v2: the program of the book's second chapter
+  // == v2: A program
   //
   // parameters = paddle.parameters.create(cost)
   // optimizer = paddle.optimizer.Momentum(
@@ -84,7 +84,7 @@ TEST_CASE("PaddlePaddle v2 api design, trainer, parameters, events and inference
   const auto test_digits = digits(600, 800);
   std::vector<std::string> log;
   double error = 1;
-  // == v2: events
+  // == v2: Events
   // def event_handler(event):
   //     if isinstance(event, paddle.event.EndIteration):
   //         if event.batch_id % 100 == 0:
@@ -121,7 +121,7 @@ TEST_CASE("PaddlePaddle v2 api design, trainer, parameters, events and inference
   CHECK_THAT(log[14], Contains("Test with Pass 4, {'classification_error_evaluator': 0."));
   CHECK(error < 0.15);
 
-  // == v2: inference
+  // == v2: Inference
   // probs = paddle.infer(output_layer=predict, parameters=parameters, input=test_data)
   // lab = np.argsort(-probs)
   auto test_data = std::vector<std::array<float, 64>>{test_digits[0].image, test_digits[1].image};
@@ -235,7 +235,7 @@ TEST_CASE("feeding says which field of a sample goes to which data layer") {
   paddle::trainer::SGD by_feeding(cost, a, sgd), in_order(cost, b, sgd);
   const auto batches = paddle::batch(digits(0, 40), 8);
   constexpr auto fields = paddle::feeding<"label", "", "pixel">;
-  // == v2: feeding
+  // == v2: Feeding
   // feeding = {'pixel': 2, 'label': 0}
   // trainer.train(reader=paddle.batch(reader, batch_size=8), feeding=feeding, num_passes=2)
   auto feeding = paddle::feeding<"label", "", "pixel">;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int len_word_dict = 40;
 
-// == v2: a configuration
+// == v2: A configuration
 // data = data_layer(name="word", size=len(word_dict))
 // embedding = embedding_layer(input=data, size=128)
 // conv = sequence_conv_pool(input=embedding, context_len=3, hidden_size=512)
@@ -34,7 +34,7 @@ constexpr auto output = lamina::program([](lamina::block& main) {
 });
 // ==
 
-// == v2: layers are functions
+// == v2: Layers as functions
 // def to_proto_impl(self, **kwargs):
 //     args = dict()
 //     args['size'] = self.type.dim
