@@ -28,8 +28,8 @@ DOCUMENTS = {
              "A Reader for Online Learning", "Topology", "Sharing Parameters, within a model",
              "Sharing Parameters, between models", "Training")),
     "v2": ("PaddlePaddle v2 api design",
-           "`train.sh`: [the command line](command_line.md). Programs for the API that the document "
-           "introduces are from PaddlePaddle's book.",
+           "`train.sh`: [the command line](command_line.md). Programs for the API that the "
+           "document introduces are from PaddlePaddle's book.",
            ("A configuration", "Layers as functions", "A program", "Events", "Inference",
             "Feeding")),
     "concepts": ("Fluid, basic concepts", "", ("Name", )),
@@ -39,7 +39,8 @@ DOCUMENTS = {
                 "Describe Arbitrary Models for the Future, a recurrence",
                 "Describe Arbitrary Models for the Future, loops of the program")),
 }
-PART = re.compile(r"^( *)// == (\w+): (.+)\n((?:^ *//(?! ==)(?: .*)?\n)*)((?:.*\n)*?)^ *// ==\n", re.M)
+PART = re.compile(
+    r"^( *)// == (\w+): (.+)\n((?:^ *//(?! ==)(?: .*)?\n)*)((?:.*\n)*?)^ *// ==\n", re.M)
 
 
 def undented(lines, width):
