@@ -42,6 +42,7 @@
 #include <lamina/train/fit.hpp>
 #include <lamina/train/learning_curves.hpp>
 #include <lamina/train/reduce_on_plateau.hpp>
+#include <lamina/v2.hpp>
 
 namespace layer = lamina::layer;
 
@@ -413,3 +414,8 @@ namespace reviews = lamina::dataset::movie_reviews;
 #include "command_line_2.inc"
 }  // namespace command_line
 #endif
+
+namespace names_of_v2 {
+#include "v2_1.inc"
+static_assert(paddle::optimizer::Default.states.empty());
+}  // namespace names_of_v2

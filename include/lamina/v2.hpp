@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2.hpp - the names of PaddlePaddle v2 and of its design documents over lamina's own
+// objects, so that their programs can be written line by line: `namespace paddle = lamina::v2;`.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/lamina.hpp>
+#include <lamina/v2/data_provider.hpp>
+#include <lamina/v2/event.hpp>
+#include <lamina/v2/feeding.hpp>
+#include <lamina/v2/inference.hpp>
+#include <lamina/v2/init.hpp>
+#include <lamina/v2/layers/activation.hpp>
+#include <lamina/v2/layers/data_type.hpp>
+#include <lamina/v2/layers/layer.hpp>
+#include <lamina/v2/layers/trainer_config_helpers.hpp>
+#include <lamina/v2/model.hpp>
+#include <lamina/v2/optimizer.hpp>
+#include <lamina/v2/parameters.hpp>
+#include <lamina/v2/reader.hpp>
+#include <lamina/v2/trainer.hpp>

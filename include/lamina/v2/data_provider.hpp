@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/data_provider.hpp - a reader of a function that yields (mini-batch, end of pass).
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <lamina/core/check.hpp>
+#include <lamina/reader/pulled_range.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+/// A reader of mini-batches, made by data_provider(). Its passes read one range in turn: each goes
+/// on where the one before ended, or was left.
+template <class Range>
+class provided_reader {
+  template <class Element>
+  static auto first_of(Element&& element) {
+    auto&& [minibatch, end_pass] = element;
+    return std::remove_cvref_t<decltype(minibatch)>(std::forward<decltype(minibatch)>(minibatch));
+  }
+  using iterator = decltype(std::begin(std::declval<Range&>()));
+
+ public:
+  using value_type = decltype(first_of(*std::declval<iterator&>()));
+
+  explicit provided_reader(std::function<Range()> start) : from_(new state{std::move(start)}) {}
+
+  auto operator()() const { return lamina::reader::pulled_range(source(from_)); }
+
+ private:
+  struct state {
+    std::function<Range()> start;
+    std::optional<Range> range{};
+    std::optional<iterator> at{};  // of the element that was taken last
+  };
+  class source {
+   public:
+    using value_type = provided_reader::value_type;
+
+    explicit source(std::shared_ptr<state> from) : from_(std::move(from)) {}
+
+    bool next() {
+      if (ended_) return false;
+      state& s = *from_;
+      if (!s.range) {
+        s.range.emplace(s.start());
+        s.at.emplace(std::begin(*s.range));
+      } else {
+        ++*s.at;
+      }
+      if (*s.at == std::end(*s.range)) {  // a function that returns begins anew in the next pass
+        s.at.reset();
+        s.range.reset();
+        return false;
+      }
+      auto&& element = **s.at;
+      auto&& [minibatch, end_pass] = element;
+      current_.emplace(std::move(minibatch));
+      ended_ = static_cast<bool>(end_pass);
+      return true;
+    }
+    value_type& current() { return *current_; }
+
+   private:
+    std::shared_ptr<state> from_;
+    std::optional<value_type> current_{};
+    bool ended_ = false;
+  };
+
+  std::shared_ptr<state> from_;
+};
+
+/// A reader of mini-batches from a function that is called with `args` and gives a range of pairs,
+/// a mini-batch and whether it is the last one of its pass:
+///
+///   lamina::generator<std::pair<std::vector<sample>, bool>> read(const args& given) {
+///     for (;;) co_yield {read_a_minibatch(file), end_of(file)};
+///   }
+///   v2::train(model, v2::data_provider(read, given));
+///
+/// A function that never says so is one for online learning. One that returns ends its pass, and is
+/// called again for the next one. Checkpoints in the middle of a pass need a reader that can begin
+/// anew, and this one cannot. The design document of PaddlePaddle: the argument data_provider.
+template <class Read, class... Args>
+auto data_provider(Read read, Args... args) {
+  using range = std::remove_cvref_t<std::invoke_result_t<Read&, Args&...>>;
+  return provided_reader<range>(
+      [read = std::move(read), args = std::tuple(std::move(args)...)]() mutable {
+        return std::apply(read, args);
+      });
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/event.hpp - the events of PaddlePaddle v2's trainer, a type for each.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/model/run_result.hpp>
+#include <lamina/optimizer/event.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+namespace event {
+
+/// The metrics of an event by name: `e.metrics["accuracy"]`, or in a loop.
+class metric_view {
+ public:
+  explicit metric_view(const lamina::event& of) : of_(&of) {}
+
+  /// Throws lamina::error that lists the known names.
+  double operator[](std::string_view name) const { return of_->metric(name); }
+  auto begin() const { return of_->metrics.begin(); }
+  auto end() const { return of_->metrics.end(); }
+  std::size_t size() const { return of_->metrics.size(); }
+
+ private:
+  const lamina::event* of_;
+};
+
+namespace detail {
+template <class Metrics>
+LAMINA_COLD std::string text_of(const Metrics& metrics) {
+  lamina::text all("{");
+  bool first = true;
+  for (const auto& m : metrics) {
+    all << (first ? "'" : ", '") << m.name << "': " << lamina::text().print("%g", m.value);
+    first = false;
+  }
+  all << "}";
+  return std::string(all);
+}
+}  // namespace detail
+
+/// The metrics as Python prints them: {'accuracy': 0.5}.
+inline std::string str(const metric_view& metrics) { return detail::text_of(metrics); }
+
+/// What all events have. An event refers to the loop and is valid during the call of the handler.
+class any {
+ public:
+  explicit any(const lamina::event& of) : of_(&of) {}
+  /// Asks the trainer to end after this mini-batch. v2 has no such function: its handlers throw.
+  void stop() const { of_->stop(); }
+  /// The event as lamina's own handlers get it.
+  const lamina::event& of() const { return *of_; }
+
+ private:
+  const lamina::event* of_;
+};
+
+/// The base of events with metrics. v2: event.WithMetric.
+struct WithMetric : any {
+  explicit WithMetric(const lamina::event& of) : any(of), metrics(of) {}
+  metric_view metrics;
+};
+
+/// Before the first mini-batch of a pass. v2: event.BeginPass.
+struct BeginPass : any {
+  BeginPass(const lamina::event& of, int first) : any(of), pass_id(of.pass - first) {}
+  int pass_id;
+};
+/// After the last mini-batch; metrics are those of the whole pass. v2: event.EndPass.
+struct EndPass : WithMetric {
+  EndPass(const lamina::event& of, int first)
+      : WithMetric(of), pass_id(of.pass - first), cost(of.cost) {}
+  int pass_id;
+  double cost;  ///< mean over the samples of the pass; v2 does not have it
+};
+/// Before a mini-batch is computed. v2: event.BeginIteration.
+struct BeginIteration : any {
+  BeginIteration(const lamina::event& of, int first)
+      : any(of), pass_id(of.pass - first), batch_id(of.batch) {}
+  int pass_id;
+  std::int64_t batch_id;
+};
+/// When cost and metrics of a mini-batch are known. v2: event.EndForwardBackward.
+struct EndForwardBackward : any {
+  EndForwardBackward(const lamina::event& of, int first)
+      : any(of), pass_id(of.pass - first), batch_id(of.batch) {}
+  int pass_id;
+  std::int64_t batch_id;
+};
+/// When the parameters are updated. v2: event.EndIteration.
+struct EndIteration : WithMetric {
+  EndIteration(const lamina::event& of, int first)
+      : WithMetric(of), pass_id(of.pass - first), batch_id(of.batch), cost(of.cost) {}
+  int pass_id;
+  std::int64_t batch_id;
+  double cost;  ///< mean over the samples of the mini-batch
+};
+
+/// Any one of them.
+using Event = std::variant<BeginPass, BeginIteration, EndForwardBackward, EndIteration, EndPass>;
+
+/// What a test found. v2: event.TestResult.
+struct TestResult {
+  /// The metrics of all test data by name.
+  struct test_metrics {
+    std::vector<test_result::metric_value> all;
+    double operator[](std::string_view name) const { return test_result{0, 0, all}.metric(name); }
+    auto begin() const { return all.begin(); }
+    auto end() const { return all.end(); }
+    std::size_t size() const { return all.size(); }
+  };
+
+  explicit TestResult(test_result found) : cost(found.cost), metrics{std::move(found.metrics)} {}
+  double cost;  ///< mean over the samples
+  test_metrics metrics;
+};
+inline std::string str(const TestResult::test_metrics& metrics) { return detail::text_of(metrics); }
+
+/// A handler of events: a callable that takes an Event, or one that takes some of the types, such
+/// as `[](const v2::event::EndPass& e) { ... }`. Other events do not reach it.
+class handler {
+  template <class F, class... E>
+  static constexpr bool takes_one(const std::variant<E...>*) {
+    return (std::invocable<F&, const E&> || ...);
+  }
+
+ public:
+  handler() = default;
+  template <class F>
+  requires(!std::same_as<std::remove_cvref_t<F>, handler>)
+      handler(F&& f) {  // NOLINT: a callable converts
+    using target = std::decay_t<F>;
+    constexpr bool takes =
+        std::invocable<target&, const Event&> || takes_one<target>(static_cast<Event*>(nullptr));
+    static_assert(check<takes, gets_type<F>>,
+                  "lamina: v2: event_handler: expected a callable that takes const "
+                  "lamina::v2::event::Event& or an event, such as EndIteration");
+    if constexpr (takes) {
+      target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));
+      call_ = [](void* to, const Event& e) {
+        target& f = *static_cast<target*>(to);
+        if constexpr (std::invocable<target&, const Event&>) {
+          f(e);
+        } else {
+          const auto call = [&f]<class E>(const E& one) {
+            if constexpr (std::invocable<target&, const E&>) f(one);
+          };
+          std::visit(call, e);
+        }
+      };
+    }
+  }
+
+  explicit operator bool() const { return call_ != nullptr; }
+  /// Hands on an event of lamina's loop; `first` is the number of the call's first pass.
+  void operator()(const lamina::event& e, int first) const {
+    if (e.is_begin_pass()) call_(target_.get(), BeginPass(e, first));
+    if (e.is_begin_iteration()) call_(target_.get(), BeginIteration(e, first));
+    if (e.is_end_forward_backward()) call_(target_.get(), EndForwardBackward(e, first));
+    if (e.is_end_iteration()) call_(target_.get(), EndIteration(e, first));
+    if (e.is_end_pass()) call_(target_.get(), EndPass(e, first));
+  }
+
+ private:
+  std::shared_ptr<void> target_;
+  void (*call_)(void*, const Event&) = nullptr;
+};
+
+}  // namespace event
+
+/// The event as one of type E, or null: `if (auto* e = isinstance<event::EndPass>(event))`.
+template <class E>
+const E* isinstance(const event::Event& of) {
+  return std::get_if<E>(&of);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/feeding.hpp - which field of a sample goes to which data layer.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/model/program_names.hpp>
+#include <lamina/model/sample_fields.hpp>
+#include <lamina/reader/map.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+/// The fields of a sample are in the order of the data layers.
+struct feeding_in_order {
+  template <class P, class Reader>
+  static Reader& applied_to(Reader& reader) {
+    return reader;
+  }
+};
+
+/// The data layers of the fields of a sample, in the order of the fields; an empty name leaves a
+/// field out.
+template <fixed_string... Names>
+struct feeding_of {
+  /// A reader of mini-batches whose samples have the fields in the order of P's data layers.
+  /// Nothing is copied where they have it already.
+  template <class P, class Reader>
+  static decltype(auto) applied_to(Reader& reader) {
+    constexpr bool named = all_named<P>();
+    static_assert(check<named, gets_type<lamina::detail::name_letters<Names>...>>,
+                  "lamina: v2: feeding: expected each data layer of the cost once");
+    if constexpr (!named || in_order<P>()) {
+      return (reader);
+    } else {
+      return lamina::reader::map(
+          [](const auto& minibatch) {
+            using sample = std::remove_cvref_t<decltype(*std::begin(minibatch))>;
+            using made = decltype(reordered<P>(std::declval<const sample&>()));
+            std::vector<made> all;
+            all.reserve(std::size(minibatch));
+            for (const auto& s : minibatch) all.push_back(reordered<P>(s));
+            return all;
+          },
+          reader);
+    }
+  }
+
+ private:
+  static constexpr int fields = static_cast<int>(sizeof...(Names));
+
+  /// The data layers of the fields, -1 for a field that is left out.
+  template <class P>
+  static constexpr std::array<int, sizeof...(Names)> layers() {
+    return {data_named<P>(Names.view())...};
+  }
+  template <class P>
+  static constexpr bool all_named() {
+    int count[at_least_one(P::desc.count.data)] = {};
+    bool known = true;
+    for (const int layer : layers<P>())
+      if (layer >= 0) ++count[layer];
+    ((known = known && (Names.view().empty() || data_named<P>(Names.view()) >= 0)), ...);
+    for (int i = 0; i < P::desc.count.data; ++i) known = known && count[i] == 1;
+    return known;
+  }
+  template <class P>
+  static constexpr bool in_order() {
+    const auto of = layers<P>();
+    bool same = fields == P::desc.count.data;
+    for (int i = 0; same && i < fields; ++i) same = of[static_cast<std::size_t>(i)] == i;
+    return same;
+  }
+  /// The field of data layer `layer`.
+  template <class P>
+  static constexpr std::size_t field_of(int layer) {
+    const auto of = layers<P>();
+    for (std::size_t i = 0; i < of.size(); ++i)
+      if (of[i] == layer) return i;
+    return 0;
+  }
+  template <class P, class Sample>
+  static auto reordered(const Sample& s) {
+    return lamina::detail::with_fields<fields>(s, [](const auto&... field) {
+      const auto all = std::tie(field...);
+      return [&]<std::size_t... Layer>(std::index_sequence<Layer...>) {
+        return std::make_tuple(std::get<field_of<P>(static_cast<int>(Layer))>(all)...);
+      }
+      (std::make_index_sequence<static_cast<std::size_t>(P::desc.count.data)>());
+    });
+  }
+};
+
+/// `trainer.train(reader, {}, feeding<"label", "image">)`: the first field of each sample goes to
+/// the data layer "label". v2: the argument `feeding`, a list of names.
+template <fixed_string... Names>
+inline constexpr feeding_of<Names...> feeding{};
+
+}  // namespace lamina::inline LAMINA_ABI::v2

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/init.hpp - the settings of a program that is written as for PaddlePaddle v2.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+/// What the trainers and parameters that are made later go by.
+struct settings {
+  int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
+  std::uint64_t seed = 1;  // of first values and of dropout
+};
+
+/// The arguments of init. One that is not given is read from the environment, from
+/// PADDLE_INIT_TRAINER_COUNT and its kind, and has the default of `settings` otherwise.
+struct init_attr {
+  std::optional<bool> use_gpu{};
+  std::optional<int> trainer_count{};
+  std::optional<std::uint64_t> seed{};
+};
+
+namespace detail {
+
+inline settings& current_settings() {
+  static settings all;
+  return all;
+}
+
+/// The variable of the environment, or nothing where it is missing.
+template <class T>
+LAMINA_COLD std::optional<T> from_environment(const char* name) {
+  const char* const found = std::getenv(name);  // NOLINT: v2, too, reads it at the start
+  if (found == nullptr) return std::nullopt;
+  const std::string_view given = found;
+  if (given == "True" || given == "true") return T{1};
+  if (given == "False" || given == "false") return T{0};
+  T value{};
+  const auto [end, fault] = std::from_chars(given.data(), given.data() + given.size(), value);
+  if (fault != std::errc() || end != given.data() + given.size())
+    throw error(text() << "lamina: v2: init: expected a whole number in " << name << ", found '"
+                       << given << "'");
+  return value;
+}
+
+}  // namespace detail
+
+/// The settings of the last init().
+inline const settings& current() { return detail::current_settings(); }
+
+/// Sets what later calls of parameters::create and trainer::SGD go by: `init({.use_gpu = false,
+/// .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, for a variable of
+/// the environment that is no number, and for `use_gpu`, because a device is chosen by its type:
+/// give lamina::trainer a place. v2: paddle.init.
+LAMINA_COLD inline void init(const init_attr& given = {}) {
+  const auto gpu = given.use_gpu ? std::optional<int>(*given.use_gpu ? 1 : 0)
+                                 : detail::from_environment<int>("PADDLE_INIT_USE_GPU");
+  if (gpu.value_or(0) != 0)
+    throw error(
+        "lamina: v2: init: expected use_gpu = false, found true: for a device use lamina::trainer "
+        "with a place");
+  settings made;
+  made.trainer_count = given.trainer_count
+                           ? *given.trainer_count
+                           : detail::from_environment<int>("PADDLE_INIT_TRAINER_COUNT").value_or(1);
+  made.seed = given.seed ? *given.seed
+                         : detail::from_environment<std::uint64_t>("PADDLE_INIT_SEED").value_or(1);
+  if (made.trainer_count < 1 || made.trainer_count > 256)
+    throw error(text() << "lamina: v2: init: expected a trainer_count of 1 to 256, found "
+                       << made.trainer_count);
+  detail::current_settings() = made;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2

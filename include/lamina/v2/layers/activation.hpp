@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/layers/activation.hpp - activations and kinds of pooling as PaddlePaddle v2 spells
+// them.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/pooling_type.hpp>
+#include <lamina/layers/activation.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+/// `layer::fc<10>(x, {.act = activation::Softmax()})`. v2: paddle.activation.
+namespace activation {
+constexpr auto Identity() { return lamina::activation::identity; }
+constexpr auto Linear() { return lamina::activation::identity; }
+constexpr auto Tanh() { return lamina::activation::tanh; }
+constexpr auto Sigmoid() { return lamina::activation::sigmoid; }
+constexpr auto Softmax() { return lamina::activation::softmax; }
+constexpr auto Exp() { return lamina::activation::exp; }
+constexpr auto Relu() { return lamina::activation::relu; }
+/// min(max(x, 0), 24).
+constexpr auto BRelu() { return lamina::activation::brelu; }
+/// log(1 + e^x), with x limited to [-40, 40].
+constexpr auto SoftRelu() { return lamina::activation::soft_relu; }
+constexpr auto STanh() { return lamina::activation::stanh; }
+constexpr auto Abs() { return lamina::activation::abs; }
+constexpr auto Square() { return lamina::activation::square; }
+constexpr auto Log() { return lamina::activation::log; }
+constexpr auto Sqrt() { return lamina::activation::sqrt; }
+constexpr auto Reciprocal() { return lamina::activation::reciprocal; }
+constexpr auto SoftSign() { return lamina::activation::softsign; }
+}  // namespace activation
+
+/// `layer::sequence_pool(x, {.type = pooling::Max()})`. v2: paddle.pooling.
+namespace pooling {
+constexpr auto Max() { return pooling_type::max; }
+constexpr auto Avg() { return pooling_type::average; }
+constexpr auto Sum() { return pooling_type::sum; }
+/// The sum divided by the square root of the number of values.
+constexpr auto SquareRootN() { return pooling_type::sqrt; }
+}  // namespace pooling
+
+}  // namespace lamina::inline LAMINA_ABI::v2

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/layers/layer.hpp - the layers by the names of PaddlePaddle v2 and of its design
+// document.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/layers.hpp>
+#include <lamina/program/param_attr.hpp>
+#include <lamina/v2/layers/activation.hpp>
+#include <lamina/v2/layers/data_type.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2 {
+
+/// All layers of lamina::layer, and these.
+namespace layer {
+
+using namespace lamina::layer;  // NOLINT: the facade has every layer
+
+/// The input `Name` of a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`. Its
+/// rows are those of the mini-batch, or of the sequences of that name. v2: layer.data(name, type).
+template <fixed_string Name, class Type>
+constexpr auto data(const block& main, int line = __builtin_LINE()) {
+  constexpr bool known = requires { Type::levels; };
+  static_assert(check<known, gets_type<Type>>,
+                "lamina: v2: layer::data: expected a type of data_type, such as dense_vector<13>");
+  if constexpr (!known)
+    return lamina::layer::data<Name, float>(main, line);
+  else if constexpr (Type::levels == 0)
+    return lamina::layer::data<Name, typename Type::element, Type::width>(main, line);
+  else if constexpr (Type::levels == 1)
+    return lamina::layer::sequence<Name, typename Type::element, Type::width>(main, line);
+  else
+    return lamina::layer::nested_sequence<Name, typename Type::element, Type::width>(main, line);
+}
+
+/// The cosine of the angle between two rows. The design document of PaddlePaddle: layer.cosine.
+template <class X, class Y>
+constexpr auto cosine(const X& a, const Y& b, const options<cos_sim_attr, X>& attr = {},
+                      int line = __builtin_LINE()) {
+  return lamina::layer::cos_sim(a, b, attr, line);
+}
+
+/// The options of costs, which are one number.
+struct cost_attr {
+  std::string_view name{};
+};
+
+/// The mean of (x - label)^2 over all elements. The design document of Fluid: layer.mse.
+template <class L, class X>
+constexpr auto mse(const L& label, const X& x, const options<cost_attr, X>& attr = {},
+                   int line = __builtin_LINE()) {
+  return lamina::layer::mean(lamina::layer::square_error_cost(x, label, {}, line),
+                             {.name = attr.name});
+}
+/// The sum of (x - label)^2 in each row, as a mean over the rows. v2: layer.square_error_cost.
+template <class X, class L>
+constexpr auto square_error_cost(const X& input, const L& label,
+                                 const options<cost_attr, X>& attr = {},
+                                 int line = __builtin_LINE()) {
+  return lamina::layer::mean(
+      lamina::layer::reduce_sum<1>(lamina::layer::square_error_cost(input, label, {}, line)),
+      {.name = attr.name});
+}
+/// -log input[label] as a mean over the rows, which are probabilities. v2:
+/// layer.cross_entropy_cost.
+template <class X, class L>
+constexpr auto cross_entropy_cost(const X& input, const L& label,
+                                  const options<cost_attr, X>& attr = {},
+                                  int line = __builtin_LINE()) {
+  return lamina::layer::mean(lamina::layer::cross_entropy(input, label, {}, line),
+                             {.name = attr.name});
+}
+/// The same cost, with the share of wrong rows as the metric "classification_error_evaluator". v2:
+/// layer.classification_cost.
+template <class X, class L>
+constexpr auto classification_cost(const X& input, const L& label,
+                                   const options<cost_attr, X>& attr = {},
+                                   int line = __builtin_LINE()) {
+  lamina::layer::assign(1 - lamina::layer::accuracy(input, label),
+                        {.name = "classification_error_evaluator"});
+  return cross_entropy_cost(input, label, attr, line);
+}
+/// The position of the largest element of each row. v2: layer.max_id.
+template <class X>
+constexpr auto max_id(const X& input, const options<argmax_attr, X>& attr = {}) {
+  return lamina::layer::argmax<1>(input, attr);
+}
+
+}  // namespace layer
+
+/// Compositions of layers. v2: paddle.networks.
+namespace networks {
+
+/// Options of sequence_conv_pool, with v2's activation.
+struct sequence_conv_pool_attr {
+  lamina::activation act = lamina::activation::tanh;
+  param_attr param{};       // options of the filter
+  param_attr bias_param{};  // options of the bias
+  std::string_view name{};
+};
+
+/// The largest result of each of HiddenSize filters over ContextLen elements of a sequence, one row
+/// per sequence. v2: networks.sequence_conv_pool(input, context_len, hidden_size).
+template <int ContextLen, int HiddenSize, class X>
+constexpr auto sequence_conv_pool(
+    const X& input, const lamina::layer::options<sequence_conv_pool_attr, X>& attr = {},
+    int line = __builtin_LINE()) {
+  return lamina::layer::sequence_conv_pool<HiddenSize, ContextLen>(
+      input,
+      {.act = attr.act, .param = attr.param, .bias_param = attr.bias_param, .name = attr.name},
+      line);
+}
+
+}  // namespace networks
+}  // namespace lamina::inline LAMINA_ABI::v2

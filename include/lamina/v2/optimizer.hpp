@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/optimizer.hpp - the optimizers of PaddlePaddle v2 by their names and arguments.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/optimizer/adadelta.hpp>
+#include <lamina/optimizer/adagrad.hpp>
+#include <lamina/optimizer/adam.hpp>
+#include <lamina/optimizer/adamax.hpp>
+#include <lamina/optimizer/decayed_adagrad.hpp>
+#include <lamina/optimizer/momentum.hpp>
+#include <lamina/optimizer/rmsprop.hpp>
+#include <lamina/optimizer/sgd.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::optimizer {
+
+/// A penalty on the squares of parameters. v2: optimizer.L2Regularization.
+constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
+
+// Each function takes v2's arguments by name, with v2's defaults, and gives the optimizer of
+// lamina. Gradients are those of the cost that the program returns, mostly a mean: v2 adds them up
+// over the mini-batch, so its learning rate of 0.1 / 128 for batches of 128 is 0.1 here.
+
+/// The arguments that all optimizers have.
+struct settings {
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  regularizer regularization{};
+  float gradient_clipping_threshold = 0;  // largest absolute value of a gradient; 0: no limit
+};
+
+namespace detail {
+template <class Opt, class Attr>
+constexpr Opt with_settings(Opt made, const Attr& attr) {
+  made.learning_rate = attr.learning_rate;
+  made.regularization = attr.regularization;
+  if (attr.gradient_clipping_threshold > 0)
+    made.clip = clip_by_value(attr.gradient_clipping_threshold);
+  return made;
+}
+}  // namespace detail
+
+/// Arguments of SGD.
+using SGD_attr = settings;
+/// Plain gradient descent. The design document of PaddlePaddle: optimizer.SGD.
+constexpr lamina::optimizer::sgd SGD(const SGD_attr& attr = {}) {
+  return detail::with_settings(lamina::optimizer::sgd{}, attr);
+}
+/// The optimizer of v2::train. The design document of PaddlePaddle: optimizer.Default.
+inline constexpr lamina::optimizer::sgd Default = lamina::optimizer::default_sgd;
+
+/// Arguments of Momentum.
+struct momentum_attr {
+  float momentum = 0;
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  regularizer regularization{};
+  float gradient_clipping_threshold = 0;
+};
+/// Gradient descent with a velocity. v2: optimizer.Momentum.
+constexpr lamina::optimizer::momentum Momentum(const momentum_attr& attr = {}) {
+  lamina::optimizer::momentum made;
+  made.momentum = attr.momentum;
+  return detail::with_settings(made, attr);
+}
+
+/// Arguments of Adam and Adamax.
+struct adam_attr {
+  float beta1 = 0.9f, beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  regularizer regularization{};
+  float gradient_clipping_threshold = 0;
+};
+/// v2: optimizer.Adam.
+constexpr lamina::optimizer::adam Adam(const adam_attr& attr = {}) {
+  lamina::optimizer::adam made;
+  made.beta1 = attr.beta1;
+  made.beta2 = attr.beta2;
+  made.epsilon = attr.epsilon;
+  return detail::with_settings(made, attr);
+}
+/// v2: optimizer.Adamax.
+constexpr lamina::optimizer::adamax Adamax(const adam_attr& attr = {}) {
+  lamina::optimizer::adamax made;
+  made.beta1 = attr.beta1;
+  made.beta2 = attr.beta2;
+  made.epsilon = attr.epsilon;
+  return detail::with_settings(made, attr);
+}
+
+/// v2: optimizer.AdaGrad.
+constexpr lamina::optimizer::adagrad AdaGrad(const settings& attr = {}) {
+  return detail::with_settings(lamina::optimizer::adagrad{}, attr);
+}
+
+/// Arguments of DecayedAdaGrad, AdaDelta and RMSProp.
+struct rho_attr {
+  float rho = 0.95f;
+  float epsilon = 1e-6f;
+  lamina::optimizer::learning_rate learning_rate = 1e-3f;
+  regularizer regularization{};
+  float gradient_clipping_threshold = 0;
+};
+/// v2: optimizer.DecayedAdaGrad.
+constexpr lamina::optimizer::decayed_adagrad DecayedAdaGrad(const rho_attr& attr = {}) {
+  lamina::optimizer::decayed_adagrad made;
+  made.decay = attr.rho;
+  made.epsilon = attr.epsilon;
+  return detail::with_settings(made, attr);
+}
+/// It has no learning rate, as in Fluid. v2: optimizer.AdaDelta.
+constexpr lamina::optimizer::adadelta AdaDelta(const rho_attr& attr = {}) {
+  lamina::optimizer::adadelta made;
+  made.rho = attr.rho;
+  made.epsilon = attr.epsilon;
+  return detail::with_settings(made, attr);
+}
+/// v2: optimizer.RMSProp.
+constexpr lamina::optimizer::rmsprop RMSProp(const rho_attr& attr = {}) {
+  lamina::optimizer::rmsprop made;
+  made.rho = attr.rho;
+  made.epsilon = attr.epsilon;
+  return detail::with_settings(made, attr);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2::optimizer

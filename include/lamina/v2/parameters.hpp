@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/parameters.hpp - the parameters of one cost or of several, by name.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/check.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/io/parameter_tar.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/v2/init.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::parameters {
+
+/// The parameters that some costs have, a model for each. Parameters of one name are one memory,
+/// whichever cost they belong to. Behaves like a dictionary: `p["fc_0.w_0"]` is an array that can
+/// be read and assigned. Trainers and inference refer to the parameters, which must outlive them.
+/// v2: Parameters.
+template <program_type First, program_type... More>
+class Parameters {
+ public:
+  using real = real_of<First>;
+  static_assert(check<(std::is_same_v<real, real_of<More>> && ...), gets_type<First, More...>>,
+                "lamina: v2: parameters::create: all costs compute in one type, float or double");
+
+  explicit Parameters(std::uint64_t seed, First first, More... more)
+      : models_(linked(seed, std::tuple<>(), first, more...)) {}
+
+  /// The value of a parameter in its own shape, which can be assigned.
+  class value {
+   public:
+    value(Parameters& of, std::string name) : of_(of), name_(std::move(name)) {}
+    operator array<real>() const { return of_.get(name_); }  // NOLINT: it is the array
+    value& operator=(const array<real>& to) {
+      of_.set(name_, to);
+      return *this;
+    }
+
+   private:
+    Parameters& of_;
+    std::string name_;
+  };
+  value operator[](std::string_view name) { return {*this, std::string(name)}; }
+  array<real> operator[](std::string_view name) const { return get(name); }
+
+  /// The names of all parameters, each once, in the order of creation. v2: Parameters.keys.
+  LAMINA_COLD std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    each([&](const parameter_info& info, auto&&...) {
+      for (const std::string& known : all)
+        if (info.name == known) return false;
+      all.emplace_back(info.name);
+      return false;
+    });
+    return all;
+  }
+  std::vector<std::string> keys() const { return names(); }
+  LAMINA_COLD bool has_key(std::string_view name) const {
+    return each([&](const parameter_info& info, auto&&...) { return info.name == name; });
+  }
+
+  /// A copy of a parameter, its shape, and another value for it. Throw lamina::error for an unknown
+  /// name, with all known ones, and for another shape.
+  LAMINA_COLD array<real> get(std::string_view name) const {
+    array<real> found;
+    at(name, [&](const auto& m, int i) { found = m.get(i); });
+    return found;
+  }
+  LAMINA_COLD std::vector<std::size_t> get_shape(std::string_view name) const {
+    return get(name).shape();
+  }
+  LAMINA_COLD void set(std::string_view name, const array<real>& to) {
+    at(name, [&](const auto& m, int i) {
+      using type = std::remove_const_t<std::remove_reference_t<decltype(m)>>;
+      const_cast<type&>(m).set(i, to);  // NOLINT: a member of *this, which is not constant here
+    });
+  }
+
+  /// Writes all parameters to an archive in v2's format, and reads those that are in both. v2:
+  /// Parameters.to_tar, init_from_tar.
+  LAMINA_COLD void to_tar(const file_path& path) const { lamina::to_tar(path, tensors()); }
+  LAMINA_COLD void init_from_tar(const file_path& path) {
+    std::apply([&](auto&... m) { (lamina::init_from_tar(path, m), ...); }, models_);
+  }
+  /// Reads all parameters from an archive. Throws format_error for one that is missing there or has
+  /// another shape; the parameters of that cost and later ones then stay unchanged. v2:
+  /// Parameters.from_tar.
+  LAMINA_COLD void from_tar(const file_path& path) {
+    std::apply([&](auto&... m) { (lamina::from_tar(path, m), ...); }, models_);
+  }
+
+  /// Whether a cost is one of those that the parameters were created with.
+  template <class P>
+  static constexpr bool has = std::is_same_v<P, First> || (std::is_same_v<P, More> || ...);
+  /// The model of a cost.
+  template <class P>
+  lamina::model<P>& model_of() {
+    return std::get<lamina::model<P>>(models_);
+  }
+  /// Calls `f` with all models.
+  template <class F>
+  decltype(auto) apply(F&& f) const {
+    return std::apply(std::forward<F>(f), models_);
+  }
+
+ private:
+  /// A model for each program, sharing parameters with the earlier ones.
+  template <class... Made, class Next, class... Rest>
+  static auto linked(std::uint64_t seed, std::tuple<lamina::model<Made>...> made, Next next,
+                     Rest... rest) {
+    auto grown = std::apply(
+        [&](auto&... m) {
+          lamina::model<Next> last(next, share_parameters_of(m)..., seed);
+          return std::tuple<lamina::model<Made>..., lamina::model<Next>>(std::move(m)...,
+                                                                         std::move(last));
+        },
+        made);
+    if constexpr (sizeof...(Rest) > 0)
+      return linked(seed, std::move(grown), rest...);
+    else
+      return grown;
+  }
+  /// Calls `f(info, model, index)` for each parameter until it returns true; whether it did.
+  template <class F>
+  bool each(const F& f) const {
+    const auto of_one = [&](const auto& m) {
+      for (int i = 0; i < m.parameter_arrays(); ++i)
+        if (f(m.describe(i), m, i)) return true;
+      return false;
+    };
+    return std::apply([&](const auto&... m) { return (of_one(m) || ...); }, models_);
+  }
+  template <class F>
+  void at(std::string_view name, const F& f) const {
+    const bool found = each([&](const parameter_info& info, const auto& m, int i) {
+      if (info.name != name) return false;
+      f(m, i);
+      return true;
+    });
+    if (found) return;
+    text known;
+    bool first = true;
+    for (const std::string& n : names()) {
+      known << (first ? "" : ", ") << n;
+      first = false;
+    }
+    throw error(text() << "lamina: v2: parameters: expected the name of a parameter, found '"
+                       << name << "'; known are: " << known);
+  }
+  named_tensors tensors() const {
+    named_tensors all;
+    each([&](const parameter_info& info, const auto& m, int i) {
+      all.emplace(info.name, m.get(i));
+      return false;
+    });
+    return all;
+  }
+
+  std::tuple<lamina::model<First>, lamina::model<More>...> models_;
+};
+
+/// The parameters of a cost, or of several whose parameters of one name are shared, with first
+/// values of the seed of init(). A cost is the program that returns it. v2: parameters.create.
+template <program_type... P>
+Parameters<P...> create(P... costs) {
+  return Parameters<P...>(current().seed, costs...);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2::parameters
