@@ -239,6 +239,19 @@ void train() {
 }
 }  // namespace control_flow
 
+namespace programs {
+constexpr lamina::optimizer::adam judging{.learning_rate = 5e-3f}, forging{.learning_rate = 2e-3f};
+constexpr auto forged_by = [](auto noise) { return layer::fc<2>(noise, {.name = "g_point"}); };
+constexpr auto verdict_on = [](auto point) { return layer::fc<1>(point, {.name = "d_verdict"}); };
+#include "programs_1.inc"
+constexpr auto falling = lamina::program([](lamina::block& loop) {
+  auto step = layer::fill_constant<float>(loop, 0);
+  auto cost = layer::mean(layer::fc<1>(layer::data<"x", float, 2>(loop)));
+#include "programs_2.inc"
+  return cost;
+});
+}  // namespace programs
+
 namespace executor {
 void run() {
   std::vector<std::int64_t> classes;
