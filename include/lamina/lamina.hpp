@@ -29,6 +29,7 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/parameters_of.hpp>
+#include <lamina/model/run_startup.hpp>
 #include <lamina/model/static_evaluator.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>

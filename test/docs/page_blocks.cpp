@@ -250,6 +250,19 @@ constexpr auto falling = lamina::program([](lamina::block& loop) {
 #include "programs_2.inc"
   return cost;
 });
+#include "programs_3.inc"
+constexpr auto learnt = lamina::program([](lamina::block& main) {
+  layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"});
+});
+#include "programs_5.inc"
+void run(any_samples samples) {
+  const std::vector<std::array<float, 8>> all = samples;
+  const auto reader = all | lamina::reader::batch(4);
+#include "programs_4.inc"
+  const lamina::model teacher{learnt};
+#include "programs_6.inc"
+  static_cast<void>(steps);
+}
 }  // namespace programs
 
 namespace executor {
