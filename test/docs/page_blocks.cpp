@@ -270,6 +270,10 @@ void run() {
   std::vector<std::int64_t> classes;
 #include "executor_1.inc"
   const lamina::tensor array = images;
+#include "executor_3.inc"
+}
+void as_in_fluid() {
+  const lamina::tensor images, labels;
 #include "executor_2.inc"
 }
 }  // namespace executor
