@@ -34,6 +34,7 @@
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/program/indexed.hpp>
+#include <lamina/program/returned_variables.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>

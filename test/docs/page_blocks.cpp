@@ -240,27 +240,30 @@ void train() {
 }  // namespace control_flow
 
 namespace programs {
+namespace in_pieces {
+#include "programs_1.inc"
+}
 constexpr lamina::optimizer::adam judging{.learning_rate = 5e-3f}, forging{.learning_rate = 2e-3f};
 constexpr auto forged_by = [](auto noise) { return layer::fc<2>(noise, {.name = "g_point"}); };
 constexpr auto verdict_on = [](auto point) { return layer::fc<1>(point, {.name = "d_verdict"}); };
-#include "programs_1.inc"
+#include "programs_2.inc"
 constexpr auto falling = lamina::program([](lamina::block& loop) {
   auto step = layer::fill_constant<float>(loop, 0);
   auto cost = layer::mean(layer::fc<1>(layer::data<"x", float, 2>(loop)));
-#include "programs_2.inc"
+#include "programs_3.inc"
   return cost;
 });
-#include "programs_3.inc"
+#include "programs_4.inc"
 constexpr auto learnt = lamina::program([](lamina::block& main) {
   layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"});
 });
-#include "programs_5.inc"
+#include "programs_6.inc"
 void run(any_samples samples) {
   const std::vector<std::array<float, 8>> all = samples;
   const auto reader = all | lamina::reader::batch(4);
-#include "programs_4.inc"
+#include "programs_5.inc"
   const lamina::model teacher{learnt};
-#include "programs_6.inc"
+#include "programs_7.inc"
   static_cast<void>(steps);
 }
 }  // namespace programs
