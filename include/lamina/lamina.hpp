@@ -30,10 +30,12 @@
 #include <lamina/model/gradient_machine.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/model/parameters_of.hpp>
+#include <lamina/model/run_startup.hpp>
 #include <lamina/model/static_evaluator.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/optimizer/optimizers.hpp>
 #include <lamina/program/indexed.hpp>
+#include <lamina/program/returned_variables.hpp>
 #include <lamina/reader/reader.hpp>
 #include <lamina/train/progress_bar.hpp>
 #include <lamina/train/run.hpp>

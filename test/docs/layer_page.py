@@ -25,7 +25,7 @@ INCLUDE, PAGE = ROOT / "include" / "lamina", ROOT / "docs" / "layers.md"
 # anywhere.
 FAMILIES = [
     ("Data", "What a program reads. Sequences are explained in [sequences](sequences.md).",
-     "data sequence control/read_minibatch create_parameter"),
+     "data sequence control/read_minibatch create_parameter create_global_var store"),
     ("Fully connected, embeddings, products", "",
      "matrix/fc embedding/lookup_table matrix/matmul matrix/mul class_vectors"),
     ("Activations",

@@ -240,11 +240,44 @@ void train() {
 }
 }  // namespace control_flow
 
+namespace programs {
+namespace in_pieces {
+#include "programs_1.inc"
+}
+constexpr lamina::optimizer::adam judging{.learning_rate = 5e-3f}, forging{.learning_rate = 2e-3f};
+constexpr auto forged_by = [](auto noise) { return layer::fc<2>(noise, {.name = "g_point"}); };
+constexpr auto verdict_on = [](auto point) { return layer::fc<1>(point, {.name = "d_verdict"}); };
+#include "programs_2.inc"
+constexpr auto falling = lamina::program([](lamina::block& loop) {
+  auto step = layer::fill_constant<float>(loop, 0);
+  auto cost = layer::mean(layer::fc<1>(layer::data<"x", float, 2>(loop)));
+#include "programs_3.inc"
+  return cost;
+});
+#include "programs_4.inc"
+constexpr auto learnt = lamina::program([](lamina::block& main) {
+  layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"});
+});
+#include "programs_6.inc"
+void run(any_samples samples) {
+  const std::vector<std::array<float, 8>> all = samples;
+  const auto reader = all | lamina::reader::batch(4);
+#include "programs_5.inc"
+  const lamina::model teacher{learnt};
+#include "programs_7.inc"
+  static_cast<void>(steps);
+}
+}  // namespace programs
+
 namespace executor {
 void run() {
   std::vector<std::int64_t> classes;
 #include "executor_1.inc"
   const lamina::tensor array = images;
+#include "executor_3.inc"
+}
+void as_in_fluid() {
+  const lamina::tensor images, labels;
 #include "executor_2.inc"
 }
 }  // namespace executor

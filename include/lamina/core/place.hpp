@@ -15,6 +15,9 @@ enum class place_kind : std::uint8_t { cpu, cuda };
 struct place {
   place_kind kind = place_kind::cpu;
   int number = 0;
+
+  /// The CPU. Fluid: CPUPlace().
+  static constexpr place cpu() { return {}; }
 };
 
 /// A device whose type also selects its arithmetic, such as lamina::cuda::place{0,

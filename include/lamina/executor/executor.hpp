@@ -6,14 +6,18 @@
 
 #include <lamina/core/config.hpp>
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <lamina/core/place.hpp>
 #include <lamina/executor/block_arguments.hpp>
 #include <lamina/executor/domain_rows.hpp>
+#include <lamina/executor/fetch_list.hpp>
 #include <lamina/executor/library_kernels.hpp>
 #include <lamina/executor/paddle2_kernels.hpp>
 #include <lamina/plan/real_type.hpp>
@@ -31,6 +35,14 @@ class basic_executor {
  public:
   /// An executor with the kernels of all operators of the library.
   basic_executor();
+  /// The same: `executor exe{place::cpu()}`. Throws lamina::error for a device, on which evaluators
+  /// and trainers run.
+  explicit basic_executor(const lamina::place& at) : basic_executor() {
+    if (at.kind != place_kind::cpu)
+      throw error(
+          "lamina: executor: expected the CPU as place, found a device; evaluators, trainers and "
+          "run() take a device");
+  }
 
   /// Adds or replaces the kernel of an operator type. A pointwise operator needs no kernel. `type`
   /// must outlive the executor.
@@ -84,6 +96,44 @@ class basic_executor {
     for (int i = 0; i < program.count.outputs; ++i)
       outputs.push_back(variable_name(program, program.outputs[i]));
     return run(program, variables, feed, outputs, options);
+  }
+
+  /// The variables that persist between the runs of programs without a scope of their own, by name:
+  /// parameters, global variables, accumulators. Fluid: global_scope().
+  scope& variables() { return variables_; }
+
+  /// Initialises every parameter of a recorded program in `variables()`. Fluid:
+  /// exe.run(startup_program).
+  template <program_type P>
+  void run_startup(P, std::uint64_t seed = 0) {
+    if constexpr (!is_faulty<P>) run_startup(P::view(), variables_, seed);
+  }
+  /// Runs a recorded program with the variables in `variables()`. Returns the values of what the
+  /// record function returned: `const auto [cost, hidden] = exe.run(net, feed)`. A value of
+  /// sequences has their lengths: `hidden.recursive_sequence_lengths()`. Fluid: exe.run(program,
+  /// feed, fetch_list, return_numpy=False).
+  template <program_type P>
+  auto run(P, const feed_map& feed = {}, const run_options& options = {}) {
+    std::array<lod_tensor, static_cast<std::size_t>(P::desc.count.outputs)> fetched_values;
+    if constexpr (!is_faulty<P>) {
+      std::vector<lod_tensor> found = run(P::view(), variables_, feed, options);
+      for (std::size_t i = 0; i < found.size(); ++i) fetched_values[i] = std::move(found[i]);
+    }
+    return fetched_values;
+  }
+  /// The same; returns the values of the variables in `list`, handles of returned_variables or
+  /// names: `exe.run(net, feed, {cost, "fc_0.w_0", "fc_0.w_0@GRAD"})`.
+  template <program_type P, std::size_t N>
+  std::array<lod_tensor, N> run(P, const feed_map& feed, const fetched (&list)[N],
+                                const run_options& options = {}) {
+    std::array<lod_tensor, N> fetched_values;
+    if constexpr (!is_faulty<P>) {
+      std::vector<std::string> names;
+      for (const fetched& f : list) names.push_back(f.name());
+      std::vector<lod_tensor> found = run(P::view(), variables_, feed, names, options);
+      for (std::size_t i = 0; i < N; ++i) fetched_values[i] = std::move(found[i]);
+    }
+    return fetched_values;
   }
 
  private:
@@ -298,6 +348,7 @@ class basic_executor {
   }
 
   kernel_table<Real> kernels_;
+  scope variables_;
   // Keys: the unique number of the program (`reading`), and the operator.
   std::map<std::pair<std::uint64_t, const operator_desc*>, operator_history> history_;
 };

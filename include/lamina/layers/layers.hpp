@@ -111,6 +111,7 @@
 #include <lamina/layers/activation.hpp>
 #include <lamina/layers/class_vectors.hpp>
 #include <lamina/layers/class_weights.hpp>
+#include <lamina/layers/create_global_var.hpp>
 #include <lamina/layers/create_parameter.hpp>
 #include <lamina/layers/data.hpp>
 #include <lamina/layers/glu.hpp>
@@ -130,5 +131,6 @@
 #include <lamina/layers/simple_attention.hpp>
 #include <lamina/layers/simple_img_conv_pool.hpp>
 #include <lamina/layers/stop_gradient.hpp>
+#include <lamina/layers/store.hpp>
 #include <lamina/layers/window.hpp>
 // clang-format on

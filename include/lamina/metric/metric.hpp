@@ -8,7 +8,9 @@
 #include <lamina/metric/auc.hpp>
 #include <lamina/metric/binary_counts.hpp>
 #include <lamina/metric/bleu.hpp>
+#include <lamina/metric/chunk_evaluator.hpp>
 #include <lamina/metric/composite.hpp>
+#include <lamina/metric/edit_distance.hpp>
 #include <lamina/metric/precision.hpp>
 #include <lamina/metric/recall.hpp>
 #include <lamina/metric/weighted_average.hpp>

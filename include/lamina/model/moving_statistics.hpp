@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace detail {
 
-/// The parameters that a program's forward operators write.
+/// The parameters that a program writes, other than by updates of an optimizer.
 template <program_type P>
 struct written_parameters {
   struct list {
@@ -28,7 +28,7 @@ struct written_parameters {
     for (int i = 0; i < P::desc.count.parameters; ++i) written[i] = false;
     for (int k = 0; k < P::desc.count.operators; ++k) {
       const operator_desc op = P::desc.operators[k];
-      if (op.role != op_role::forward && op.role != op_role::loss) continue;
+      if (op.role == op_role::backward || op.schema->kind == operator_kind::update) continue;
       for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
         const int n =
             op.schema->has_lists && op.schema->outputs[s].duplicable ? P::desc.arguments[at++] : 1;

@@ -12,6 +12,7 @@
 
 #include <lamina/optimizer/sample_schedule.hpp>
 #include <lamina/optimizer/schedule.hpp>
+#include <lamina/program/block.hpp>
 
 namespace lamina::inline LAMINA_ABI::schedule {
 struct linear_lr_warmup;
@@ -44,10 +45,12 @@ enum class schedule_kind : std::uint8_t {
   v2_exp,
   v2_discexp,
   v2_linear,
-  custom
+  custom,
+  variable  // the value of a variable of the program that is recorded
 };
 
-/// The learning rate of every step: converts from a number and from every schedule. An argument
+/// The learning rate of every step: converts from a number, from every schedule and, for minimize
+/// inside of a program, from a variable of the program that is one float. An argument
 /// that would divide by zero throws lamina::error, or does not compile if the value is constant.
 struct learning_rate {
   schedule_kind kind = schedule_kind::constant;
@@ -61,6 +64,8 @@ struct learning_rate {
   float factor = 1;
   std::int64_t warmup_steps = 0;  // 0: no warm-up
   float warmup_start = 0, warmup_end = 0;
+  const program_builder* builder = nullptr;  // the program of the variable
+  int variable = -1;
 
   constexpr learning_rate(float value) : base(value) {}  // NOLINT: implicit
   constexpr learning_rate(const schedule::noam_decay& s)
@@ -107,6 +112,8 @@ struct learning_rate {
   constexpr learning_rate(const schedule::custom& s)
       : kind(schedule_kind::custom), function(s.rate) {}
   constexpr learning_rate(const schedule::linear_lr_warmup& s);
+  constexpr learning_rate(const lamina::variable<float, once, 1>& rate)
+      : kind(schedule_kind::variable), builder(rate.builder), variable(rate.id) {}
   /// Anything else, so that clang does not list all of the above.
   // The compilers show the line of the name:
   // clang-format off

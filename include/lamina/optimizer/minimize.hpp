@@ -7,7 +7,9 @@
 #include <concepts>
 #include <type_traits>
 
+#include <lamina/operators/elementwise/binary/definition.hpp>
 #include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/parameter_choice.hpp>
 #include <lamina/optimizer/step_operators.hpp>
 #include <lamina/optimizer/training_program.hpp>
 
@@ -79,7 +81,15 @@ class minimizer {
   constexpr minimizer(const Opt& opt, program_builder& b, int cost, int line)
       : opt_(opt), b_(b), cost_(cost), line_(line) {}
 
-  constexpr void record() {
+  /// As record() without a choice, but updates only the parameters of `choice`; no gradient flows
+  /// to others.
+  template <class Choice>
+  constexpr void record_chosen(const Choice& choice) {
+    const chosen_parameters chosen(b_, choice);
+    record(&chosen);
+  }
+
+  constexpr void record(const chosen_parameters* chosen = nullptr) {
     if (const auto wrong = optimizer::fault_of_options(opt_); wrong.is_some()) {
       b_.report(fault_kind::option_range, line_, wrong.name, nullptr, 0, nullptr, 0);
       return;
@@ -87,7 +97,9 @@ class minimizer {
     // A custom schedule is refused, because a program cannot call a function of the host. A factor
     // is refused, because the attributes do not contain it.
     const optimizer::learning_rate rate = rate_of(opt_);
-    const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1;
+    const bool given = rate.kind == optimizer::schedule_kind::variable;
+    const bool recordable = rate.kind != optimizer::schedule_kind::custom && rate.factor == 1 &&
+                            (!given || rate.warmup_steps == 0);
     if (!recordable || !numbers_stay(opt_)) {
       fault(fault_kind::changing_numbers);
       return;
@@ -98,7 +110,8 @@ class minimizer {
         first_ = b_.variables[v].index + 1;
     const op_role role = b_.role;
     b_.role = op_role::optimize;
-    if (has_powers<Opt> || !optimizer::is_constant(rate_of(opt_))) record_rate();
+    if (given) require_rate(rate);
+    if (has_powers<Opt> || !optimizer::is_constant(rate)) record_rate(rate);
     b_.role = role;
     const int before = b_.cost;
     const int known = b_.variables.count;  // includes gradients of other costs
@@ -109,6 +122,9 @@ class minimizer {
     int* gradient = new int[parameters];
     int* scale = new int[parameters];
     find_gradients(b_, known, b_.variables.count, b_.parameters.count, b_.current_block, gradient);
+    if (chosen != nullptr)
+      if (const auto idle = chosen->idle_name(gradient); !idle.empty())
+        b_.report(fault_kind::no_parameter, line_, idle, nullptr, 0, nullptr, 0);
     b_.role = op_role::optimize;
     const bool limited = record_scales(gradient, scale);
     b_.role = role;
@@ -148,8 +164,21 @@ class minimizer {
     b_.startup.push({&schema_of<fill_constant>(), at, at, at + 1, values, 0, op_role::forward});
   }
 
-  /// Records the operators that count the steps and compute the learning rate from the count.
-  constexpr void record_rate() {
+  /// Checks a variable that is the learning rate: it must be one of this program and of this block.
+  constexpr void require_rate(const optimizer::learning_rate& rate) {
+    if (rate.builder != &b_)
+      fault(fault_kind::foreign_variable);
+    else
+      require_visible(b_, rate.variable, line_);
+  }
+  /// Finds the variable of the learning rate. Records the operators that count the steps and
+  /// compute the rate from the count; a variable of the program is corrected by powers if need be.
+  constexpr void record_rate(const optimizer::learning_rate& rate) {
+    const bool given = rate.kind == optimizer::schedule_kind::variable;
+    if (given && !has_powers<Opt>) {
+      learning_rate_ = rate.variable;
+      return;
+    }
     float powers[2] = {0, 0};
     if constexpr (has_powers<Opt>) {
       const auto of = opt_.powers();
@@ -165,7 +194,12 @@ class minimizer {
     begin_with(step, -1);
     learning_rate_ = number(b_.layer_name("learning_rate", {}), dtype::float32);
     b_.add_operator(schema_of<decayed_learning_rate>(), {step}, {learning_rate_, step},
-                    optimizer::rate_attributes(b_, rate_of(opt_), powers[0], powers[1]));
+                    optimizer::rate_attributes(b_, given ? optimizer::learning_rate(1.0f) : rate,
+                                               powers[0], powers[1]));
+    if (!given) return;
+    const int correction = learning_rate_;
+    learning_rate_ = number(b_.layer_name("learning_rate", {}), dtype::float32);
+    b_.add_operator(schema_of<elementwise_mul>(), {rate.variable, correction}, {learning_rate_});
   }
 
   /// Records the factors of gradients that are clipped by norm. `scale` receives, by parameter, the
@@ -244,15 +278,18 @@ class minimizer {
 namespace optimizer {
 
 /// Records the gradients of a cost, a scalar of the current block, and then the update of every
-/// trainable parameter. So a training step becomes part of a program, mostly in a loop that reads
-/// mini-batches. Operators compute the values that change from step to step
-/// (optimizer/step_operators.hpp): the learning rate of a schedule, its correction (adam), and the
-/// factors of gradients that are clipped by norm. The variable @LR_DECAY_COUNTER@ counts the steps.
-/// All other scalar arguments of a custom optimizer stay the same in each step. Its learning rate
-/// may be corrected by powers of two of them: `std::array<float, 2> powers() const`. Fluid:
-/// Optimizer.minimize.
-template <class Opt, class T, class R, int... D>
-constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line) {
+/// trainable parameter, or of those that `choice` names (only, prefix, except). So a training step
+/// becomes part of a program, mostly in a loop that reads mini-batches. Operators compute the
+/// values that change from step to step (optimizer/step_operators.hpp): the learning rate of a
+/// schedule, its correction (adam), and the factors of gradients that are clipped by norm. The
+/// variable
+/// @LR_DECAY_COUNTER@ counts the steps. The learning rate may be a variable of the program, one
+/// float, whatever computes it: `sgd{.learning_rate = rate}`. All other scalar arguments of a
+/// custom optimizer stay the same in each step. Its learning rate may be corrected by powers of two
+/// of them: `std::array<float, 2> powers() const`. Fluid: Optimizer.minimize.
+template <class Opt, class T, class R, int... D, class... Choice>
+constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, int line,
+                             const Choice&... choice) {
   using found = variable<T, R, D...>;
   constexpr bool one =
       __is_same(found, variable<float, once, 1>) || __is_same(found, variable<double, once, 1>);
@@ -262,13 +299,21 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
   static_assert(check<constant, gets_type<Opt>>,
                 "lamina: minimize: inside of a program an optimizer's own numbers are the same in "
                 "each step");
-  if constexpr (one && constant)
-    lamina::detail::minimizer<Opt>(opt, *cost.builder, cost.id, line).record();
+  constexpr bool chooses = (is_parameter_choice<Choice> && ...);
+  static_assert(check<chooses, gets_type<Choice...>>,
+                "lamina: minimize: expected only<...>, prefix<...> or except<...> after the cost");
+  if constexpr (one && constant && chooses) {
+    lamina::detail::minimizer<Opt> recorder(opt, *cost.builder, cost.id, line);
+    if constexpr (sizeof...(Choice) == 0)
+      recorder.record();
+    else
+      recorder.record_chosen(choice...);
+  }
 }
 
 /// Refuses a model, or anything else that is not a variable, with a one-line error.
-template <class Opt, class Other>
-constexpr auto minimize_with(const Opt&, const Other&, int) {
+template <class Opt, class Other, class... Choice>
+constexpr auto minimize_with(const Opt&, const Other&, int, const Choice&...) {
   static_assert(
       never<Other>,
       "lamina: minimize: expected the cost, a variable of the program that is recorded; a "

@@ -73,6 +73,13 @@ struct rule {
   constexpr auto minimize(const Cost& cost, int line = __builtin_LINE()) const {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
+  /// The same for some parameters only: `minimize(cost, lamina::only<"w_0", "fc_1">)`,
+  /// `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`.
+  template <class Cost, class Choice>
+  requires(!__is_same(Choice, int)) constexpr auto minimize(const Cost& cost, const Choice& choice,
+                                                            int line = __builtin_LINE()) const {
+    return minimize_with(static_cast<const Derived&>(*this), cost, line, choice);
+  }
 
   /// Trains `model` on the mini-batches of `reader`; the loop is in lamina/train. A device with its
   /// own type is given after the options and overrides their device: `adam.train(model, reader,

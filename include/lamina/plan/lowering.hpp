@@ -34,7 +34,7 @@ namespace lowering {
 constexpr bool lower_special(lowering_state& s, const operator_desc& op, int k) {
   find_pooled_chain(s, op, k);
   return lower_mean(s, op, k) || lower_window_product(s, op, k) || lower_convolution(s, op, k) ||
-         lower_batch_norm(s, op, k) || share_shrunk_rows(s, op, k);
+         lower_batch_norm(s, op, k) || share_shrunk_rows(s, op, k) || lower_store(s, op, k);
 }
 
 /// Lowers operator k of the program.

@@ -26,7 +26,7 @@ namespace detail {
 template <class P>
 constexpr bool has_updates() {
   for (int k = 0; k < P::desc.count.operators; ++k)
-    if (P::desc.operators[k].role == op_role::optimize) return true;
+    if (P::desc.operators[k].schema->kind == operator_kind::update) return true;
   return false;
 }
 

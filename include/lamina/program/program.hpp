@@ -224,6 +224,12 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
+  } else if constexpr (f.kind == fault_kind::no_parameter) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: minimize: a name means parameters that the cost depends on");
+  } else if constexpr (f.kind == fault_kind::stored_variable) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
+                  "lamina: store: only global variables and parameters keep a value");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");

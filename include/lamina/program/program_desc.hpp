@@ -125,6 +125,8 @@ enum class fault_kind : std::uint8_t {
   branch_result,
   step_input,
   step_result,
+  no_parameter,
+  stored_variable,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.

@@ -42,7 +42,8 @@ quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Train
   return sums;
 }
 
-/// Sets the moving statistics of a model to the weighted mean over the parts.
+/// Sets the moving statistics of a model to the weighted mean over the parts. A value that all
+/// parts agree on stays as it is: a counter must not lose its last digit in a mean.
 template <program_type P, class Training>
 void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
                         const std::vector<real_of<P>>& weight, model<P>& to_model) {
@@ -51,12 +52,18 @@ void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Train
   for (int i = 0; i < statistics::count; ++i) {
     real* const to = engine::numbers_at<real>(to_model.memory()[statistics::parameter(i)]);
     const std::size_t n = parameters_in<P>().numbers(statistics::parameter(i));
-    bool first = true;
-    for (std::size_t t = 0; t < parts.size(); ++t) {
-      if (weight[t] <= 0) continue;
-      const real* const from = engine::numbers_at<real>(parts[t]->statistics().copy(i));
-      for (std::size_t k = 0; k < n; ++k) to[k] = (first ? real(0) : to[k]) + weight[t] * from[k];
-      first = false;
+    for (std::size_t k = 0; k < n; ++k) {
+      real mean = 0, one = 0;
+      bool first = true, equal = true;
+      for (std::size_t t = 0; t < parts.size(); ++t) {
+        if (weight[t] <= 0) continue;
+        const real value = engine::numbers_at<real>(parts[t]->statistics().copy(i))[k];
+        mean = (first ? real(0) : mean) + weight[t] * value;
+        if (first) one = value;
+        equal = equal && value == one;
+        first = false;
+      }
+      if (!first) to[k] = equal ? one : mean;
     }
   }
 }

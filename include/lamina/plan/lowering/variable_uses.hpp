@@ -59,8 +59,10 @@ constexpr void find_uses(const program_desc& p, variable_uses& uses) {
         uses.escapes[v] = true;
     }
     if (op.attributes >= 0 && sub_block_of(p, op) >= 0) continue;
-    // A parameter that is trained inside a loop changes in each iteration.
-    const bool trains = inner && op.role == op_role::optimize;
+    // A parameter that is trained inside a loop changes in each iteration. A variable that a value
+    // is stored in had another value before.
+    const bool trains =
+        op.role == op_role::optimize && (inner || op.schema->kind != operator_kind::update);
     if (op.end == op.outputs + 1) {
       if (const int v = p.arguments[op.outputs]; v >= 0)
         uses.changed[v] = trains || written[v], written[v] = true;

@@ -67,6 +67,14 @@ struct increment : pointwise {
   }
 };
 
-using elementwise_assign_operators = operator_list<assign, cast, increment>;
+/// Out = X, where Out is a variable that keeps its value and that others may have written before;
+/// recorded by layer::store. It has no gradient. Fluid: assign.
+struct assign_variable : operator_definition {
+  static constexpr const char* type = "assign";
+  static constexpr auto inputs = slots_x;
+  static constexpr auto outputs = slots_out;
+};
+
+using elementwise_assign_operators = operator_list<assign, cast, increment, assign_variable>;
 
 }  // namespace lamina::inline LAMINA_ABI

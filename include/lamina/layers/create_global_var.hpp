@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/create_global_var.hpp - a variable that keeps its value from run to run.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/layer_helper.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// Options of create_global_var.
+struct create_global_var_attr {
+  std::string_view name{};
+};
+
+/// A variable of shape [Dims...], or [1] without dimensions, that has the value `value` at first
+/// and keeps what `store` writes to it, from step to step and from run to run: `auto rate =
+/// create_global_var<float>(main, 0.1, {.name = "rate"})`. It is stored with the model, as a
+/// parameter that no optimizer updates: `model.parameter<"rate">()` reads it on the host, and
+/// `model.set_parameter<"rate">({0.01f})` sets it. The default name is "global_var_0.w_0". With the
+/// name of an earlier one, that variable is shared. Fluid:
+/// layers.create_global_var(persistable=True).
+template <element T, int... Dims>
+constexpr auto create_global_var(const block& main, double value,
+                                 const create_global_var_attr& attr = {},
+                                 int line = __builtin_LINE()) {
+  constexpr bool fits = (__is_same(T, float) || __is_same(T, double)) && ((Dims > 0) && ...);
+  static_assert(check<fits, gets_type<T>, gets<Dims...>>,
+                "lamina: create_global_var: expected float or double and positive dimensions");
+  program_builder& b = *main.builder;
+  if constexpr (!fits) {
+    return variable<float, once, 1>{&b, 0};
+  } else {
+    layer_helper layer(b, "global_var");
+    const param_attr param{.name = attr.name,
+                           .initializer = init::constant(static_cast<float>(value)),
+                           .trainable = false};
+    const auto made = [&](const auto&... extent) {
+      return layer.parameter(param, ".w_", {extent...}, dtype_of<T>, init::constant(), line);
+    };
+    if constexpr (sizeof...(Dims) == 0)
+      return variable<T, once, 1>{&b, made(1)};
+    else
+      return variable<T, once, Dims...>{&b, made(Dims...)};
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/model/run_startup.hpp - runs a startup program that a user recorded.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+
+#include <lamina/engine/cpu/schedule/machine.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/model/moving_statistics.hpp>
+#include <lamina/model/program_names.hpp>
+#include <lamina/model/refused_operator.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+/// Whether program P has a parameter with the name of parameter `i` of program S.
+template <program_type S, program_type P>
+constexpr bool has_parameter_of(int i) {
+  const int v = S::desc.parameters[i].variable;
+  const int n = name_length(S::desc, v);
+  char* text = new char[static_cast<unsigned>(n) + 1];
+  name_writer w{text};
+  write_name(S::desc, v, w);
+  const bool found = parameter_named<P>(std::string_view(text, static_cast<std::size_t>(n))) >= 0;
+  delete[] text;
+  return found;
+}
+/// The first parameter of program S that none of the models has, or -1.
+template <program_type S, program_type... P>
+constexpr int first_unknown_parameter() {
+  for (int i = 0; i < S::desc.count.parameters; ++i)
+    if (!(has_parameter_of<S, P>(i) || ...)) return i;
+  return -1;
+}
+/// The first parameter that program S writes and that program P does not have, or -1.
+template <program_type S, program_type P>
+constexpr int first_foreign_result() {
+  constexpr auto written = written_parameters<S>::all;
+  for (int i = 0; i < written.count; ++i)
+    if (!has_parameter_of<S, P>(written.of[i])) return written.of[i];
+  return -1;
+}
+
+}  // namespace detail
+
+/// Runs program `start` once on the parameters of model `m`: a startup program of one's own, which
+/// writes to the parameters that it names (layer::store) what its operators compute. It may also
+/// read, but not write, the parameters of `sources`; a parameter is that of the first model that
+/// has it. Operators draw random numbers by `seed`. All other parameters of `m` stay; its training
+/// begins anew. Throws lamina::error if an operator does. Fluid: exe.run(startup_program).
+template <program_type S, program_type P, program_type... More>
+void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
+  constexpr bool faulty = is_faulty<S> || is_faulty<P>;
+  constexpr bool alone = faulty || S::desc.count.data == 0;
+  static_assert(check<alone>, "lamina: run_startup: a startup program has no data layers");
+  constexpr int unknown = faulty ? -1 : detail::first_unknown_parameter<S, P, More...>();
+  static_assert(
+      check < (unknown < 0),
+      typename detail::variable_text<
+          S, unknown<0 ? 0 : S::desc.parameters[unknown < 0 ? 0 : unknown].variable>::type>,
+      "lamina: run_startup: a startup program names parameters that the models have");
+  constexpr int foreign = faulty || unknown >= 0 ? -1 : detail::first_foreign_result<S, P>();
+  static_assert(
+      check < (foreign < 0),
+      typename detail::variable_text<
+          S, foreign<0 ? 0 : S::desc.parameters[foreign < 0 ? 0 : foreign].variable>::type>,
+      "lamina: run_startup: a startup program writes to parameters of the first model");
+  if constexpr (!faulty && alone && unknown < 0 && foreign < 0) {
+    const model<S> shared{start, share_parameters_of(m), share_parameters_of(sources)...};
+    using machine_type = engine::cpu::machine<S>;
+    static_assert(check<detail::accepts_program<machine_type>,
+                        typename detail::refused_operator<machine_type>::type>,
+                  "lamina: a program in double: this computes in float alone");
+    machine_type machine({shared.memory(), nullptr, nullptr});
+    machine.run(~0ull, seed, 0);
+    m.forget_training();
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI

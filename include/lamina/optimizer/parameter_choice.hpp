@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/optimizer/parameter_choice.hpp - which parameters a call of minimize updates.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/core/fixed_string.hpp>
+#include <lamina/program/names.hpp>
+#include <lamina/program/program_builder.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// How the names of a parameter_choice are compared with the name of a parameter.
+enum class choice_rule : std::uint8_t { only, prefix, except };
+
+/// Some of the parameters of a program, by name: made by only, prefix and except.
+template <choice_rule Rule, fixed_string... Names>
+struct parameter_choice {
+  static_assert(sizeof...(Names) > 0, "lamina: minimize: expected names of layers or parameters");
+  static constexpr choice_rule rule = Rule;
+  static constexpr int count = static_cast<int>(sizeof...(Names));
+  static constexpr std::string_view names[] = {Names.view()...};
+};
+
+/// The parameters of these layers, or with these names: `only<"w_0", "fc_1">`. A name counts by
+/// whole words, as in transform::freeze: "fc_1" stands for "fc_1.w_0" and not for "fc_10.w_0".
+/// Fluid: minimize(parameter_list=).
+template <fixed_string... Names>
+inline constexpr parameter_choice<choice_rule::only, Names...> only{};
+
+/// The parameters whose names begin with one of these texts: `prefix<"d_">`, `prefix<"d">`.
+template <fixed_string... Names>
+inline constexpr parameter_choice<choice_rule::prefix, Names...> prefix{};
+
+/// All parameters but those of these layers, or with these names. Fluid: minimize(no_grad_set=).
+template <fixed_string... Names>
+inline constexpr parameter_choice<choice_rule::except, Names...> except{};
+
+/// Whether T is a parameter_choice.
+template <class T>
+inline constexpr bool is_parameter_choice = false;
+template <choice_rule Rule, fixed_string... Names>
+inline constexpr bool is_parameter_choice<parameter_choice<Rule, Names...>> = true;
+
+namespace detail {
+
+/// Whether a name of a choice means a parameter.
+constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_view name,
+                       int parameter) {
+  const struct {
+    const variable_desc* variables;
+    const name_desc* names;
+    const char* characters;
+  } named{b.variables.items, b.names.items, b.characters.items};
+  const int v = b.parameters.items[parameter].variable;
+  if (rule != choice_rule::prefix) return parameter_belongs_to(named, v, name);
+  const int n = name_length(named, v);
+  char* text = new char[static_cast<unsigned>(n) + 1];
+  name_writer w{text};
+  write_name(named, v, w);
+  const bool begins = std::string_view(text, static_cast<std::size_t>(n)).starts_with(name);
+  delete[] text;
+  return begins;
+}
+
+/// Holds the trainable parameters outside of a choice as long as it exists, so that no gradient
+/// flows to them and nothing updates them.
+class chosen_parameters {
+ public:
+  template <class Choice>
+  constexpr chosen_parameters(program_builder& b, const Choice&)
+      : b_(b),
+        count_(b.parameters.count),
+        names_(Choice::names),
+        name_count_(Choice::count),
+        rule_(Choice::rule),
+        trainable_(new bool[static_cast<unsigned>(count_) + 1]) {
+    for (int i = 0; i < count_; ++i) {
+      trainable_[i] = b.parameters.items[i].trainable;
+      bool named = false;
+      for (int n = 0; n < name_count_; ++n) named = named || chooses(b, rule_, names_[n], i);
+      if (named == (rule_ == choice_rule::except)) b.parameters.items[i].trainable = false;
+    }
+  }
+  constexpr ~chosen_parameters() {
+    for (int i = 0; i < count_; ++i) b_.parameters.items[i].trainable = trainable_[i];
+    delete[] trainable_;
+  }
+  chosen_parameters(const chosen_parameters&) = delete;
+  chosen_parameters& operator=(const chosen_parameters&) = delete;
+
+  /// The first name that means no parameter or, if it chooses parameters, none that has a gradient;
+  /// empty if there is none. `gradient` has a variable by parameter, or -1.
+  constexpr std::string_view idle_name(const int* gradient) const {
+    for (int n = 0; n < name_count_; ++n) {
+      bool found = false;
+      for (int i = 0; i < count_; ++i)
+        if (rule_ == choice_rule::except || gradient[i] >= 0)
+          found = found || chooses(b_, rule_, names_[n], i);
+      if (!found) return names_[n];
+    }
+    return {};
+  }
+
+ private:
+  program_builder& b_;
+  int count_;
+  const std::string_view* names_;
+  int name_count_;
+  choice_rule rule_;
+  bool* trainable_;  // by parameter, as recorded
+};
+
+}  // namespace detail
+}  // namespace lamina::inline LAMINA_ABI
