@@ -22,6 +22,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <lamina/io/inference_model.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>

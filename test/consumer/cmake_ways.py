@@ -6,8 +6,9 @@ exported: a library adds lamina as a subdirectory, links it PUBLIC and installs 
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
-place of ninja. pkg_config: without CMake. vcpkg, conan: the overlay port and the recipe, against
-stand-ins for vcpkg and Conan, because a test downloads nothing.
+place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. vcpkg,
+conan: the overlay port and the recipe, against stand-ins for vcpkg and Conan, because a test
+downloads nothing.
 
 usage: cmake_ways.py --compiler CXX [WAY]...
 """
@@ -15,6 +16,7 @@ import argparse
 import importlib.util
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -145,6 +147,30 @@ class ways:
         program = self.folder / "pkg_config"
         run(self.compiler, HERE / "ways/main.cpp", HERE / "ways/fail.cpp", *flags, "-o", program)
         self.expect(run(program))
+
+    def io(self):
+        """The compiled writers: one library for two programs, and none for another processor."""
+        text = ("find_package(lamina CONFIG REQUIRED)\n"
+                f'add_executable(main "{HERE / "ways/writes.cpp"}")\n'
+                f'add_executable(second "{HERE / "ways/writes.cpp"}")\n'
+                f'add_executable(other EXCLUDE_FROM_ALL "{HERE / "ways/writes.cpp"}")\n'
+                "target_link_libraries(main PRIVATE lamina::io)\n"
+                "target_link_libraries(second PRIVATE lamina::io)\n"
+                "target_link_libraries(other PRIVATE lamina::io)\n"
+                "target_compile_options(other PRIVATE -march=x86-64-v3)\n")
+        build = self.configure("io", self.project("io", text),
+                               f"-DCMAKE_PREFIX_PATH={self.installed()}")
+        run("cmake", "--build", build)
+        if len(list(build.rglob("lamina_io.cpp.o"))) != 1:
+            sys.exit("expected one library for both programs")
+        for program in ("main", "second"):
+            if (said := run(build / program, cwd=build)) != "the same\n":
+                sys.exit(f"expected 'the same', found {said!r}")
+        if platform.machine() == "x86_64":
+            said = run("cmake", "--build", build, "--target", "other", works=False)
+            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::write",
+                             said):
+                sys.exit(f"expected a name of the other instruction set, found {said[-2000:]}")
 
     def vcpkg(self):
         print("vcpkg: a stand-in runs the port's files, because a test downloads nothing")

@@ -28,6 +28,7 @@
 #include <lamina/image/folder.hpp>
 #endif
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/inference_model.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/profile.hpp>

@@ -11,6 +11,7 @@
 #include <executor/shared_executor.hpp>
 
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/inference_model.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>

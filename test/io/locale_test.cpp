@@ -15,7 +15,9 @@
 #include <lamina/dataset/csv.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/loaded_program.hpp>
 #include <lamina/io/program_desc_json.hpp>
+#include <lamina/io/program_desc_proto.hpp>
 #include <lamina/io/program_text.hpp>
 #include <lamina/io/report.hpp>
 #include <lamina/layers/layers.hpp>

@@ -11,6 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/inference_model.hpp>
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/program_desc_json.hpp>
 #include <lamina/layers/layers.hpp>

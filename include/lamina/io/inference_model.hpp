@@ -7,59 +7,21 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <lamina/core/file.hpp>
-#include <lamina/io/fluid/prune_message.hpp>
+#include <lamina/io/inference_files.hpp>
 #include <lamina/io/loaded_program.hpp>
 #include <lamina/io/persistables.hpp>
 #include <lamina/io/program_desc_proto.hpp>
+#include <lamina/io/save_inference_model.hpp>
 #include <lamina/tensor/scope.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-/// The names of the files of an inference model.
-struct inference_files {
-  std::string program = "__model__";
-  std::string parameters = "";  // file with all parameters; empty: each in a file of its name
-};
 
 /// A program from a file, for executor.run. Fluid: Program.parse_from_string.
 inline loaded_program load_program_desc(const file_path& path,
                                         const operator_registry& known = known_operators()) {
   return loaded_program(from_proto(read_file(path.string()), path.string()), path.string(), known);
-}
-
-/// Writes the part of a program that computes `targets`, and the parameters it needs, into a
-/// directory that PaddlePaddle reads. The program is written last, so a directory with a program
-/// has its parameters too. Throws lamina::error for a target that is not a variable, a parameter
-/// without a value, and a parameter whose file name is that of the program. Fluid:
-/// save_inference_model.
-inline void save_inference_model(const file_path& directory, const program_message& program,
-                                 const scope& variables, const std::vector<std::string>& feeds,
-                                 const std::vector<std::string>& targets,
-                                 const inference_files& files = {}) {
-  const program_message inference = inference_message(program, feeds, targets);
-  std::vector<std::string> names;
-  for (const variable_message& v : inference.blocks[0].variables)
-    if (v.persistable && v.has_tensor()) names.push_back(v.name);
-  for (const std::string& name : files.parameters.empty() ? names : std::vector{files.parameters})
-    if (name == files.program)
-      throw error("lamina: " + directory.string() +
-                  ": expected different files for the program and the parameters, found '" + name +
-                  "' for both");
-  save_variables(directory, variables, names, files.parameters);
-  write_file(directory.string() + "/" + files.program, to_proto(inference));
-}
-
-/// Writes a recorded program, `net.view()`, whose parameters are in a scope.
-inline void save_inference_model(const file_path& directory, const program_view& program,
-                                 const scope& variables, const std::vector<std::string>& targets,
-                                 const inference_files& files = {}) {
-  std::vector<std::string> feeds;
-  for (int i = 0; i < program.count.data; ++i)
-    feeds.push_back(variable_name(program, program.data[i]));
-  save_inference_model(directory, to_program_message(program), variables, feeds, targets, files);
 }
 
 /// A program and its parameters, ready to run: `executor.run(m.program, *m.variables, feed)`

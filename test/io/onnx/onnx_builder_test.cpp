@@ -6,12 +6,14 @@
 #include <catch2/catch.hpp>
 #include <executor/shared_executor.hpp>
 
+#include <lamina/executor/executor.hpp>
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/onnx/onnx_builder.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
+#include <lamina/tensor/scope.hpp>
 
 namespace layer = lamina::layer;
 using lamina::block;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/arrays/variable_files.hpp - values of variables in a directory, as Fluid's save_vars
+// writes them: one file per variable, or one file for all.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include <lamina/core/binary_file.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/io/arrays/lod_tensor_stream.hpp>
+#include <lamina/tensor/scope.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+namespace detail {
+
+/// The path of a variable's file. Throws lamina::error for a name that leads out of the directory.
+inline std::string variable_path(const std::string& directory, const std::string& name) {
+  const std::string inside = "/" + name + "/";
+  if (name.empty() || inside.find("/../") != std::string::npos ||
+      inside.find("//") != std::string::npos || name.find('\0') != std::string::npos)
+    throw error("lamina: " + directory + ": expected the name of a variable as a file, found '" +
+                name + "'");
+  return directory + "/" + name;
+}
+
+}  // namespace detail
+
+/// Writes the values of variables, each to a file of its name, or, with `filename`, all to one file
+/// in alphabetic order. An existing file stays complete until the new one is. Throws lamina::error
+/// for a variable without a value. Fluid: save_vars.
+inline void save_variables(const file_path& directory, const scope& variables,
+                           std::vector<std::string> names, const std::string& filename = "") {
+  make_directories(directory.string());
+  std::sort(names.begin(), names.end());
+  if (filename.empty()) {
+    for (const std::string& name : names) {
+      const std::string path = detail::variable_path(directory.string(), name);
+      if (const std::size_t slash = name.rfind('/'); slash != std::string::npos)
+        make_directories(path.substr(0, path.rfind('/')));
+      binary_writer to(path);
+      write_lod_tensor(to, variables.get(name));
+      to.finish();
+    }
+    return;
+  }
+  binary_writer to(detail::variable_path(directory.string(), filename));
+  for (const std::string& name : names) write_lod_tensor(to, variables.get(name));
+  to.finish();
+}
+
+namespace detail {
+
+/// A value of a variable, and its offset in the file.
+struct found_value {
+  lod_tensor value;
+  std::string file;
+  std::uint64_t offset;
+};
+
+/// Reads values in the order of `names`, which are sorted.
+inline std::vector<found_value> values_in(const std::string& directory,
+                                          const std::vector<std::string>& names,
+                                          const std::string& filename) {
+  const auto open = [&](const std::string& file, const std::string& what) {
+    const std::string path = variable_path(directory, file);
+    if (::access(path.c_str(), F_OK) != 0)
+      throw format_error(path, 0, "expected " + what + ", found no file");
+    return path;
+  };
+  std::vector<found_value> found;
+  if (filename.empty()) {
+    for (const std::string& name : names) {
+      binary_reader from(open(name, "the value of variable '" + name + "'"));
+      found.push_back({read_lod_tensor(from, name), from.path(), 0});
+      if (from.left() != 0)
+        from.fail(text("expected the end of the file of '")
+                  << name << "', found " << from.left() << " more bytes");
+    }
+    return found;
+  }
+  binary_reader from(open(filename, text("the values of ") << names.size() << " variables"));
+  for (const std::string& name : names) {
+    const std::uint64_t at = from.offset();
+    found.push_back({read_lod_tensor(from, name), from.path(), at});
+  }
+  if (from.left() != 0)
+    from.fail(text("expected the end of the file after ")
+              << names.size() << " variables, found " << from.left() << " more bytes");
+  return found;
+}
+
+/// Throws format_error unless a value has the type and the dimensions; -1 matches every extent.
+/// Later versions store scalars as [1] or []; lamina uses only [1].
+inline void require_type(found_value& found, const std::string& name, dtype type,
+                         const std::vector<std::int64_t>& dims) {
+  lod_tensor& value = found.value;
+  const bool scalar = dims.empty() && value.size() == 1;
+  if (scalar && value.rank() == 0)
+    value = value.visit([]<class T>(const xt::xarray<T>& a) {
+      return tensor(tensor_shape{1}, std::vector<T>{a.flat(0)});
+    });
+  bool fits = value.type() == type && (scalar || value.rank() == dims.size());
+  for (std::size_t d = 0; fits && d < dims.size(); ++d)
+    fits = dims[d] < 0 || static_cast<std::size_t>(dims[d]) == value.shape()[d];
+  if (!fits)
+    throw format_error(found.file, found.offset,
+                       text("expected ")
+                           << name_of(type) << " " << text().list(dims) << " for variable '" << name
+                           << "', found " << name_of(value.type()) << " "
+                           << to_string(value.shape()));
+}
+
+}  // namespace detail
+
+/// Reads files that save_variables wrote. The scope changes only after every value was read. Throws
+/// format_error for files that are damaged or missing.
+inline void load_variables(const file_path& directory, scope& variables,
+                           std::vector<std::string> names, const std::string& filename = "") {
+  std::sort(names.begin(), names.end());
+  std::vector<detail::found_value> found = detail::values_in(directory.string(), names, filename);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    variables.var(names[i]) = std::move(found[i].value);
+}
+
+}  // namespace lamina::inline LAMINA_ABI

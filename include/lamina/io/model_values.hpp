@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/model_values.hpp - a model as the writers and readers of files see it: without the type
+// of its program, so that they are compiled once for all programs.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+#include <lamina/model/model.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The program and the parameters of a model.
+struct model_values {
+  program_view program;
+  int count;  // of parameters
+  parameter_info (*describe)(int parameter);
+  const void* model;
+  /// Copies the elements of a parameter, row by row, to memory of their number and type.
+  void (*copy)(const void* model, int parameter, void* elements);
+};
+
+/// A model of any program; the result refers to it.
+template <program_type P>
+model_values values_of(const model<P>& from) {
+  return {P::view(), model<P>::parameter_arrays(), &model<P>::describe, &from,
+          [](const void* m, int i, void* elements) {
+            const auto value = static_cast<const model<P>*>(m)->get(i);
+            std::copy_n(value.data(), value.size(), static_cast<real_of<P>*>(elements));
+          }};
+}
+
+/// Sets all parameters of a model: for each one a pointer to its elements, row by row.
+struct model_setter {
+  int count;
+  parameter_info (*describe)(int parameter);
+  void* model;
+  void (*set_all)(void* model, const void* const* values);
+};
+template <program_type P>
+model_setter setter_of(model<P>& to) {
+  return {model<P>::parameter_arrays(), &model<P>::describe, &to,
+          [](void* m, const void* const* values) {
+            constexpr int n = model<P>::parameter_arrays();
+            const real_of<P>* typed[n + 1];
+            for (int i = 0; i < n; ++i) typed[i] = static_cast<const real_of<P>*>(values[i]);
+            static_cast<model<P>*>(m)->set_all(typed);
+          }};
+}
+
+}  // namespace lamina::inline LAMINA_ABI
