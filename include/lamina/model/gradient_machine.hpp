@@ -14,6 +14,7 @@
 #include <lamina/model/refused_operator.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -36,6 +37,9 @@ class gradient_machine {
   using program = gradient_program<P>;
   /// The type of costs and gradients.
   using real = real_of<P>;
+  static_assert(
+      check<!second_gradient_check<program>::found, typename second_gradient_check<program>::name>,
+      "lamina: gradients: the gradient of this operator has itself no gradient");
   static_assert(
       check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");

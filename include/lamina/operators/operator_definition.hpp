@@ -204,6 +204,7 @@ struct gradient_of : operator_definition {
   static constexpr int alias =
       Op::alias < 0 ? -1 : detail::bits(Op::gradient_inputs) + detail::bits(Op::gradient_outputs);
   static constexpr bool alias_permutes = Op::alias_permutes;
+  static constexpr auto reduces = Op::reduces;
   static constexpr auto products = Op::products;
   static constexpr bool broadcasts = Op::broadcasts;
   static constexpr std::uint32_t host_inputs =

@@ -7,6 +7,7 @@
 
 #include <lamina/optimizer/update_operator.hpp>
 #include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -127,6 +128,9 @@ constexpr void make_training(program_builder& b) {
 /// product that computes its gradient. Fluid: Optimizer.minimize.
 template <program_type P, class Opt>
 struct training_program : program_base<training_program<P, Opt>> {
+  using missing = second_gradient_check<with_backward<P>>;
+  static_assert(check<!missing::found || is_faulty<P>, typename missing::name>,
+                "lamina: gradients: the gradient of this operator has itself no gradient");
   using result = typename P::result;
   static constexpr program_desc desc =
       changed<with_backward<P>::desc, &detail::make_training<Opt>>();

@@ -136,10 +136,11 @@ struct quotient_finder {
       on[p.parameters[i].variable] = p.parameters[i].trainable;
     for (int k = 0; k < p.count.operators && !on[v]; ++k) {
       const operator_desc& op = p.operators[k];
-      if (op.role != op_role::forward && op.role != op_role::loss) continue;
+      const bool value = op.role == op_role::gradient_value;
+      if (op.role != op_role::forward && op.role != op_role::loss && !value) continue;
       bool any = false;
       if (is_of(k, "scale") && attribute(k, 0) == 0) continue;
-      if (!is_null(op.schema->gradient) || sub_block_of(p, op) >= 0)
+      if (value || !is_null(op.schema->gradient) || sub_block_of(p, op) >= 0)
         behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs,
                         [&](int from) { any = any || on[from]; });
       if (!any) continue;

@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <lamina/core/same_address.hpp>
 #include <lamina/operators/operator_definition.hpp>
 #include <lamina/program/program_builder.hpp>
 
@@ -87,6 +88,9 @@ class rows_behind {
     });
     if (!is_linear && (result.kind == number_kind::sum || result.kind == number_kind::mean))
       result.kind = facts.linear == linearity::nonlinear ? number_kind::mixed : number_kind::other;
+    // A gradient that a cost reads as a value: those of parts of a mini-batch do not add up.
+    if (op.role == op_role::gradient_value && result.domain != none)
+      result.kind = number_kind::mixed;
     return result;
   }
   /// The kind of number that an operator makes from operands of kinds a and b. A sum plus a
@@ -107,6 +111,14 @@ class rows_behind {
   number* made_by;  // by operator: the number that it makes
 };
 
+/// Whether an operator is the gradient of a mean over rows that layer::gradients recorded. Its
+/// results depend on the number of rows.
+constexpr bool is_share_of_mean(const program_desc& p, const operator_desc& op) {
+  return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
+         op.schema->facts.reduces == row_reduction::mean &&
+         p.variables[p.arguments[op.outputs - 1]].rows == once::domain;
+}
+
 /// Whether the variable depends on rows that are combined with a number computed from all rows,
 /// such as weights divided by their sum. A part of a mini-batch then computes other values for its
 /// rows than the whole mini-batch does.
@@ -125,7 +137,8 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
                     [&](int v) { any = any || of_rows[v] || !is_one(v); });
     if (any)
       behind.for_each(op.schema->outputs, op.schema->output_count, op.outputs, [&](int v) {
-        of_rows[v] = is_one(v) && p.variables[v].kind == variable_kind::temporary;
+        of_rows[v] = is_one(v) && (p.variables[v].kind == variable_kind::temporary ||
+                                   op.role == op_role::gradient_value);
       });
   }
   bool found = false;
@@ -137,7 +150,9 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
       makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
     });
     if (!makes) continue;
-    const bool meets = makes_rows && op.schema->facts.broadcasts;
+    const bool meets =
+        makes_rows && (op.schema->facts.broadcasts || op.role == op_role::gradient_value);
+    found = found || (makes_rows && is_share_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       found = found || (meets && of_rows[v]);

@@ -58,7 +58,8 @@ enum class op_role : std::int16_t {
   optimize = 2,
   learning_rate = 16,
   loss = 256,
-  loss_gradient = 257
+  loss_gradient = 257,
+  gradient_value = 4096  // of layer::gradients: a value of the program. Files say `backward`
 };
 
 /// How the plan treats an operator.
@@ -73,6 +74,9 @@ enum class operator_kind : std::uint8_t {
 
 struct program_builder;
 struct operator_desc;
+
+/// Records the gradient of a gradient operator. Returns false if it has none.
+using second_gradient = bool (*)(program_builder& to, const operator_desc& op);
 
 /// Computes `count` elements of output `output` of a pointwise operator. The arguments are its
 /// inputs in slot order, then its attributes; a stride of 0 repeats the first element.

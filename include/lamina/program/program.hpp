@@ -220,6 +220,19 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::cost_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: minimize: the cost is a variable of the block that minimize is in");
+  } else if constexpr (f.kind == fault_kind::gradient_block) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: gradients: a gradient is taken in the block of its target, and depends "
+                  "on the variable by operators of that block alone");
+  } else if constexpr (f.kind == fault_kind::gradient_unreached) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: gradients: the target depends on the variable");
+  } else if constexpr (f.kind == fault_kind::gradient_of_rows) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: gradients: the gradient of an embedding with is_sparse is no array");
+  } else if constexpr (f.kind == fault_kind::second_gradient) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: gradients: the gradient of this operator has itself no gradient");
   } else if constexpr (f.kind == fault_kind::rows_update) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "

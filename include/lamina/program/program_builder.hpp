@@ -101,6 +101,7 @@ struct program_builder {
   int current_block = 0;
   op_role role = op_role::forward;
   bool is_test;
+  second_gradient again;  // see program_desc
   gradient_state* gradients = nullptr;
 
   /// Appends to `program`. finish() writes its last members.
@@ -124,6 +125,7 @@ struct program_builder {
         cost(program.cost),
         accumulators(program.accumulators),
         is_test(program.is_test),
+        again(program.again),
         made(program) {}
 
   /// Whether an array of the program is full.
@@ -143,6 +145,7 @@ struct program_builder {
     made.cost = cost;
     made.accumulators = accumulators;
     made.is_test = is_test;
+    made.again = again;
   }
 
   // -- names ------------------------------------------------------------------------------------

@@ -127,6 +127,10 @@ enum class fault_kind : std::uint8_t {
   step_result,
   no_parameter,
   stored_variable,
+  gradient_block,
+  gradient_unreached,
+  gradient_of_rows,
+  second_gradient,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.
@@ -193,6 +197,7 @@ struct program_desc {
   int cost;          // the scalar that training minimises, or -1
   int accumulators;  // number of accumulator variables
   bool is_test;
+  second_gradient again;  // the gradients of gradient operators; null without layer::gradients
 };
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include <lamina/operators/fill/definition.hpp>
 #include <lamina/program/program.hpp>
 #include <lamina/transform/block_gradients.hpp>
+#include <lamina/transform/second_gradient_check.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -69,12 +70,18 @@ namespace transform {
 /// operators, variables `<name>@GRAD`, a `sum` where a variable is used more than once.
 template <program_type P>
 constexpr with_backward<P> append_backward(P) {
+  using missing = second_gradient_check<with_backward<P>>;
+  static_assert(check < !missing::found || is_faulty<P>, typename missing::name >,
+                "lamina: gradients: the gradient of this operator has itself no gradient");
   return {};
 }
 
 /// Like append_backward, with the gradients of floating feeds too (Fluid: calc_gradient).
 template <program_type P>
 constexpr with_backward<P, true> append_backward_to_data(P) {
+  using missing = second_gradient_check<with_backward<P, true>>;
+  static_assert(check < !missing::found || is_faulty<P>, typename missing::name >,
+                "lamina: gradients: the gradient of this operator has itself no gradient");
   return {};
 }
 

@@ -18,6 +18,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <string_view>
+
 #include <lamina/core/same_address.hpp>
 #include <lamina/operators/control/block/definition.hpp>
 #include <lamina/operators/elementwise/assign/definition.hpp>
@@ -27,6 +29,13 @@
 #include <lamina/operators/gradient.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
+
+/// Whether an operator is a `*_grad` that layer::gradients recorded. A cost may depend on its
+/// results, unlike on those of other gradient operators.
+constexpr bool is_gradient_value(const operator_desc& op) {
+  return op.role == op_role::gradient_value && is_null(op.schema->gradient) &&
+         std::string_view(op.schema->type).ends_with("_grad");
+}
 
 /// Marks every floating result that depends on a marked variable. Returns whether a new one was
 /// marked.
@@ -38,11 +47,12 @@ constexpr bool mark_results(const program_builder& b, bool (&wanted)[gradient_st
     if (op.end == op.outputs + 1)
       if (const int v = b.arguments.items[op.outputs]; v < 0 || wanted[v]) continue;
     const operator_schema schema = *op.schema;
-    if (is_null(schema.gradient)) continue;
+    const bool again = is_null(schema.gradient);
+    if (again && !is_gradient_value(op)) continue;
     bool any = false;
     for (int s = 0, at = op.inputs; s < schema.input_count; ++s) {
       const int n = schema.has_lists && schema.inputs[s].duplicable ? b.arguments.items[at++] : 1;
-      const bool through = (schema.differentiable >> s & 1u) != 0;
+      const bool through = again || (schema.differentiable >> s & 1u) != 0;
       for (int i = 0; i < n; ++i, ++at)
         any = any || (through && b.arguments.items[at] >= 0 && wanted[b.arguments.items[at]]);
     }
@@ -122,6 +132,8 @@ class block_gradients {
       const int first = b_.operators.count;
       if (!is_null(op.schema->gradient)) {
         if (!hands_over(op)) op.schema->gradient(b_, op);
+      } else if (is_gradient_value(op)) {
+        differentiate_again(op);
       } else if (has_blocks_) {
         if (const int inner = sub_block_of(b_, op); inner >= 0) differentiate(op, inner, k);
       }
@@ -172,6 +184,15 @@ class block_gradients {
     }
   }
 
+  template <class F>
+  constexpr void for_each_output(const operator_desc& op, const F& f) const {
+    for (int s = 0, at = op.outputs; s < op.schema->output_count; ++s) {
+      const int n = op.schema->outputs[s].duplicable ? b_.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at)
+        if (b_.arguments.items[at] >= 0) f(b_.arguments.items[at]);
+    }
+  }
+
   // The variable that the gradients of forward block `block` read for v: the copy of a carried
   // variable from the start of the iteration, else v itself.
   constexpr int at_start(int v, int block) {
@@ -198,6 +219,17 @@ class block_gradients {
 
   constexpr void zeros_like(int like, int made) {
     b_.add_operator(schema_of<fill_zeros_like>(), {like}, {made});
+  }
+
+  // Appends the gradient of a gradient operator, if a cost depends on its results.
+  constexpr void differentiate_again(const operator_desc& op) {
+    bool reached = false, asked = false;
+    for_each_output(op, [&](int v) {
+      reached = reached || b_.gradients->partials[v] > 0 || b_.gradients->gradient[v] >= 0;
+    });
+    for_each_input(op, [&](int& v) { asked = asked || wants_gradient(b_, v); });
+    if (!reached || !asked || (!is_null(b_.again) && b_.again(b_, op))) return;
+    b_.report(fault_kind::second_gradient, 0, op.schema->type, nullptr, 0, nullptr, 0);
   }
 
   // Appends the gradient of operator k, which runs block `body`.

@@ -15,7 +15,9 @@ constexpr void set_test_mode(program_builder& b) {
   int kept = 0;
   for (int k = 0; k < b.operators.count; ++k) {
     operator_desc op = b.operators[k];
-    if (op.role != op_role::forward && op.role != op_role::loss) continue;
+    if (op.role != op_role::forward && op.role != op_role::loss &&
+        op.role != op_role::gradient_value)
+      continue;
     for (int a = 0; a < op.schema->attribute_count; ++a) {
       if (std::string_view(op.schema->attributes[a].name) != "is_test") continue;
       const int at = b.attributes.count;

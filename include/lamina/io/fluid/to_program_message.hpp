@@ -198,7 +198,8 @@ class message_maker {
     keep_digits(op, m);
     attribute_message& role = m.attributes.emplace_back();
     role.name = "op_role";
-    role.integer = static_cast<int>(op.role);
+    role.integer =
+        static_cast<int>(op.role == op_role::gradient_value ? op_role::backward : op.role);
     return m;
   }
 

@@ -22,7 +22,7 @@ constexpr int parts_of(const lowering_state& s, int v) {
   if (s.variables.items[v].parts > 1 || v >= p.count.variables ||
       p.variables[v].kind != variable_kind::gradient)
     return s.variables.items[v].parts;
-  return s.variables.items[p.variables[v].of].parts;
+  return parts_of(s, p.variables[v].of);
 }
 /// The number of parts into which each row of `space`, and of operands of its full shape, is split.
 /// The operands are the `n` arguments from index `in` on.

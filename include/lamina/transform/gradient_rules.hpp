@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/gradient_rules.hpp - the gradients of gradient operators.
+//
+// A gradient operator has no gradient rule of its own. If a cost depends on its results, one of
+// these rules writes the gradient with operators that have gradients, so there are derivatives of
+// any order. In the comments, d is the gradient of Out, and g the gradient of a result of the
+// gradient operator.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/tunable/definition.hpp>
+#include <lamina/operators/conv/definition.hpp>
+#include <lamina/operators/elementwise/clip/definition.hpp>
+#include <lamina/operators/elementwise/unary/definition.hpp>
+#include <lamina/operators/matrix/matmul/definition.hpp>
+#include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/random/dropout/definition.hpp>
+#include <lamina/operators/reduce/dimensions/definition.hpp>
+#include <lamina/operators/reduce/mean/definition.hpp>
+#include <lamina/operators/shape/join/definition.hpp>
+#include <lamina/operators/shape/reshape/definition.hpp>
+#include <lamina/transform/gradient_writer.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Out = X f(Y), linear in each of two operands.
+using twice_differentiable_products = operator_list<mul, matmul, elementwise_mul>;
+using twice_differentiable_convolutions =
+    operator_list<conv2d, depthwise_conv2d, conv3d, conv2d_transpose>;
+/// Linear in X.
+using twice_differentiable_linear =
+    operator_list<scale, mean, reduce_sum, reduce_mean, reshape2, transpose2, squeeze2, unsqueeze2,
+                  flatten2, slice, pad, expand>;
+using twice_differentiable_sums = operator_list<elementwise_add, elementwise_sub>;
+/// Linear wherever they have a derivative.
+using twice_differentiable_pieces =
+    operator_list<relu, leaky_relu, relu6, brelu, hard_sigmoid, hard_shrink, softshrink,
+                  thresholded_relu, clip, abs, dropout>;
+/// The derivative is 0 wherever there is one.
+using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
+using twice_differentiable_functions =
+    operator_list<tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, selu, elu, soft_relu,
+                  stanh, swish, pow, exp, log, sqrt, rsqrt, square, reciprocal, sin, cos, asin,
+                  acos, atan>;
+using twice_differentiable_others =
+    operator_list<elementwise_div, elementwise_max, elementwise_min, concat>;
+
+namespace detail {
+
+/// Calls f<Op>() for the operator Op of a list whose gradient operator `op` is. Returns whether
+/// there is one.
+template <class... Op, class F>
+constexpr bool for_gradient_of(const operator_desc& op, operator_list<Op...>, F&& f) {
+  return ((is<gradient_of<Op>>(op) && (f.template operator()<Op>(), true)) || ...);
+}
+
+/// dX = X-part of Op_grad(Y, d), dY = Y-part of Op_grad(X, d). The gradient of d is Op(gX, Y) +
+/// Op(X, gY); the gradients of X and Y come from the same gradient operator with gY in place of Y
+/// and gX in place of X.
+template <class Op>
+constexpr void differentiate_product(gradient_writer& w) {
+  const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
+  const int gx = w.slope(0), gy = w.slope(1);
+  if (gx >= 0) {
+    w.template give_of_two<Op>(d, gx, y, at);
+    w.template give_side<Op>(y, 1, gx, y, d, at);
+  }
+  if (gy >= 0) {
+    w.template give_of_two<Op>(d, x, gy, at);
+    w.template give_side<Op>(x, 0, x, gy, d, at);
+  }
+}
+
+/// The same of a convolution without bias.
+template <class Op>
+constexpr bool differentiate_convolution(gradient_writer& w) {
+  constexpr int inputs = static_cast<int>(Op::inputs.size());
+  for (int i = 2; i < inputs; ++i)
+    if (w.input(i) >= 0) return false;
+  program_builder& b = w.builder();
+  const int at = w.attributes();
+  const auto record = [&](const operator_schema& schema, int x, int y, int d, int out, int side) {
+    operator_desc made = b.begin(schema);
+    b.argument(x);
+    b.argument(y);
+    for (int i = 2; i < inputs; ++i) b.argument(-1);
+    if (d >= 0) b.argument(d);
+    made.outputs = b.arguments.count;
+    for (int i = 0; i < (d >= 0 ? inputs : 1); ++i) b.argument(i == side ? out : -1);
+    made.end = b.arguments.count;
+    made.attributes = at;
+    b.operators.push(made);
+  };
+  const int x = w.input(0), y = w.input(1), d = w.of_out();
+  for (int side = 0; side < 2; ++side) {
+    const int g = w.slope(side);
+    if (g < 0) continue;
+    const int left = side == 0 ? g : x, right = side == 0 ? y : g, other = side == 0 ? y : x;
+    if (const int part = partial_gradient(b, d); part >= 0)
+      record(schema_of<Op>(), left, right, -1, part, 0);
+    if (const int part = partial_gradient(b, other); part >= 0)
+      record(schema_of<gradient_of<Op>>(), left, right, d, part, 1 - side);
+  }
+  return true;
+}
+
+/// dX is linear in d alone. The gradient of d is Op(g).
+template <class Op>
+constexpr void differentiate_linear(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
+  if (part < 0) return;
+  int at = w.attributes();
+  // What is added to X has no gradient.
+  if constexpr (__is_same(Op, pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
+  if constexpr (__is_same(Op, scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
+  int shape = -1;
+  if constexpr (Op::outputs.size() > 1) {
+    variable_desc like = b.variables.items[w.input(0)];
+    like.of = w.input(0), like.base = -1, like.suffix = "@GRAD@OF@";
+    like.number = b.variables.count, like.block = b.current_block;
+    shape = b.variables.push(like);
+  }
+  operator_desc made = b.begin(schema_of<Op>());
+  b.argument(g);
+  for (std::size_t i = 1; i < Op::inputs.size(); ++i) b.argument(Op::inputs[i].duplicable ? 0 : -1);
+  made.outputs = b.arguments.count;
+  b.argument(part);
+  if constexpr (Op::outputs.size() > 1) b.argument(shape);
+  made.end = b.arguments.count;
+  made.attributes = at;
+  b.operators.push(made);
+}
+
+/// dX = d and dY = the sum of +-d over the copies of Y.
+template <class Op>
+constexpr void differentiate_sum(gradient_writer& w) {
+  const int gx = w.slope(0), gy = w.slope(1), d = w.of_out();
+  if (!w.wants(d)) return;
+  if (gy >= 0)
+    w.template give_of_two<Op>(d, gx >= 0 ? gx : w.zeros(d), gy, w.attributes());
+  else if (gx >= 0)
+    w.give(d, gx);
+}
+
+/// dX = d f'(v), where v is X or Out. The gradient of d is the same operator of g.
+constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
+  program_builder& b = w.builder();
+  const int g = w.slope(0), v = w.input(0);
+  if (g < 0) return;
+  if (const int part = partial_gradient(b, w.of_out()); part >= 0)
+    b.add_operator(schema, {v, g}, {part}, w.attributes());
+}
+
+/// The gradient of v in dX = d f'(v), where u = g d. The zeros of gradient operators stay: u = 0
+/// gives 0 where f' is infinite.
+template <class Op>
+constexpr void differentiate_bend(gradient_writer& w) {
+  const int g = w.slope(0), v = w.input(0), d = w.of_out(), at = w.attributes();
+  if (g < 0 || !w.wants(v)) return;
+  program_builder& b = w.builder();
+  const auto u = [&] { return w.product(d, g); };
+  if constexpr (__is_same(Op, tanh)) {
+    w.give(v, w.product(v, u()), -2);
+  } else if constexpr (__is_same(Op, sigmoid)) {
+    w.give(v, w.product(w.scaled(v, -2, 1), u()));
+  } else if constexpr (__is_same(Op, exp)) {
+    w.give(v, u());
+  } else if constexpr (__is_same(Op, sqrt)) {  // -u / (2 v^2)
+    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<sqrt>(v, d), g)), -1);
+  } else if constexpr (__is_same(Op, rsqrt)) {  // -3/2 v^2 u
+    w.give(v, w.product(w.of_one<square>(v), u()), -1.5);
+  } else if constexpr (__is_same(Op, reciprocal)) {
+    w.give(v, w.product(v, u()), -2);
+  } else if constexpr (__is_same(Op, selu)) {  // u where the function bends
+    const int all = u();
+    w.give(v, w.of_two<elementwise_sub>(all, w.template gradient<relu>(v, all)));
+  } else if constexpr (__is_same(Op, square)) {
+    w.give(v, u(), 2);
+  } else if constexpr (__is_same(Op, log)) {  // -u / v^2
+    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<log>(v, d), g)), -1);
+  } else if constexpr (__is_same(Op, sin)) {
+    w.give(v, w.product(w.of_one<sin>(v), u()), -1);
+  } else if constexpr (__is_same(Op, cos)) {
+    w.give(v, w.product(w.of_one<cos>(v), u()), -1);
+  } else if constexpr (__is_same(Op, asin) || __is_same(Op, acos)) {
+    int slope = u();
+    for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
+    w.give(v, w.product(v, slope));
+  } else if constexpr (__is_same(Op, atan)) {
+    w.give(v, w.product(v, w.template gradient<atan>(v, w.template gradient<atan>(v, u()))), -2);
+  } else if constexpr (__is_same(Op, softplus) || __is_same(Op, logsigmoid)) {
+    w.give(v, w.template gradient<sigmoid>(w.of_one<sigmoid>(v), u()),
+           __is_same(Op, softplus) ? 1 : -1);
+  } else if constexpr (__is_same(Op, softsign)) {  // -2 sign(v) u / (1 + |v|)^3
+    const int above = w.product(w.of_one<sign>(v), w.template gradient<softsign>(v, u()));
+    w.give(v, w.of_two<elementwise_div>(above, w.scaled(w.of_one<abs>(v), 1, 1)), -2);
+  } else if constexpr (__is_same(Op, tanh_shrink)) {
+    const int t = w.of_one<tanh>(v);
+    w.give(v, w.product(t, w.template gradient<tanh>(t, u())), 2);
+  } else if constexpr (__is_same(Op, stanh)) {
+    const int t = w.of_one<tanh>(w.scaled(v, w.attribute(0)));
+    w.give(v, w.product(t, w.template gradient<stanh>(v, u(), at)), -2 * w.attribute(0));
+  } else if constexpr (__is_same(Op, elu)) {  // alpha e^v u below 0
+    const int all = u();
+    w.give(v, w.of_two<elementwise_sub>(w.template gradient<elu>(v, all, at),
+                                        w.template gradient<relu>(v, all)));
+  } else if constexpr (__is_same(Op, soft_relu)) {
+    w.give(v, w.product(w.template gradient<soft_relu>(v, u(), at),
+                        w.scaled(w.of_one<sigmoid>(v), -1, 1)));
+  } else if constexpr (__is_same(Op, swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
+    const double beta = w.attribute(0);
+    const int s = w.of_one<sigmoid>(w.scaled(v, beta));
+    const int bend = w.scaled(w.product(v, w.scaled(s, -2, 1)), beta, 2);
+    w.give(v, w.product(bend, w.template gradient<sigmoid>(s, u())), beta);
+  } else {
+    static_assert(__is_same(Op, pow));  // p (p - 1) v^(p - 2) u
+    const double p = w.attribute(0);
+    w.give(v, w.template gradient<pow>(v, u(), b.attribute_list(p - 1)), p);
+  }
+}
+
+/// dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d is n / Y,
+/// that of X is -gY d / Y^2, and that of Y the sum of -d (gX - 2 gY q) / Y^2.
+constexpr void differentiate_quotient(gradient_writer& w) {
+  const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
+  const int gx = w.slope(0), gy = w.slope(1);
+  if (gx < 0 && gy < 0) return;
+  int turned = -1;  // gY q
+  if (gy >= 0) {
+    const int q = w.of_two<elementwise_div>(x, y, at);
+    turned = w.product(q, gy, at);
+  }
+  const auto less = [&](double factor) {
+    if (gy < 0) return gx;
+    const int part = w.scaled(turned, -factor);
+    return gx < 0 ? part : w.of_two<elementwise_add>(gx, part);
+  };
+  if (w.wants(d)) w.give_of_two<elementwise_div>(d, less(1), y, at);
+  if (w.wants(y)) w.give_side<elementwise_div>(y, 1, less(2), y, d, at);
+  if (gy >= 0 && w.wants(x)) {
+    const int whole = w.product(d, gy, at);
+    w.give(x, w.of_two<elementwise_div>(w.of_two<elementwise_div>(whole, y, at), y, at), -1);
+  }
+}
+
+/// dX = d where X is chosen, and dY = d elsewhere. The gradient of d is gX where X is chosen, and
+/// gY elsewhere: gY + (gX - gY) where X is.
+template <class Op>
+constexpr void differentiate_choice(gradient_writer& w) {
+  const int x = w.input(0), y = w.input(1), d = w.of_out(), at = w.attributes();
+  const int gx = w.slope(0), gy = w.slope(1);
+  if ((gx < 0 && gy < 0) || !w.wants(d)) return;
+  if (gy < 0) return w.template give_side<Op>(d, 0, x, y, gx, at);
+  program_builder& b = w.builder();
+  const int wide = w.of_two<elementwise_add>(w.zeros(d), gy, at);
+  const int rest = gx < 0 ? w.scaled(wide, -1) : w.of_two<elementwise_sub>(gx, wide);
+  const int chosen = w.made(x);
+  b.add_operator(schema_of<gradient_of<Op>>(), {x, y, rest}, {chosen, -1}, at);
+  w.template give_of_two<elementwise_add>(d, wide, chosen, -1);
+}
+
+/// dX are the parts of d. The gradient of d is the concatenation of theirs.
+constexpr void differentiate_concat(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const operator_desc& op = w.op();
+  const int n = b.arguments.items[op.inputs];
+  int* parts = new int[static_cast<unsigned>(n) + 1];
+  bool any = false;
+  for (int i = 0; i < n; ++i) {
+    parts[i] = w.slope(1 + i);
+    any = any || parts[i] >= 0;
+  }
+  for (int i = 0; any && i < n; ++i)
+    if (parts[i] < 0) parts[i] = w.zeros(b.arguments.items[op.inputs + 1 + i]);
+  if (const int part = any ? partial_gradient(b, w.of_out()) : -1; part >= 0) {
+    operator_desc made = b.begin(schema_of<concat>());
+    b.list(parts, n);
+    made.outputs = b.arguments.count;
+    b.argument(part);
+    made.end = b.arguments.count;
+    made.attributes = op.attributes;
+    b.operators.push(made);
+  }
+  delete[] parts;
+}
+
+/// Records the gradient of a gradient operator. Returns false if there is no rule for it. It is a
+/// template so that only programs with gradients of gradients compile it.
+template <class = void>
+constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
+  gradient_writer w(b, op);
+  bool known = true;
+  return for_gradient_of(op, twice_differentiable_products{},
+                         [&]<class Op>() { differentiate_product<Op>(w); }) ||
+         for_gradient_of(op, twice_differentiable_functions{},
+                         [&]<class Op>() {
+                           differentiate_slope(w, *op.schema);
+                           differentiate_bend<Op>(w);
+                         }) ||
+         for_gradient_of(op, twice_differentiable_pieces{},
+                         [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
+         for_gradient_of(op, twice_differentiable_sums{},
+                         [&]<class Op>() { differentiate_sum<Op>(w); }) ||
+         for_gradient_of(op, twice_differentiable_linear{},
+                         [&]<class Op>() { differentiate_linear<Op>(w); }) ||
+         for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
+         for_gradient_of(op, twice_differentiable_others{},
+                         [&]<class Op>() {
+                           if constexpr (__is_same(Op, elementwise_div))
+                             differentiate_quotient(w);
+                           else if constexpr (__is_same(Op, concat))
+                             differentiate_concat(w);
+                           else
+                             differentiate_choice<Op>(w);
+                         }) ||
+         (for_gradient_of(op, twice_differentiable_convolutions{},
+                          [&]<class Op>() { known = differentiate_convolution<Op>(w); }) &&
+          known);
+}
+
+}  // namespace detail
+}  // namespace lamina::inline LAMINA_ABI

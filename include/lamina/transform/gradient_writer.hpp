@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/gradient_writer.hpp - records the operators of the gradient of a gradient
+// operator.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/elementwise/binary/definition.hpp>
+#include <lamina/operators/elementwise/sum/definition.hpp>
+#include <lamina/operators/fill/definition_like.hpp>
+#include <lamina/operators/gradient.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
+/// turn. "Slope" is the gradient of a result of the gradient operator.
+class gradient_writer {
+ public:
+  constexpr gradient_writer(program_builder& b, const operator_desc& op) : b_(b), op_(op) {}
+
+  /// The i-th argument of an operator without lists.
+  constexpr int input(int i) const { return b_.arguments.items[op_.inputs + i]; }
+  /// The gradient of Out, the last argument.
+  constexpr int of_out() const { return b_.arguments.items[op_.outputs - 1]; }
+  /// The gradient of the i-th result, or -1.
+  constexpr int slope(int i) { return gradient_variable(b_, b_.arguments.items[op_.outputs + i]); }
+  constexpr bool wants(int variable) const { return wants_gradient(b_, variable); }
+  constexpr int attributes() const { return op_.attributes; }
+  constexpr double attribute(int i) const {
+    return op_.attributes >= 0 ? b_.attributes.items[op_.attributes + i].number
+                               : op_.schema->attributes[i].number;
+  }
+  constexpr bool same_shape(int a, int c) const {
+    const variable_desc &x = b_.variables.items[a], &y = b_.variables.items[c];
+    bool same = x.rank == y.rank && x.rows == y.rows;
+    for (int i = 0; same && i < x.rank; ++i)
+      same = b_.dims.items[x.dims + i] == b_.dims.items[y.dims + i];
+    return same;
+  }
+
+  /// A new variable of the shape of `like`.
+  constexpr int made(int like) {
+    const variable_desc v = b_.variables.items[like];
+    return b_.variables.push({-1, like, "@GRAD@OF@", b_.variables.count, v.dims, v.rank, v.rows, -1,
+                              b_.current_block, v.type, variable_kind::gradient, false, false});
+  }
+  /// Out of operator Op with inputs X and Y and the shape of X.
+  template <class Op>
+  constexpr int of_two(int x, int y, int attributes = -1) {
+    const int out = made(x);
+    b_.add_operator(schema_of<Op>(), {x, y}, {out}, attributes);
+    return out;
+  }
+  constexpr int product(int x, int y, int attributes = -1) {
+    return of_two<elementwise_mul>(x, y, attributes);
+  }
+  template <class Op>
+  constexpr int of_one(int x, int attributes = -1) {
+    const int out = made(x);
+    b_.add_operator(schema_of<Op>(), {x}, {out}, attributes);
+    return out;
+  }
+  constexpr int scaled(int x, double factor, double bias = 0) {
+    return of_one<scale>(x, b_.attribute_list(factor, bias, true));
+  }
+  constexpr int zeros(int like) { return of_one<fill_zeros_like>(like); }
+  /// The gradient operator of Op with the value that it reads and the gradient of its result.
+  template <class Op>
+  constexpr int gradient(int value, int of_out, int attributes = -1) {
+    return of_two<gradient_of<Op>>(value, of_out, attributes);
+  }
+
+  /// Makes factor * x a part of the gradient of a variable.
+  constexpr void give(int variable, int x, double factor = 1) {
+    if (const int part = partial_gradient(b_, variable); part >= 0)
+      b_.add_operator(schema_of<scale>(), {x}, {part}, b_.attribute_list(factor, 0.0, true));
+  }
+  /// Makes Out of operator Op(X, Y) a part of the gradient of a variable.
+  template <class Op>
+  constexpr void give_of_two(int variable, int x, int y, int attributes) {
+    if (const int part = partial_gradient(b_, variable); part >= 0)
+      b_.add_operator(schema_of<Op>(), {x, y}, {part}, attributes);
+  }
+  /// Makes result `side` of the gradient operator of Op, of operands x and y and a gradient of the
+  /// result, a part of the gradient of a variable.
+  template <class Op>
+  constexpr void give_side(int variable, int side, int x, int y, int of_out, int attributes) {
+    if (const int part = partial_gradient(b_, variable); part >= 0)
+      b_.add_operator(schema_of<gradient_of<Op>>(), {x, y, of_out},
+                      {side == 0 ? part : -1, side == 1 ? part : -1}, attributes);
+  }
+
+  constexpr program_builder& builder() { return b_; }
+  constexpr const operator_desc& op() const { return op_; }
+
+ private:
+  program_builder& b_;
+  operator_desc op_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which programs have a cost whose gradient needs that of a gradient operator without one.
+#include <type_traits>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/layers/layers.hpp>
+#include <lamina/transform/append_backward.hpp>
+#include <lamina/transform/gradients.hpp>
+#include <lamina/transform/second_gradient_check.hpp>
+
+namespace layer = lamina::layer;
+using lamina::block;
+using lamina::named;
+
+namespace {
+
+/// A cost that contains the slope of a function, unless the slope is a constant.
+template <class F, bool Stop = false>
+constexpr auto cost_of_slope = lamina::program([](block& main) {
+  auto h = layer::fc<4>(layer::data<"x", float, 3>(main));
+  auto [slope] = layer::gradients(F{}(main, h), h);
+  if constexpr (Stop) layer::stop_gradient(slope);
+  return layer::mean(layer::square(slope) * h);
+});
+
+struct by_tanh {
+  constexpr auto operator()(block&, auto h) const { return layer::tanh(h); }
+};
+struct by_softmax {
+  constexpr auto operator()(block&, auto h) const { return layer::softmax(h); }
+};
+struct by_loop {
+  constexpr auto operator()(block& main, auto h) const {
+    auto i = layer::fill_constant<std::int64_t>(main, 0);
+    auto n = layer::fill_constant<std::int64_t>(main, 2);
+    auto going = layer::less_than(i, n);
+    layer::while_loop(going, [&](block&) {
+      h = layer::tanh(h);
+      layer::increment(i);
+      layer::less_than(i, n, going);
+    });
+    return h;
+  }
+};
+
+template <const auto& Program>
+using check_of =
+    lamina::second_gradient_check<lamina::with_backward<std::remove_cvref_t<decltype(Program)>>>;
+
+}  // namespace
+
+TEST_CASE("a cost finds the gradient operators that have no gradient") {
+  STATIC_REQUIRE(!check_of<cost_of_slope<by_tanh>>::found);
+  STATIC_REQUIRE(check_of<cost_of_slope<by_softmax>>::found);
+  STATIC_REQUIRE(std::is_same_v<check_of<cost_of_slope<by_softmax>>::name,
+                                named<'s', 'o', 'f', 't', 'm', 'a', 'x', '_', 'g', 'r', 'a', 'd'>>);
+  STATIC_REQUIRE(!check_of<cost_of_slope<by_softmax, true>>::found);
+  STATIC_REQUIRE(std::is_same_v<check_of<cost_of_slope<by_loop>>::name,
+                                named<'w', 'h', 'i', 'l', 'e', '_', 'g', 'r', 'a', 'd'>>);
+  STATIC_REQUIRE(!check_of<cost_of_slope<by_loop, true>>::found);
+}
