@@ -40,7 +40,7 @@ constexpr auto dense = lamina::program([](lamina::block& main) {
   auto h = layer::dropout(layer::fc<33>(x, {.act = lamina::activation::relu}), 0.2f);
   auto logits = layer::fc<5>(h);
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
-                    layer::accuracy(logits, label)};
+                    layer::accuracy(logits, label, {.name = "metric"})};
 });
 
 constexpr auto conv = lamina::program([](lamina::block& main) {
@@ -50,7 +50,7 @@ constexpr auto conv = lamina::program([](lamina::block& main) {
                              {.act = lamina::activation::relu});
   auto logits = layer::fc<2>(layer::pool2d<2, lamina::window{.stride = 2}>(h));
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
-                    layer::auc(layer::softmax(logits), label)};
+                    layer::auc(layer::softmax(logits), label, {.name = "metric"})};
 });
 
 constexpr auto lstm = lamina::program([](lamina::block& main) {
@@ -60,7 +60,7 @@ constexpr auto lstm = lamina::program([](lamina::block& main) {
   auto hidden = std::get<0>(layer::dynamic_lstm<48>(gates));
   auto logits = layer::fc<3>(layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}));
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
-                    layer::accuracy(logits, label)};
+                    layer::accuracy(logits, label, {.name = "metric"})};
 });
 
 constexpr auto sparse = lamina::program([](lamina::block& main) {
@@ -69,7 +69,7 @@ constexpr auto sparse = lamina::program([](lamina::block& main) {
   auto rows = layer::embedding<200, 10>(words, {.is_sparse = true});
   auto logits = layer::fc<3>(layer::sequence_pool(rows));
   return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
-                    layer::accuracy(logits, label)};
+                    layer::accuracy(logits, label, {.name = "metric"})};
 });
 
 constexpr auto crf = lamina::program([](lamina::block& main) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <span>
@@ -23,6 +25,7 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
+#include <unistd.h>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
@@ -76,7 +79,11 @@ class mpi_session final : public world {
     if (ended != 0) return;
     const bool is_error = std::uncaught_exceptions() > unwinding_;
     if (is_error) fail("an exception ended the process");
-    if (has_failed_ && !all_leave()) MPI_Abort(comm_, exit_again);
+    if (has_failed_ && !all_leave()) {
+      // The process ends here, so nobody else can say why.
+      std::fprintf(stderr, "%s\n", reason_.c_str());
+      end();
+    }
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
@@ -121,13 +128,14 @@ class mpi_session final : public world {
     try {
       // The message outlives this function: nobody may wait for it.
       farewell_ = std::string(why.substr(0, longest_reason));
+      if (reason_.empty()) reason_ = farewell_;
       farewells_.assign(static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
       for (int r = 0; r < size_; ++r)
         if (r != rank_)
           MPI_Isend(farewell_.data(), static_cast<int>(farewell_.size()), MPI_CHAR, r, tag_failure,
                     comm_, &farewells_[static_cast<std::size_t>(r)]);
     } catch (...) {
-      MPI_Abort(comm_, exit_again);
+      end();
     }
   }
 
@@ -162,6 +170,13 @@ class mpi_session final : public world {
           "before");
   }
 
+  /// Ends all processes. An MPI whose peers do not answer may wait in MPI_Abort, hence the alarm.
+  [[noreturn]] LAMINA_COLD static void end() noexcept {
+    alarm(2);
+    MPI_Abort(MPI_COMM_WORLD, exit_again);
+    std::_Exit(exit_again);
+  }
+
   /// Waits until all requests are done. Throws if another rank fails or says nothing for too long.
   void wait(std::span<const message> receives) {
     using clock = std::chrono::steady_clock;
@@ -173,7 +188,7 @@ class mpi_session final : public world {
       if (done != 0) return;
       if (polls % 64 != 63) continue;
       std::this_thread::yield();
-      if (polls % 4096 != 4095) continue;
+      if (polls % 1024 != 1023) continue;
       hear_failure();
       const auto now = clock::now();
       if (begin == clock::time_point{}) begin = now;
@@ -193,8 +208,9 @@ class mpi_session final : public world {
                      MPI_STATUS_IGNORE));
     has_failed_ = true;
     cancel();
-    throw error(text() << why << " (in rank " << status.MPI_SOURCE << " on "
-                       << host(status.MPI_SOURCE) << ")");
+    reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
+                     << host(status.MPI_SOURCE) << ")";
+    throw error(reason_);
   }
   /// Ends the receives, whose memory the caller is about to free.
   LAMINA_COLD void cancel() {
@@ -214,15 +230,16 @@ class mpi_session final : public world {
       const std::string name = text() << "rank " << m.peer << " on " << host(m.peer);
       if (waits && who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
     }
-    fail("a rank says nothing");
+    reason_ = (text() << "lamina: distributed: expected a word from "
+                      << (who.empty() ? std::string("every rank") : who) << " within ")
+                  .print("%g", options_.patience)
+              << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
+    fail(reason_);
     cancel();
-    throw error((text() << "lamina: distributed: expected a word from "
-                        << (who.empty() ? std::string("every rank") : who) << " within ")
-                    .print("%g", options_.patience)
-                << " s, found silence (seen by rank " << rank_ << ")");
+    throw error(reason_);
   }
 
-  /// After a failure: whether all ranks leave within a second, so that MPI can end in order.
+  /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
   LAMINA_COLD bool all_leave() {
     std::vector<MPI_Request> said;
     const char none = 0;
@@ -232,7 +249,7 @@ class mpi_session final : public world {
       MPI_Isend(&none, 0, MPI_CHAR, r, tag_leave, comm_, &said.back());
     }
     int missing = size_ - 1;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
     while (missing > 0 && std::chrono::steady_clock::now() < end) {
       MPI_Status status;
       int found = 0;
@@ -255,7 +272,8 @@ class mpi_session final : public world {
   std::vector<MPI_Request> requests_, farewells_;
   std::size_t receives_ = 0;  // how many of the requests are receives; they come first
   std::vector<std::byte> gathered_;
-  std::string farewell_;
+  std::string farewell_;  // what this rank tells the others
+  std::string reason_;    // why the training ends
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed
