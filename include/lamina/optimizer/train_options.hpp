@@ -10,6 +10,10 @@
 #include <lamina/optimizer/checkpoint_directory.hpp>
 #include <lamina/optimizer/event_handler.hpp>
 
+namespace lamina::inline LAMINA_ABI {
+class world;
+}
+
 namespace lamina::inline LAMINA_ABI::optimizer {
 
 /// The options for checkpoints, from which a training loop can continue after a stop. A checkpoint
@@ -41,6 +45,10 @@ struct train_options {
   bool check_nan = false;
   bool check_infinity = false;
   checkpoint_options checkpoint{};
+  // The processes that train the model together: a lamina::distributed::session, with
+  // <lamina/distributed/session.hpp>. Each computes its part of every mini-batch, which all must
+  // read alike; null: this process alone.
+  lamina::world* world = nullptr;
   lamina::place place{};  // lamina::cuda::place{0}: a device, with <lamina/lamina.cuh>
 };
 

@@ -21,13 +21,19 @@
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
 #include <lamina/train/joined_parts.hpp>
+#include <lamina/train/rows_exchange.hpp>
+#include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 /// One machine per thread. Each computes the gradients of its part of a mini-batch; the sum over
 /// the parts, in a fixed order, is the gradient of the mini-batch. The machines run a program whose
 /// updates are left out. P is the recorded program.
+///
+/// In a distributed training each process has the same number of machines, and the parts of a
+/// mini-batch are those of all processes: part number rank * threads + thread.
 template <program_type P, class Training>
 class gradient_parts {
  public:
@@ -39,7 +45,7 @@ class gradient_parts {
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
 
-  LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
+  LAMINA_COLD gradient_parts(model<P>& m, int threads, world* w = nullptr) : model_(m), world_(w) {
     const owned_array<bool> updated(capacity);  // has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
@@ -49,9 +55,9 @@ class gradient_parts {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
-    costs_.resize(machines_.size());
-    weight_.resize(machines_.size());
-    samples_.resize(machines_.size());
+    local_ = machines_.size();
+    first_part_ = world_ == nullptr ? 0 : local_ * static_cast<std::size_t>(world_->rank());
+    facts_.resize(local_ * static_cast<std::size_t>(world_ == nullptr ? 1 : world_->size()));
   }
   gradient_parts(const gradient_parts&) = delete;
   gradient_parts& operator=(const gradient_parts&) = delete;
@@ -59,9 +65,20 @@ class gradient_parts {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
 
+  /// The weight of a machine's gradients in the last mini-batch; the weight of a rank, which is 0
+  /// if no part of it has any.
+  real weight_of(std::size_t machine) const { return facts_[first_part_ + machine].weight; }
+  real weight_of_rank(int rank) const {
+    real largest = 0;
+    for (std::size_t t = 0; t < local_; ++t) {
+      const real w = facts_[static_cast<std::size_t>(rank) * local_ + t].weight;
+      if (w != 0) largest = w;
+    }
+    return largest;
+  }
   /// The machines; and, by machine, the number of its samples in the last mini-batch.
   std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
-  int samples(std::size_t part) const { return samples_[part]; }
+  int samples(std::size_t machine) const { return facts_[first_part_ + machine].samples; }
   /// The memory for the gradient of parameter i. It is null if the parameter is not updated, or
   /// updated with selected rows.
   float* gradient(int i) const { return gradients_[i]; }
@@ -82,68 +99,79 @@ class gradient_parts {
   /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
-    const int parts = static_cast<int>(machines_.size());
+    const int parts = static_cast<int>(facts_.size());
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
+      const int number = static_cast<int>(first_part_) + t;
       const batch_view<P> part =
-          batch.part(first_of_part(batch, t, parts), first_of_part(batch, t + 1, parts));
-      samples_[k] = part.size();
-      weight_[k] = static_cast<real>(part_weight::fed(part));
-      if (part.size() == 0) return;
-      costs_[k] = machines_[k]->run(part, whole, seed, step);
-      if (part_weight::is_made)
-        weight_[k] = static_cast<real>(machines_[k]->machine().rows(part_weight::domain));
+          batch.part(first_of_part(batch, number, parts), first_of_part(batch, number + 1, parts));
+      part_facts<P>& f = facts_[first_part_ + k];
+      f = {};
+      f.samples = part.size();
+      f.weight = static_cast<real>(part_weight::fed(part));
+      if (f.samples == 0) return;
+      auto& machine = machines_[k]->machine();
+      f.cost = machines_[k]->run(part, whole, seed, step);
+      if (part_weight::is_made) f.weight = static_cast<real>(machine.rows(part_weight::domain));
+      if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, machine);
     });
+    if (world_ != nullptr) gather_facts(batch.size());
     real weighed = 0;
-    for (const real w : weight_) weighed += w;
+    for (const part_facts<P>& f : facts_) weighed += f.weight;
     divisor_ = static_cast<double>(weighed);
-    for (real& w : weight_) w /= (std::max)(real(1), weighed);
-    detail::average_statistics<P>(machines_, weight_, model_);
+    for (part_facts<P>& f : facts_) f.weight /= (std::max)(real(1), weighed);
+    average_statistics();
     if constexpr (part_weight::is_quotient)
-      sums_ = detail::weigh_quotients<P>(machines_, samples_, weight_);
+      sums_ = detail::weigh_quotients<P, Training>(facts_);
     else if constexpr (part_weight::is_sum)
-      for (real& w : weight_) w = w > 0 ? real(1) : real(0);
+      for (part_facts<P>& f : facts_) f.weight = f.weight > 0 ? real(1) : real(0);
     if constexpr (any_rows) reserve_rows();
     if constexpr (part_weight::is_quotient)
       if (const double below = sums_.denominator(part_weight::quotient); below == 0)
         return static_cast<real>(part_weight::quotient.factor * sums_.numerator / below);
     real cost = 0;
-    for (std::size_t t = 0; t < weight_.size(); ++t)
-      if (weight_[t] != 0) cost += weight_[t] * costs_[t];
+    for (const part_facts<P>& f : facts_)
+      if (f.weight != 0) cost += f.weight * f.cost;
     return cost;
   }
 
-  /// Adds up a range of floats of the gradient of parameter i over all parts, in order, with their
-  /// weights.
-  LAMINA_NOINLINE void add(int i, std::size_t first, std::size_t end, real* to) {
-    using vector = engine::cpu::vector_in<real>;
-    constexpr int lanes = engine::cpu::lanes_in<real>;
-    const std::size_t n = end - first;  // a multiple of the vector length
-    const real* const mine = engine::numbers_at<real>(gradients_[i]) + first;
-    const vector own(weight_[0]);
-    for (std::size_t k = 0; k < n; k += lanes)
-      vector(weight_[0] != 0 ? vector::load_aligned(mine + k) * own : vector(real(0)))
-          .store_aligned(to + k);
-    for (std::size_t t = 1; t < machines_.size(); ++t) {
-      if (weight_[t] == 0) continue;
-      const real* const from = engine::numbers_at<real>(machines_[t]->gradient(i)) + first;
-      const vector w(weight_[t]);
-      for (std::size_t k = 0; k < n; k += lanes)
-        engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k),
-                                        vector::load_aligned(to + k))
-            .store_aligned(to + k);
+  /// Adds up a range of floats of the gradient of parameter i over all machines, with their weights
+  /// (tree_sum).
+  void add(int i, std::size_t first, std::size_t end, real* to) {
+    if (machines_.size() == 1 && world_ != nullptr) return;  // the ranks' sum applies the weight
+    const real* of[max_parts];
+    real weight[max_parts];
+    for (std::size_t t = 0; t < machines_.size(); ++t) {
+      of[t] = engine::numbers_at<real>(machines_[t]->gradient(i));
+      weight[t] = weight_of(t);
     }
+    tree_sum<real>({of, weight, static_cast<int>(machines_.size())}).add(first, end - first, to);
   }
   /// Adds up the whole gradient of parameter i in the same way, also if it is selected rows.
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (rows_type* const rows = rows_[i]) {
-        rows->scale(weight_[0]);
+        if (world_ != nullptr) return;  // join_rows() adds up the parts of all processes
+        rows->scale(weight_of(0));
         for (std::size_t t = 1; t < machines_.size(); ++t)
-          if (weight_[t] != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_[t]);
+          if (weight_of(t) != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_of(t));
         return;
       }
     add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
+  }
+
+  /// Adds up the rows of all parts of a distributed training.
+  LAMINA_COLD void join_rows() {
+    if constexpr (any_rows) {
+      std::vector<real> weight;
+      for (const part_facts<P>& f : facts_) weight.push_back(f.weight);
+      for (int i = 0; i < parameters; ++i) {
+        if (rows_[i] == nullptr) continue;
+        std::vector<rows_type*> mine;
+        for (auto& m : machines_) mine.push_back(m->machine().gradient_rows(i));
+        rows_exchange<real>(*world_).join(mine, parameter_table<P>::table.of[i].columns, weight);
+      }
+    }
   }
 
   /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error if several
@@ -165,7 +193,7 @@ class gradient_parts {
       std::size_t rows = 0, width = 1;
       for (std::size_t d = 1; d < shape.size(); ++d) width *= shape[d];
       for (std::size_t t = 0; t < machines_.size(); ++t) {
-        if (samples_[t] == 0) continue;
+        if (samples(t) == 0) continue;
         const auto part = activation_view<Training, V>(machines_[t]->machine());
         for (std::size_t r = 0; r < part.shape(0); ++r) {
           const auto* const row =
@@ -247,6 +275,46 @@ class gradient_parts {
   }
 
  private:
+  /// Collects the facts about the parts of all processes.
+  LAMINA_COLD void gather_facts(int samples) {
+    for (std::size_t t = 0; t < local_; ++t) facts_[first_part_ + t].of_batch = samples;
+    const std::vector<part_facts<P>> mine(
+        facts_.begin() + static_cast<std::ptrdiff_t>(first_part_),
+        facts_.begin() + static_cast<std::ptrdiff_t>(first_part_ + local_));
+    world_->gather(mine.data(), local_ * sizeof(part_facts<P>), facts_.data());
+    for (std::size_t k = 0; k < facts_.size(); k += local_)
+      if (facts_[k].of_batch != samples)
+        throw error(text() << "lamina: train: expected the same mini-batch in each process, found "
+                           << samples << " samples in rank " << world_->rank() << " and "
+                           << facts_[k].of_batch << " in rank " << k / local_);
+  }
+  /// Sets the moving statistics of the model to the mean over all parts.
+  void average_statistics() {
+    using statistics = moving_statistics<P>;
+    if constexpr (statistics::count > 0) {
+      const auto own = [this](std::size_t t, int i) { return machines_[t]->statistics().copy(i); };
+      if (world_ == nullptr) return detail::average_statistics<P>(facts_, own, model_);
+      average_over_world(own);
+    }
+  }
+  template <class Own>
+  LAMINA_COLD void average_over_world(const Own& own) {
+    using statistics = moving_statistics<P>;
+    std::size_t first[at_least_one(statistics::count)] = {}, floats = 0;
+    for (int i = 0; i < statistics::count; ++i) {
+      first[i] = floats;
+      floats += parameters_in<P>().floats(statistics::parameter(i));
+    }
+    std::vector<float> mine(floats * local_), all(floats * facts_.size());
+    for (std::size_t t = 0; t < local_; ++t)
+      for (int i = 0; i < statistics::count; ++i)
+        std::copy_n(own(t, i), parameters_in<P>().floats(statistics::parameter(i)),
+                    mine.data() + t * floats + first[i]);
+    world_->gather(mine.data(), mine.size() * sizeof(float), all.data());
+    detail::average_statistics<P>(
+        facts_, [&](std::size_t t, int i) { return all.data() + t * floats + first[i]; }, model_);
+  }
+
   /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient; `numbers` is the
   /// number of elements. Both arrays are null for selected rows.
   template <class F>
@@ -291,15 +359,16 @@ class gradient_parts {
   }
 
   static constexpr int capacity = at_least_one(parameters);
+  static constexpr std::size_t max_parts = 256;
 
   model<P>& model_;
   owned_array<float*> gradients_{capacity};  // gradients in the first machine
   // By parameter, if its gradient is selected rows.
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
-  std::vector<real> costs_;
-  std::vector<real> weight_;                      // by machine: its weight in the last mini-batch
-  std::vector<int> samples_;                      // by machine: its samples of the last mini-batch
+  world* world_;
+  std::size_t local_ = 0, first_part_ = 0;        // the parts of this process
+  std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts
   // The last mini-batch: the number by which the sum over its rows is divided.
   double divisor_ = 0;

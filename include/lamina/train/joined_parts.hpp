@@ -6,47 +6,65 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/train/gradient_part.hpp>
 
-namespace lamina::inline LAMINA_ABI::detail {
+namespace lamina::inline LAMINA_ABI {
+
+/// The facts about one part of a mini-batch from which the weights of all parts follow. They are
+/// plain bytes, because distributed training sends them.
+template <program_type P>
+struct part_facts {
+  real_of<P> weight = 0;  // in the gradient of the mini-batch
+  real_of<P> cost = 0;
+  int samples = 0;
+  int of_batch = 0;  // samples of the whole mini-batch
+  // A cost that is a quotient of sums: the sums of this part, its rows and its denominator.
+  quotient_sums sums{};
+  double rows = 0, denominator = 0;
+};
+
+namespace detail {
+
+/// Notes the sums of a part whose cost is a quotient, after its machine has run.
+template <program_type P, class Training, class Machine>
+void note_quotient(part_facts<P>& f, Machine& m) {
+  using metrics = metric_rules<P>;
+  constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
+  f.rows = m.rows(q.domain);
+  f.sums.add(q, f.rows, [&m](int v) { return metrics::number(m, v); });
+  f.denominator = metrics::number(m, q.denominator);
+}
 
 /// Computes the weights of parts whose cost is a quotient of sums: weight[t] = denominator of part
 /// t / denominator of the mini-batch; 0 if part t has no rows. Returns the sums of that
 /// denominator. If it is 0, as for a mini-batch whose rows all have weight 0, parts with rows get
 /// the weight 0 / 0: with one thread the gradients are NaN too.
 template <program_type P, class Training>
-quotient_sums weigh_quotients(std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
-                              const std::vector<int>& samples, std::vector<real_of<P>>& weight) {
-  using metrics = metric_rules<P>;
+quotient_sums weigh_quotients(std::vector<part_facts<P>>& parts) {
   constexpr lamina::quotient q = cost_rows<P, Training>::quotient;
   quotient_sums sums;
-  for (std::size_t t = 0; t < parts.size(); ++t) {
-    auto& m = parts[t]->machine();
-    if (samples[t] > 0)
-      sums.add(q, m.rows(q.domain), [&m](int v) { return metrics::number(m, v); });
-  }
+  for (const part_facts<P>& f : parts)
+    if (f.samples > 0 && (!q.of_means || f.rows > 0)) sums.add(f.sums);
   const double whole = sums.denominator(q);
-  for (std::size_t t = 0; t < parts.size(); ++t) {
-    weight[t] = 0;
-    if (samples[t] == 0) continue;
-    auto& m = parts[t]->machine();
-    const double rows = m.rows(q.domain);
-    if (rows <= 0 && (q.of_means || whole == 0)) continue;
-    const double share = q.of_means ? rows / sums.rows : 1;
-    weight[t] = static_cast<real_of<P>>(share * metrics::number(m, q.denominator) / whole);
+  for (part_facts<P>& f : parts) {
+    f.weight = 0;
+    if (f.samples == 0) continue;
+    if (f.rows <= 0 && (q.of_means || whole == 0)) continue;
+    const double share = q.of_means ? f.rows / sums.rows : 1;
+    f.weight = static_cast<real_of<P>>(share * f.denominator / whole);
   }
   return sums;
 }
 
-/// Sets the moving statistics of a model to the weighted mean over the parts. A value that all
-/// parts agree on stays as it is: a counter must not lose its last digit in a mean.
-template <program_type P, class Training>
-void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Training>>>& parts,
-                        const std::vector<real_of<P>>& weight, model<P>& to_model) {
+/// Sets the moving statistics of a model to the weighted mean over the parts; `copy(t, i)` is the
+/// i-th of part t. A value that all parts agree on stays as it is: a counter must not lose its last
+/// digit in a mean.
+template <program_type P, class Copy>
+void average_statistics(const std::vector<part_facts<P>>& parts, const Copy& copy,
+                        model<P>& to_model) {
   using statistics = moving_statistics<P>;
   using real = real_of<P>;
   for (int i = 0; i < statistics::count; ++i) {
@@ -56,9 +74,9 @@ void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Train
       real mean = 0, one = 0;
       bool first = true, equal = true;
       for (std::size_t t = 0; t < parts.size(); ++t) {
-        if (weight[t] <= 0) continue;
-        const real value = engine::numbers_at<real>(parts[t]->statistics().copy(i))[k];
-        mean = (first ? real(0) : mean) + weight[t] * value;
+        if (parts[t].weight <= 0) continue;
+        const real value = engine::numbers_at<real>(copy(t, i))[k];
+        mean = (first ? real(0) : mean) + parts[t].weight * value;
         if (first) one = value;
         equal = equal && value == one;
         first = false;
@@ -68,4 +86,6 @@ void average_statistics(const std::vector<std::unique_ptr<gradient_part<P, Train
   }
 }
 
-}  // namespace lamina::inline LAMINA_ABI::detail
+}  // namespace detail
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -30,4 +30,16 @@ namespace lamina::inline LAMINA_ABI::detail {
       "update");
 }
 
+[[noreturn]] LAMINA_COLD inline void fail_torn() {
+  throw error(
+      "lamina: train: an error in the middle of an earlier step left some parameters updated "
+      "and others not: expected that a checkpoint is loaded before the next step, found none");
+}
+
+[[noreturn]] LAMINA_COLD inline void fail_apart_in_world() {
+  throw error(
+      "lamina: train: expected whole steps with several processes, found gradients apart from "
+      "updates (accumulate above 1, backward() or update())");
+}
+
 }  // namespace lamina::inline LAMINA_ABI::detail

@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include <lamina/train/minibatch_walk.hpp>
 #include <lamina/train/number_check.hpp>
 #include <lamina/train/pass_means.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -72,6 +74,14 @@ class training_run {
       else
         throw error("lamina: check_nan: expected the CPU as place, found a device");
     }
+    if (options.world != nullptr) {
+      if constexpr (requires { machine_.join_world(*options.world); })
+        machine_.join_world(*options.world);
+      else
+        throw error(
+            "lamina: train: expected the CPU as place with several processes, found a "
+            "device");
+    }
     const checkpoint_options& saving = options.checkpoint;
     if (saving.directory.empty()) return;
     const checkpoint_files& files = *saving.directory.files();
@@ -121,7 +131,7 @@ class training_run {
         if (pending() >= options_.accumulate) update();
         return cost;
       }
-    return noted(machine_.step(batch), batch.size());
+    return noted(tell_world([&] { return machine_.step(batch); }), batch.size());
   }
   /// Joins the gradients of a mini-batch with those that wait for an update.
   real_of<P> backward(const batch_view<P>& batch) {
@@ -145,6 +155,24 @@ class training_run {
   /// Runs one pass and reports events. The reader begins it with its number.
   template <class Reader>
   LAMINA_COLD void pass(Reader& batches) {
+    tell_world([&] { run_pass(batches); });
+  }
+
+ private:
+  /// Calls f(). If it throws, the other processes of a distributed training stop too.
+  template <class F>
+  LAMINA_COLD decltype(auto) tell_world(F&& f) {
+    if (options_.world == nullptr) return f();
+    try {
+      return f();
+    } catch (const std::exception& e) {
+      options_.world->fail(e.what());
+      throw;
+    }
+  }
+
+  template <class Reader>
+  LAMINA_COLD void run_pass(Reader& batches) {
     require_none_pending("pass()");
     const pass_guard guard{*this};
     const int pass = at_.pass;
@@ -203,6 +231,7 @@ class training_run {
     const bool whole_pass = !stopping_;
     if (whole_pass) known_batches_ = seen_.batches();
     if constexpr (requires { machine_.bring_back(); }) machine_.bring_back();
+    if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
     report({.kind = event_kind::end_pass,
             .pass = pass,
             .batch = seen_.batches(),
@@ -216,7 +245,6 @@ class training_run {
       save({pass + 1, 0});
   }
 
- private:
   /// Throws lamina::error because this pass has no samples. `was_read`: an earlier pass had some.
   [[noreturn]] LAMINA_COLD static void fail_empty(int pass, bool was_read) {
     throw error(text() << "lamina: train: expected at least one mini-batch in pass " << pass
@@ -306,6 +334,8 @@ class training_run {
   }
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
+    if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
+    if (options_.world != nullptr && options_.world->rank() != 0) return;
     save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
                     *saving.directory.files());
   }

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/mpi_session.hpp - the processes of a distributed training, connected by MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+// The C++ bindings of old MPIs are not used and cause warnings.
+#if !defined(OMPI_SKIP_MPICXX)
+#define OMPI_SKIP_MPICXX 1
+#endif
+#if !defined(MPICH_SKIP_MPICXX)
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+#include <unistd.h>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/distributed/session_options.hpp>
+#include <lamina/train/world.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// All processes that a launcher of MPI (mpirun, mpiexec, srun) has started together; one process
+/// if there is no launcher. Make one session at the beginning of main, and let it live longer than
+/// the trainers:
+///
+///   int main(int argc, char** argv) {
+///     lamina::distributed::session world{argc, argv};
+///     ...
+///     adam.train(model, reader, {.world = &world});
+///
+/// Only one thread may use a session. If a rank fails, the others stop with its message. A rank
+/// that says nothing for `patience` seconds is named in an error.
+class mpi_session final : public world {
+ public:
+  LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
+      : world(0, 1), options_(options), unwinding_(std::uncaught_exceptions()) {
+    int given = 0;
+    MPI_Initialized(&given);
+    if (given == 0) {
+      int level = 0;
+      MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+      is_owner_ = true;
+      if (level < MPI_THREAD_FUNNELED)
+        throw error("lamina: distributed: expected an MPI that allows threads, found one without");
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+    char name[MPI_MAX_PROCESSOR_NAME] = {};
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
+    MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
+  }
+  mpi_session(const mpi_session&) = delete;
+  mpi_session& operator=(const mpi_session&) = delete;
+
+  /// Ends MPI. If this process leaves because of an error, or another has failed, the others are
+  /// given a moment to say so too, and are ended after it.
+  ~mpi_session() {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended != 0) return;
+    const bool is_error = std::uncaught_exceptions() > unwinding_;
+    if (is_error) fail("an exception ended the process");
+    if (has_failed_ && !all_leave()) {
+      // The process ends here, so nobody else can say why.
+      std::fprintf(stderr, "%s\n", reason_.c_str());
+      end();
+    }
+    if (!has_failed_) MPI_Comm_free(&comm_);
+    if (is_owner_) MPI_Finalize();
+  }
+
+  /// The name of the host of a rank.
+  std::string host(int rank) const {
+    return &hosts_[static_cast<std::size_t>(rank) * MPI_MAX_PROCESSOR_NAME];
+  }
+
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    require_running();
+    // Memory of its own, because MPI may still write when a failure has ended the caller.
+    const std::size_t ranks = static_cast<std::size_t>(size_);
+    gathered_.resize((ranks + 1) * bytes);
+    std::memcpy(gathered_.data(), mine, bytes);
+    requests_.resize(1);
+    require(MPI_Iallgather(gathered_.data(), length(bytes), MPI_BYTE, gathered_.data() + bytes,
+                           length(bytes), MPI_BYTE, comm_, requests_.data()));
+    receives_ = 0;
+    wait({});
+    std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
+  }
+
+  void exchange(std::span<const message> sends, std::span<const message> receives) override {
+    require_running();
+    requests_.clear();
+    for (const message& m : receives)
+      pieces(m, [&](std::byte* at, std::size_t bytes) {
+        require(MPI_Irecv(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
+      });
+    receives_ = requests_.size();
+    for (const message& m : sends)
+      pieces(m, [&](std::byte* at, std::size_t bytes) {
+        require(MPI_Isend(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
+      });
+    wait(receives);
+  }
+
+  LAMINA_COLD void fail(std::string_view why) noexcept override {
+    if (has_failed_ || size_ == 1) return;
+    has_failed_ = true;
+    try {
+      // The message outlives this function: nobody may wait for it.
+      farewell_ = std::string(why.substr(0, longest_reason));
+      if (reason_.empty()) reason_ = farewell_;
+      farewells_.assign(static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
+      for (int r = 0; r < size_; ++r)
+        if (r != rank_)
+          MPI_Isend(farewell_.data(), static_cast<int>(farewell_.size()), MPI_CHAR, r, tag_failure,
+                    comm_, &farewells_[static_cast<std::size_t>(r)]);
+    } catch (...) {
+      end();
+    }
+  }
+
+ private:
+  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3;
+  static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
+  static constexpr std::size_t largest_piece = std::size_t{1} << 30, longest_reason = 4000;
+
+  static int length(std::size_t bytes) { return static_cast<int>(bytes); }
+  template <class F>
+  static void pieces(const message& m, F&& f) {
+    std::byte* const data = static_cast<std::byte*>(m.data);
+    for (std::size_t at = 0; at < m.bytes; at += largest_piece)
+      f(data + at, (std::min)(largest_piece, m.bytes - at));
+  }
+  MPI_Request* next() {
+    requests_.push_back(MPI_REQUEST_NULL);
+    return &requests_.back();
+  }
+  void require(int code) const {
+    if (code == MPI_SUCCESS) return;
+    char what[MPI_MAX_ERROR_STRING] = {};
+    int n = 0;
+    MPI_Error_string(code, what, &n);
+    throw error(text() << "lamina: distributed: MPI failed in rank " << rank_ << ": "
+                       << std::string_view(what));
+  }
+  void require_running() const {
+    if (has_failed_)
+      throw error(
+          "lamina: distributed: expected processes that all run, found one that has failed "
+          "before");
+  }
+
+  /// Ends all processes. An MPI whose peers do not answer may wait in MPI_Abort, hence the alarm.
+  [[noreturn]] LAMINA_COLD static void end() noexcept {
+    alarm(2);
+    MPI_Abort(MPI_COMM_WORLD, exit_again);
+    std::_Exit(exit_again);
+  }
+
+  /// Waits until all requests are done. Throws if another rank fails or says nothing for too long.
+  void wait(std::span<const message> receives) {
+    using clock = std::chrono::steady_clock;
+    clock::time_point begin{};
+    for (unsigned polls = 0;; ++polls) {
+      int done = 0;
+      require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                          MPI_STATUSES_IGNORE));
+      if (done != 0) return;
+      if (polls % 64 != 63) continue;
+      std::this_thread::yield();
+      if (polls % 1024 != 1023) continue;
+      hear_failure();
+      const auto now = clock::now();
+      if (begin == clock::time_point{}) begin = now;
+      if (std::chrono::duration<double>(now - begin).count() > options_.patience) lose(receives);
+    }
+  }
+  /// Throws the message of a rank that has failed.
+  LAMINA_COLD void hear_failure() {
+    MPI_Status status;
+    int found = 0;
+    require(MPI_Iprobe(MPI_ANY_SOURCE, tag_failure, comm_, &found, &status));
+    if (found == 0) return;
+    int n = 0;
+    MPI_Get_count(&status, MPI_CHAR, &n);
+    std::string why(static_cast<std::size_t>(n), ' ');
+    require(MPI_Recv(why.data(), n, MPI_CHAR, status.MPI_SOURCE, tag_failure, comm_,
+                     MPI_STATUS_IGNORE));
+    has_failed_ = true;
+    cancel();
+    reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
+                     << host(status.MPI_SOURCE) << ")";
+    throw error(reason_);
+  }
+  /// Ends the receives, whose memory the caller is about to free.
+  LAMINA_COLD void cancel() {
+    for (std::size_t k = 0; k < receives_; ++k)
+      if (requests_[k] != MPI_REQUEST_NULL) {
+        MPI_Cancel(&requests_[k]);
+        MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+      }
+  }
+  [[noreturn]] LAMINA_COLD void lose(std::span<const message> receives) {
+    std::string who;
+    std::size_t k = 0;
+    for (const message& m : receives) {
+      bool waits = false;
+      pieces(m,
+             [&](std::byte*, std::size_t) { waits = waits || requests_[k++] != MPI_REQUEST_NULL; });
+      const std::string name = text() << "rank " << m.peer << " on " << host(m.peer);
+      if (waits && who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+    }
+    reason_ = (text() << "lamina: distributed: expected a word from "
+                      << (who.empty() ? std::string("every rank") : who) << " within ")
+                  .print("%g", options_.patience)
+              << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
+    fail(reason_);
+    cancel();
+    throw error(reason_);
+  }
+
+  /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
+  LAMINA_COLD bool all_leave() {
+    std::vector<MPI_Request> said;
+    const char none = 0;
+    for (int r = 0; r < size_; ++r) {
+      if (r == rank_) continue;
+      said.push_back(MPI_REQUEST_NULL);
+      MPI_Isend(&none, 0, MPI_CHAR, r, tag_leave, comm_, &said.back());
+    }
+    int missing = size_ - 1;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (missing > 0 && std::chrono::steady_clock::now() < end) {
+      MPI_Status status;
+      int found = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, tag_leave, comm_, &found, &status);
+      if (found == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        continue;
+      }
+      MPI_Recv(nullptr, 0, MPI_CHAR, status.MPI_SOURCE, tag_leave, comm_, MPI_STATUS_IGNORE);
+      --missing;
+    }
+    return missing == 0;
+  }
+
+  session_options options_;
+  int unwinding_;  // exceptions that were on their way when this session began
+  bool is_owner_ = false, has_failed_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::vector<char> hosts_;
+  std::vector<MPI_Request> requests_, farewells_;
+  std::size_t receives_ = 0;  // how many of the requests are receives; they come first
+  std::vector<std::byte> gathered_;
+  std::string farewell_;  // what this rank tells the others
+  std::string reason_;    // why the training ends
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

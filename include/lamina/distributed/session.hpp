@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/session.hpp - the processes of a distributed training, connected by MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/distributed/session_options.hpp>
+#if defined(LAMINA_HAS_MPI)
+#include <lamina/distributed/mpi_session.hpp>
+#else
+#include <lamina/distributed/single_session.hpp>
+#endif
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+#if defined(LAMINA_HAS_MPI)
+using session = mpi_session;
+#else
+using session = single_session;
+#endif
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

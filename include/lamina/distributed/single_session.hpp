@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/single_session.hpp - a session of one process, where there is no MPI.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/distributed/session_options.hpp>
+#include <lamina/train/world.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// A session of one process. It takes the place of `mpi_session` in a program that is compiled
+/// without MPI (LAMINA_HAS_MPI, which the CMake target lamina::mpi defines).
+class single_session final : public world {
+ public:
+  /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
+  /// MPI each of them would train a model of its own.
+  LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : world(0, 1) {
+    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
+      const char* const found = std::getenv(name);
+      if (found != nullptr && std::strcmp(found, "1") != 0)
+        throw error(text() << "lamina: distributed: expected a program compiled with MPI "
+                              "(the CMake target lamina::mpi, or mpicxx -DLAMINA_HAS_MPI) under a "
+                              "launcher of "
+                           << std::string(found) << " processes, found one without");
+    }
+  }
+
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    std::memcpy(all, mine, bytes);
+  }
+  void exchange(std::span<const message>, std::span<const message>) override {}
+  void fail(std::string_view) noexcept override {}
+  /// The name of the host of a rank.
+  std::string host(int) const { return "localhost"; }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

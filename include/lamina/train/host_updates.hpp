@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/train/host_updates.hpp - the updates of a training on the CPU: accumulators, clips by
+// norm, sums over threads and processes.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <lamina/core/checksum.hpp>
+#include <lamina/core/owned_array.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/model/model.hpp>
+#include <lamina/optimizer/clip.hpp>
+#include <lamina/optimizer/training_program.hpp>
+#include <lamina/train/gradient_parts.hpp>
+#include <lamina/train/program_checksum.hpp>
+#include <lamina/train/shared_arrays.hpp>
+#include <lamina/train/trainer_errors.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The state of an optimizer for one model, and the updates that it computes from the gradients of
+/// the parts of a mini-batch. `host_trainer` runs the mini-batches.
+template <program_type P, optimizer::optimizer_type Opt>
+class host_updates {
+ public:
+  using traits = optimizer::traits<Opt>;
+  using real = real_of<P>;
+  using fused = training_program<P, Opt>;
+  using update_type = update_operator<Opt>;
+  using rows_update = rows_update_operator<Opt>;
+  static constexpr int states = traits::state_count;
+  static constexpr int parameters = P::desc.count.parameters;
+  using parts_type = gradient_parts<P, fused>;
+  static constexpr bool any_rows = parts_type::any_rows;
+
+ protected:
+  host_updates(const Opt& opt, model<P>& m, int threads, std::uint64_t seed)
+      : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {}
+
+  static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
+    return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
+  }
+  bool limits_norms() const {
+    for (int i = 0; i < parameters; ++i)
+      if (optimizer::needs_norm(clip_of(run_time_program<P>::desc.parameters[i], *used_)))
+        return true;
+    return false;
+  }
+  LAMINA_COLD void create_accumulators(training_memory* kept) {
+    const parameter_list_view all = parameters_in<P>();
+    const bool goes_on = detail::goes_on<Opt>(kept);
+    std::size_t floats = 0;
+    for (int i = 0; i < parameters; ++i) floats += all.floats(i) * states;
+    if (goes_on) {
+      accumulators_ = std::move(kept->accumulators);
+      steps_ = kept->steps;
+    } else {
+      accumulators_.resize(floats);
+    }
+    float* at = accumulators_.data();
+    for (int i = 0; i < parameters; ++i)
+      for (int s = 0; s < states; ++s) {
+        accumulator_pointers_[i * states + s] = at;
+        if (!goes_on)
+          std::fill_n(engine::numbers_at<real>(at), all.numbers(i),
+                      static_cast<real>(traits::initial_state(*used_, s)));
+        at += all.floats(i);
+      }
+  }
+
+  /// The scalar arguments of one parameter's update in this step, one per attribute.
+  void set_numbers(int i, float scale, real* to) const {
+    const parameter_desc& d = run_time_program<P>::desc.parameters[i];
+    const optimizer::gradient_preparation prepare = optimizer::preparation_of(
+        clip_of(d, *used_), optimizer::decay_in_force({d.regularizer, d.regularizer_coefficient},
+                                                      traits::regularization(*used_)));
+    to[0] = scalar_[0] * d.learning_rate;
+    to[1] = scale;
+    to[2] = prepare.low;
+    to[3] = prepare.high;
+    to[4] = prepare.l1;
+    to[5] = prepare.l2;
+    for (std::size_t k = 1; k < scalar_.size(); ++k) to[5 + k] = scalar_[k];
+    if (has_rows(i)) to[rows_update::lazy_mode] = traits::lazy_mode(*used_) ? 1.0f : 0.0f;
+  }
+  static bool has_rows(int i) { return parts_type::has_rows(i); }
+
+  /// Updates parameter i, or the part of it that begins at float `first`, with `gradient`.
+  LAMINA_NOINLINE void update_parameter(int i, std::size_t first, const engine::cpu::operand& param,
+                                        real* gradient, const float* scale) {
+    real number[rows_update::attributes.size()] = {};
+    set_numbers(i, scale == nullptr ? 1.0f : scale[i], number);
+    real* array[bound(2 + states)] = {engine::numbers_at<real>(model_.memory()[i]) + first,
+                                      nullptr};
+    for (int s = 0; s < states; ++s)
+      array[2 + s] = engine::numbers_at<real>(accumulator_pointers_[i * states + s]) + first;
+    if constexpr (any_rows)
+      if (parts_->rows(i) != nullptr)
+        return engine::cpu::call_kernel<rows_update>::run(param, array, *parts_->rows(i), number);
+    array[1] = gradient;
+    engine::cpu::call_kernel<update_type>::run(param, array, number);
+  }
+
+  /// Updates all parameters with the gradients in the first machine.
+  void update_parameters() {
+    scalar_ = traits::scalars(*used_, steps_);
+    const float* const scale = clips_ ? limit_norms() : nullptr;
+    pool_.run([this, scale](int t) { finish_gradients(t, updates, scale); });
+    ++steps_;
+  }
+
+  /// The work of thread t on the gradients: its share of all floats, or whole parameters whose
+  /// update cannot be divided.
+  enum : unsigned { adds = 1, updates = 2 };
+  static constexpr std::size_t together = 2048;
+  LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
+    const parameter_list_view all = parameters_in<P>();
+    const std::size_t parts = parts_->machines().size(), part = static_cast<std::size_t>(t);
+    for (int i = 0; i < parameters; ++i) {
+      const std::size_t n = all.numbers(i);
+      float* const gradient = parts_->gradient(i);
+      if (gradient == nullptr && !has_rows(i)) continue;
+      const bool updated = run_time_program<P>::desc.parameters[i].trainable;
+      if (has_rows(i) || update_operator<Opt>::traits::has_norms) {
+        if (static_cast<std::size_t>(i) % parts != part) continue;
+        if ((what & adds) != 0) parts_->add_whole(i, n);
+        if ((what & updates) != 0 && updated)
+          update_parameter(i, 0, whole_of(i), engine::numbers_at<real>(gradient), scale);
+        continue;
+      }
+      // Adds up blocks of 16 floats, of which some stay in the cache between the sum and the
+      // update. A sum that is used immediately is stored nowhere else, so that other threads keep
+      // their cache lines.
+      alignas(64) real sums[together];
+      const bool at_once = what == (adds | updates) && updated;
+      const std::size_t lines = n / alignment_floats;
+      const std::size_t end = lines * (part + 1) / parts * alignment_floats;
+      for (std::size_t a = lines * part / parts * alignment_floats; a < end;) {
+        const std::size_t b = std::min<std::size_t>(end, a + together);
+        real* const sum = at_once ? sums : engine::numbers_at<real>(gradient) + a;
+        if ((what & adds) != 0) parts_->add(i, a, b, sum);
+        if ((what & updates) != 0 && updated) {
+          const int count = static_cast<int>(b - a);
+          update_parameter(i, a, {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0}, sum,
+                           scale);
+        }
+        a = b;
+      }
+    }
+  }
+
+  LAMINA_COLD const float* limit_norms() {
+    for (int i = 0; i < parameters; ++i) {
+      clips_[i] = clip_of(run_time_program<P>::desc.parameters[i], *used_);
+      const parameter_layout& lies = parameter_table<P>::table.of[i];
+      norms_[i] = parts_->gradient(i) == nullptr
+                      ? 0.0f
+                      : static_cast<float>(
+                            engine::cpu::norm_of(lies.rows, lies.columns, lies.panel,
+                                                 engine::numbers_at<real>(parts_->gradient(i))));
+      if constexpr (any_rows)
+        if (parts_->rows(i) != nullptr)
+          norms_[i] = static_cast<float>(engine::cpu::norm_of(*parts_->rows(i)));
+    }
+    constexpr auto all = static_cast<std::size_t>(parameters);
+    optimizer::clip_scales({clips_.get(), all}, {norms_.get(), all}, {scales_.get(), all});
+    return scales_.get();
+  }
+
+  /// Before the first step of a distributed training: all processes must be alike.
+  LAMINA_COLD void begin_shared() {
+    if (torn_) detail::fail_torn();
+    if (begun_) return;
+    const auto numbers = traits::scalars(*used_, 0);
+    checksum options;
+    options.add(numbers.data(), sizeof numbers);
+    shared_->begin(
+        {program_checksum(run_time_program<P>::view), options.value(), seed_, steps_, pool_.size()},
+        accumulator_pointers_.get(), states);
+    begun_ = true;
+  }
+  /// Sums the gradients of all processes and updates the parameters.
+  LAMINA_COLD void finish_shared() {
+    pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+    const std::size_t ranks = static_cast<std::size_t>(shared_->of().size());
+    std::vector<real> weight(ranks);
+    const owned_array<bool> has(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      weight[r] = parts_->weight_of_rank(static_cast<int>(r));
+      has[r] = weight[r] != 0;
+    }
+    shared_->template reduce<real>(pool_.size() == 1 ? weight.data() : nullptr, has.get());
+    parts_->join_rows();
+    collected_ = clips_ || states == 0;
+    torn_ = true;
+    if (clips_) {
+      shared_->bring_totals();
+      update_parameters();
+    } else {
+      scalar_ = traits::scalars(*used_, steps_);
+      pool_.run([this](int t) { update_shard(t); });
+      shared_->collect();
+      ++steps_;
+    }
+    torn_ = false;
+  }
+  /// The work of thread t on the shard of this process, and on the parameters with selected rows,
+  /// which each process updates.
+  void update_shard(int t) {
+    const std::size_t parts = static_cast<std::size_t>(pool_.size()),
+                      part = static_cast<std::size_t>(t);
+    for (std::size_t k = 0; k < shared_->mine().size(); ++k) {
+      const shard_exchange::range& a = shared_->mine()[k];
+      const int i = shared_->parameter(a.array);
+      if (!run_time_program<P>::desc.parameters[i].trainable) continue;
+      real* const total = engine::numbers_at<real>(shared_->total(k));
+      if (update_operator<Opt>::traits::has_norms) {
+        if (k % parts == part) update_parameter(i, 0, whole_of(i), total, nullptr);
+        continue;
+      }
+      constexpr std::size_t line = alignment_floats * sizeof(float) / sizeof(real);
+      const std::size_t lines = (a.end - a.first) / alignment_floats;
+      const std::size_t first = lines * part / parts * line,
+                        end = lines * (part + 1) / parts * line;
+      const int count = static_cast<int>(end - first);
+      if (count > 0)
+        update_parameter(i, a.first * sizeof(float) / sizeof(real) + first,
+                         {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0},
+                         total + first, nullptr);
+    }
+    for (int i = 0; i < parameters; ++i)
+      if (has_rows(i) && static_cast<std::size_t>(i) % parts == part &&
+          run_time_program<P>::desc.parameters[i].trainable)
+        update_parameter(i, 0, whole_of(i), nullptr, nullptr);
+  }
+  static engine::cpu::operand whole_of(int i) {
+    const parameter_layout& lies = parameter_table<P>::table.of[i];
+    return {nullptr,        lies.rows,  lies.columns, padded(lies.columns),
+            dtype_of<real>, lies.panel, nullptr,      0};
+  }
+
+  static constexpr int capacity = at_least_one(parameters);
+
+  Opt opt_;
+  const Opt* used_ = &opt_;
+  model<P>& model_;
+  std::uint64_t seed_;
+  std::int64_t steps_ = 0;
+  bool torn_ = false;      // some parameters are already updated
+  bool begun_ = false;     // the processes of a distributed training have compared themselves
+  bool collected_ = true;  // this process has the accumulators of all shards
+  std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
+  engine::aligned_buffer accumulators_;
+  owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)};
+  std::optional<parts_type> parts_;
+  std::optional<shared_arrays> shared_;
+  owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
+  owned_array<float> norms_, scales_;
+  worker_pool pool_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nets of all kinds whose training is divided: dense with dropout, convolutions with statistics of
+// batches, sequences, sparse rows, a CRF. Without MPI, so that it is compiled once.
+
+#include "distributed/nets.hpp"
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
+#include <lamina/core/philox.hpp>
+#include <lamina/lamina.hpp>
+
+namespace {
+
+namespace layer = lamina::layer;
+namespace optimizer = lamina::optimizer;
+
+/// Numbers that are the same in each process.
+class numbers {
+ public:
+  explicit numbers(std::uint64_t seed) : state_(seed * 2 + 1) {}
+  std::uint32_t next() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::uint32_t>(state_ >> 33);
+  }
+  float real() { return static_cast<float>(next() % 2001) / 1000.0f - 1.0f; }
+  std::int64_t below(std::uint32_t n) { return static_cast<std::int64_t>(next() % n); }
+
+ private:
+  std::uint64_t state_;
+};
+
+constexpr auto dense = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 20>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::dropout(layer::fc<33>(x, {.act = lamina::activation::relu}), 0.2f);
+  auto logits = layer::fc<5>(h);
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+constexpr auto conv = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1, 8, 8>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto h = layer::batch_norm(layer::conv2d<6, 3, lamina::window{.padding = 1}>(x),
+                             {.act = lamina::activation::relu});
+  auto logits = layer::fc<2>(layer::pool2d<2, lamina::window{.stride = 2}>(h));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::auc(layer::softmax(logits), label, {.name = "metric"})};
+});
+
+constexpr auto lstm = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto gates = layer::fc<48>(layer::embedding<30, 9>(words));
+  auto hidden = std::get<0>(layer::dynamic_lstm<48>(gates));
+  auto logits = layer::fc<3>(layer::sequence_pool(hidden, {.type = lamina::pooling_type::max}));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+constexpr auto sparse = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto rows = layer::embedding<200, 10>(words, {.is_sparse = true});
+  auto logits = layer::fc<3>(layer::sequence_pool(rows));
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+constexpr auto crf = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto tags = layer::sequence<"tags", std::int64_t>(words);
+  auto scores = layer::fc<4>(layer::embedding<30, 8>(words));
+  return layer::mean(layer::linear_chain_crf(scores, tags));
+});
+
+template <std::size_t N>
+auto images(std::uint32_t classes) {
+  std::vector<std::tuple<std::array<float, N>, std::int64_t>> all;
+  numbers draw(3);
+  for (int i = 0; i < 90; ++i) {
+    std::tuple<std::array<float, N>, std::int64_t> s;
+    for (float& f : std::get<0>(s)) f = draw.real();
+    std::get<1>(s) = draw.below(classes);
+    all.push_back(s);
+  }
+  return all;
+}
+auto texts(std::uint32_t words) {
+  std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> all;
+  numbers draw(4);
+  for (int i = 0; i < 90; ++i) {
+    std::tuple<std::vector<std::int64_t>, std::int64_t> s;
+    for (std::int64_t n = draw.below(7) + (i % 11 == 0 ? 20 : 0); n > 0; --n)
+      std::get<0>(s).push_back(draw.below(words));
+    std::get<1>(s) = draw.below(3);
+    all.push_back(s);
+  }
+  return all;
+}
+auto tagged() {
+  std::vector<std::tuple<std::vector<std::int64_t>, std::vector<std::int64_t>>> all;
+  numbers draw(5);
+  for (int i = 0; i < 90; ++i) {
+    std::tuple<std::vector<std::int64_t>, std::vector<std::int64_t>> s;
+    for (std::int64_t n = 1 + draw.below(9); n > 0; --n) {
+      std::get<0>(s).push_back(draw.below(30));
+      std::get<1>(s).push_back(draw.below(4));
+    }
+    all.push_back(s);
+  }
+  return all;
+}
+
+template <class Net, class Samples, class Opt>
+test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
+                        lamina::train_options options) {
+  lamina::model m{net};
+  test::trained_net reached;
+  const lamina::optimizer::event_handler given = options.on_event;
+  options.on_event = [&](const lamina::event& e) {
+    if (e.kind == lamina::event_kind::end_pass && !e.metrics.empty())
+      reached.metric = e.metrics[0].value;
+    if (given) given(e);
+  };
+  const lamina::train_result r =
+      opt.train(m, samples | lamina::reader::shuffle(64, 7) | lamina::reader::batch(26), options);
+  reached.cost = r.cost;
+  reached.steps = r.steps;
+  lamina::checksum sum;
+  for (int i = 0; i < m.parameter_arrays(); ++i) {
+    const auto a = m.get(i);
+    sum.add(a.data(), a.size() * sizeof(float));
+  }
+  reached.parameters = sum.value();
+  return reached;
+}
+
+template <class Net, class Samples>
+test::trained_net with(std::string_view opt, const Net& net, const Samples& samples,
+                       const lamina::train_options& options) {
+  if (opt == "sgd") return train(net, samples, optimizer::sgd{.learning_rate = 0.1f}, options);
+  if (opt == "momentum")
+    return train(net, samples, optimizer::momentum{.learning_rate = 0.05f, .momentum = 0.9f},
+                 options);
+  if (opt == "adam") return train(net, samples, optimizer::adam{.learning_rate = 0.01f}, options);
+  if (opt == "clipped")
+    return train(net, samples,
+                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)},
+                 options);
+  throw lamina::error("lamina: test: no optimizer of this name");
+}
+
+}  // namespace
+
+namespace test {
+
+std::vector<std::string> net_names() { return {"dense", "conv", "lstm", "sparse", "crf"}; }
+std::vector<std::string> optimizer_names() { return {"sgd", "momentum", "adam", "clipped"}; }
+
+trained_net train_net(std::string_view net, std::string_view opt,
+                      const lamina::train_options& options) {
+  if (net == "dense") return with(opt, dense, images<20>(5), options);
+  if (net == "conv") return with(opt, conv, images<64>(2), options);
+  if (net == "lstm") return with(opt, lstm, texts(30), options);
+  if (net == "sparse") return with(opt, sparse, texts(200), options);
+  if (net == "crf") return with(opt, crf, tagged(), options);
+  throw lamina::error("lamina: test: no net of this name");
+}
+
+}  // namespace test

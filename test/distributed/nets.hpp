@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/distributed/nets.hpp - nets that the tests of distributed training train.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/optimizer/train_options.hpp>
+
+namespace test {
+
+/// What a training has reached.
+struct trained_net {
+  std::uint64_t parameters = 0;  // checksum of all parameters
+  double cost = 0;
+  double metric = 0;  // of the last pass, if the net has one
+  std::int64_t steps = 0;
+};
+
+/// The names that `train_net` knows.
+std::vector<std::string> net_names();
+std::vector<std::string> optimizer_names();
+
+/// Trains a net by name with an optimizer by name. Throws lamina::error for unknown names.
+trained_net train_net(std::string_view net, std::string_view optimizer,
+                      const lamina::train_options& options);
+
+}  // namespace test

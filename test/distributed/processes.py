@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trains nets in several processes of this machine and compares, kills, stops and resumes them.
+
+ bits     R processes of T threads reach the bits of one process of R x T threads
+ errors   an error, a difference or a silence in one process ends all, with one message
+ kills    a training whose processes are killed at random times goes on from its checkpoints and
+          reaches the bits of an undisturbed one; the others end within seconds
+ resume   a checkpoint of four processes goes on with one, two, three or four
+
+usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N] {bits,errors,kills,resume}
+"""
+import argparse
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+NETS = ["dense", "conv", "lstm", "sparse", "crf"]
+OPTIMIZERS = ["sgd", "momentum", "adam", "clipped"]
+ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS]
+ENDS_WITHIN = 5  # seconds after a process was killed
+LONGEST = 120  # seconds for any run: what takes longer hangs
+
+
+class failure(Exception):
+    pass
+
+
+def environment():
+    """More processes than cores are allowed, and so is root: tests run in containers."""
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader",
+            "OMPI_MCA_orte_abort_timeout": "2",
+            "UCX_LOG_LEVEL": "fatal"}
+
+
+class launcher:
+    def __init__(self, program, mpirun):
+        self.program, self.mpirun = program, mpirun
+
+    def command(self, ranks, *arguments):
+        alone = [self.program, *arguments]
+        return alone if ranks == 0 else [self.mpirun, "-n", str(ranks), *alone]
+
+    def start(self, ranks, *arguments):
+        return subprocess.Popen(self.command(ranks, *arguments), env=environment(), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                start_new_session=True)
+
+    def run(self, ranks, *arguments):
+        with self.start(ranks, *arguments) as process:
+            try:
+                out, err = process.communicate(timeout=LONGEST)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise failure(f"{ranks} processes, {' '.join(arguments)}: no end within {LONGEST} s")
+        return process.returncode, out, err
+
+    def results(self, ranks, *arguments):
+        code, out, err = self.run(ranks, *arguments)
+        if code != 0:
+            raise failure(f"{ranks} processes, {' '.join(arguments)}: exit code {code}\n{err}")
+        return out.splitlines()
+
+
+def numbers_differ(a, b):
+    """Whether two lines differ in more than the last digits of cost and metric, which are sums."""
+    a, b = a.split(), b.split()
+    return a[:2] != b[:2] or a[4:] != b[4:] or any(
+        abs(float(x) - float(y)) > 1e-6 * max(1, abs(float(x))) for x, y in zip(a[2:4], b[2:4]))
+
+
+def bits(launch, _):
+    for ranks, threads in ((2, 2), (4, 1), (3, 1), (2, 1)):
+        expected = launch.results(0, f"threads={ranks * threads}", *ALL)
+        found = launch.results(ranks, f"threads={threads}", *ALL)
+        if len(expected) != len(ALL) or len(found) != len(ALL):
+            raise failure(f"expected {len(ALL)} lines, found {len(expected)} and {len(found)}")
+        for a, b in zip(expected, found):
+            if numbers_differ(a, b):
+                raise failure(f"{ranks} x {threads}: expected {a}, found {b}")
+        if len({line.split()[1] for line in found}) < len(ALL) // 2:
+            raise failure("the nets do not differ: do they train?")
+
+
+def errors(launch, _):
+    for ranks, arguments, expected in (
+            (3, ["fail=1"], r"lamina: test: the disk is full.*\(in rank 1 on \S+\)"),
+            (2, ["fail=0"], r"lamina: test: the disk is full.*\(in rank 0 on \S+\)"),
+            (3, ["differ=2"], r"expected the same seed in each process, found 0 in rank 0 and 1 in"
+                              r" rank 2"),
+            (2, ["stop=1", "patience=2"], r"expected a word from .* within 2 s, found silence")):
+        begin = time.monotonic()
+        code, out, err = launch.run(ranks, *arguments, "dense/adam")
+        took = time.monotonic() - begin
+        if code == 0 or "dense/adam" in out:
+            raise failure(f"{arguments}: expected a failure, found code {code} and '{out}'")
+        if not re.search(expected, err):
+            raise failure(f"{arguments}: expected {expected}, found\n{err}")
+        if took > ENDS_WITHIN + 5:
+            raise failure(f"{arguments}: ended after {took:.1f} s")
+
+
+def children(process):
+    """The training processes below a launcher."""
+    found, pending = [], [process.pid]
+    while pending:
+        pid = pending.pop()
+        for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+            try:
+                below = [int(word) for word in task.read_text().split()]
+            except OSError:
+                continue
+            pending += below
+            for child in below:
+                try:
+                    command = pathlib.Path(f"/proc/{child}/cmdline").read_bytes()
+                except OSError:
+                    continue
+                if command.split(b"\0")[0].endswith(os.path.basename(launch_name).encode()):
+                    found.append(child)
+    return found
+
+
+def kills(launch, options):
+    draw = random.Random(options.seed)
+    net = ["dense/adam", "passes=12", "threads=1"]
+    expected = launch.results(2, *net)
+    done, runs, starts = 0, 0, 0
+    while done < options.kills:
+        runs += 1
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = [*net, "pause=15", f"checkpoint={folder}"]
+            while True:
+                starts += 1
+                process = launch.start(2, *arguments)
+                wait = draw.uniform(0.05, 0.9)
+                try:
+                    out, err = process.communicate(timeout=wait)
+                    break
+                except subprocess.TimeoutExpired:
+                    pass
+                if done < options.kills and (victims := children(process)):
+                    os.kill(draw.choice(victims), signal.SIGKILL)
+                    done += 1
+                begin = time.monotonic()
+                out, err = process.communicate(timeout=LONGEST)
+                if process.returncode == 0:
+                    break
+                if time.monotonic() - begin > ENDS_WITHIN:
+                    raise failure(f"the launcher ended {time.monotonic() - begin:.1f} s after a kill")
+            if process.returncode != 0:
+                raise failure(f"exit code {process.returncode}\n{err}")
+            found = out.splitlines()
+            if len(found) != 1 or found[0].split()[1] != expected[0].split()[1]:
+                raise failure(f"expected {expected}, found {found} after {done} kills")
+    print(f"{done} kills, {starts} starts, {runs} trainings")
+
+
+def resume(launch, _):
+    for ranks in (1, 2, 3, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            launch.results(4, "conv/adam", "passes=2", f"checkpoint={folder}")
+            line = launch.results(ranks, "conv/adam", "passes=4", f"checkpoint={folder}")[0].split()
+            whole = launch.results(4, "conv/adam", "passes=4")[0].split()
+            if line[4] != whole[4]:
+                raise failure(f"{ranks} processes: expected step {whole[4]}, found {line[4]}")
+            if ranks == 4 and line[1] != whole[1]:
+                raise failure("four processes go on with other numbers than without a stop")
+            if abs(float(line[2]) - float(whole[2])) > 0.1:
+                raise failure(f"{ranks} processes: expected a cost near {whole[2]}, found {line[2]}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("what", choices=["bits", "errors", "kills", "resume"])
+    options = parser.parse_args()
+    launch_name = options.program
+    try:
+        globals()[options.what](launcher(options.program, options.mpirun), options)
+    except failure as e:
+        sys.exit(f"{options.what}: {e}")

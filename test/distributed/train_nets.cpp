@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// train_nets [OPTION=VALUE]... NET/OPTIMIZER... - trains nets with all processes that the launcher
+// started and prints what rank 0 has reached, one line each. Options: threads, passes, seed, pause
+// (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on), patience
+// (seconds), fail (a rank that throws in its third mini-batch), stop (a rank that does nothing more there),
+// differ (a rank with another seed). Exit code 0, or 1 with a message.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "distributed/nets.hpp"
+
+#include <lamina/core/error.hpp>
+#include <lamina/distributed/session.hpp>
+#include <lamina/optimizer/event.hpp>
+#include <lamina/train/checkpoint.hpp>
+
+int main(int argc, char** argv) {
+  try {
+    std::map<std::string, std::string, std::less<>> given;
+    std::vector<std::string> wanted;
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = argv[i];
+      const std::size_t equals = word.find('=');
+      if (equals == word.npos)
+        wanted.push_back(word);
+      else
+        given[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+    const auto number = [&](std::string_view name, int otherwise) {
+      const auto found = given.find(name);
+      return found == given.end() ? otherwise : std::atoi(found->second.c_str());
+    };
+    lamina::distributed::session world{
+        argc, argv, {.patience = static_cast<double>(number("patience", 600))}};
+    int batches = 0;
+    const auto handler = [&](const lamina::event& e) {
+      if (e.kind != lamina::event_kind::begin_iteration) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(number("pause", 0)));
+      if (++batches != 3) return;
+      if (number("fail", -1) == world.rank()) throw lamina::error("lamina: test: the disk is full");
+      while (number("stop", -1) == world.rank())
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+    };
+    for (const std::string& name : wanted) {
+      const std::size_t slash = name.find('/');
+      lamina::train_options options{.passes = number("passes", 3),
+                                    .threads = number("threads", 1),
+                                    .on_event = handler,
+                                    .seed = static_cast<std::uint64_t>(number("seed", 0)),
+                                    .world = &world};
+      if (number("differ", -1) == world.rank()) ++options.seed;
+      if (given.contains("checkpoint")) {
+        options.checkpoint.directory = given["checkpoint"];
+        options.checkpoint.every_batches = 2;
+        options.checkpoint.resume = true;
+      }
+      const test::trained_net r =
+          test::train_net(name.substr(0, slash), name.substr(slash + 1), options);
+      if (world.rank() == 0)
+        std::printf("%s %016llx %.9g %.9g %lld\n", name.c_str(),
+                    static_cast<unsigned long long>(r.parameters), r.cost, r.metric,
+                    static_cast<long long>(r.steps));
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
