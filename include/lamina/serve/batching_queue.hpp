@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/serve/batching_queue.hpp - requests that wait for a worker, taken several at a time.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::serve {
+
+/// The limits of a batching_queue.
+struct queue_limits {
+  std::size_t waiting = 1024;          // requests that may wait; one more is refused
+  int rows = 64;                       // rows that are taken at once
+  std::chrono::microseconds linger{};  // how long a request may wait for others to join it
+};
+
+/// What became of a request that was put into a queue.
+enum class put_result { taken, full, closed };
+
+/// Requests in the order in which they came. Many threads put them in one by one. Many workers take
+/// what waits, as long as the rows of the requests fit into one mini-batch: under load mini-batches
+/// grow, and a single request does not wait. `rows_of(request)` is the number of its rows.
+template <class Request, class RowsOf>
+class batching_queue {
+ public:
+  /// Throws lamina::error for limits below 1, or a negative time.
+  batching_queue(const queue_limits& limits, RowsOf rows_of)
+      : limits_(limits), rows_of_(std::move(rows_of)) {
+    if (limits.waiting < 1 || limits.rows < 1 || limits.linger.count() < 0)
+      throw error(
+          text() << "lamina: batching_queue: expected at least 1 waiting request, 1 row and "
+                    "a time of at least 0, found "
+                 << limits.waiting << ", " << limits.rows << " and " << limits.linger.count());
+  }
+
+  /// Appends a request. If the queue is full or closed, the request stays with the caller.
+  put_result put(Request&& request) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return put_result::closed;
+      if (waiting_.size() >= limits_.waiting) return put_result::full;
+      rows_ += static_cast<std::size_t>(rows_of_(request));
+      waiting_.push_back(std::move(request));
+    }
+    changed_.notify_one();
+    return put_result::taken;
+  }
+
+  /// Waits for requests and takes the oldest ones whose rows together fit into a mini-batch. A
+  /// request that has more rows is taken alone. An empty result says that the queue is closed and
+  /// that nothing waits.
+  std::vector<Request> take() {
+    std::vector<Request> taken;
+    std::unique_lock lock(mutex_);
+    do {
+      changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+      if (limits_.linger.count() > 0 && !closed_)
+        changed_.wait_for(lock, limits_.linger, [this] {
+          return closed_ || rows_ >= static_cast<std::size_t>(limits_.rows);
+        });
+    } while (waiting_.empty() && !closed_);  // another worker took all while this one lingered
+    std::size_t count = 0, rows = 0;
+    for (; count < waiting_.size(); ++count) {
+      const auto more = static_cast<std::size_t>(rows_of_(waiting_[count]));
+      if (count > 0 && rows + more > static_cast<std::size_t>(limits_.rows)) break;
+      rows += more;
+    }
+    taken.reserve(count);  // no exception once a request has left the queue
+    for (std::size_t i = 0; i < count; ++i) {
+      taken.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    rows_ -= rows;
+    const bool are_left = !waiting_.empty();
+    lock.unlock();
+    // The notices of the requests that are left may have gone to this worker.
+    if (are_left) changed_.notify_one();
+    return taken;
+  }
+
+  /// Refuses requests from now on. Those that wait are still taken.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /// The number of requests that wait.
+  std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+
+ private:
+  const queue_limits limits_;
+  RowsOf rows_of_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Request> waiting_;
+  std::size_t rows_ = 0;  // of all that wait
+  bool closed_ = false;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::serve
