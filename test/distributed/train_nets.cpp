@@ -2,8 +2,8 @@
 // train_nets [OPTION=VALUE]... NET/OPTIMIZER... - trains nets with all processes that the launcher
 // started and prints what rank 0 has reached, one line each. Options: threads, passes, seed, pause
 // (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on), patience
-// (seconds), fail (a rank that throws in its third mini-batch), stop (a rank that does nothing more there),
-// differ (a rank with another seed). Exit code 0, or 1 with a message.
+// (seconds), fail (a rank that throws in its third mini-batch), stop (a rank that does nothing more
+// there), differ (a rank with another seed). Exit code 0, or 1 with a message.
 
 #include <chrono>
 #include <cstdio>

@@ -181,9 +181,8 @@ class host_updates {
     const auto numbers = traits::scalars(*used_, 0);
     checksum options;
     options.add(numbers.data(), sizeof numbers);
-    shared_->begin(
-        {program_checksum(run_time_program<P>::view), options.value(), seed_, steps_, pool_.size()},
-        accumulator_pointers_.get(), states);
+    shared_->begin({program_checksum<P>, options.value(), seed_, steps_, pool_.size()},
+                   accumulator_pointers_.get(), states);
     begun_ = true;
   }
   /// Sums the gradients of all processes and updates the parameters.

@@ -4,40 +4,41 @@
 
 #include <lamina/core/config.hpp>
 
-#include <cstddef>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 
-#include <lamina/core/checksum.hpp>
-#include <lamina/program/program_desc.hpp>
+#include <lamina/program/program.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 /// A checksum of the operators of a program with their types, arguments and attributes, and of the
-/// shapes of its variables.
-LAMINA_COLD inline std::uint64_t program_checksum(const program_view& p) {
-  checksum sum;
-  const auto add = [&sum](const auto* first, int count) {
-    sum.add(first, sizeof *first * static_cast<std::size_t>(count));
-  };
+/// shapes of its variables. It is FNV-1a over 64-bit words, because the compiler computes it: what
+/// a program runs is not kept in its tables at run time.
+template <program_type P>
+constexpr std::uint64_t find_program_checksum() {
+  constexpr const program_desc& p = P::desc;
+  std::uint64_t sum = 0xcbf29ce484222325u;
+  const auto add = [&sum](std::uint64_t word) { sum = (sum ^ word) * 0x100000001b3u; };
+  const auto add_int = [&add](int word) { add(static_cast<std::uint64_t>(word)); };
   for (int k = 0; k < p.count.operators; ++k) {
     const operator_desc& op = p.operators[k];
-    sum.add(op.schema->type, std::strlen(op.schema->type));
-    const int facts[] = {op.inputs, op.outputs, op.end, op.attributes, op.block};
-    add(facts, 5);
+    for (const char* c = op.schema->type; *c != 0; ++c) add(static_cast<unsigned char>(*c));
+    for (const int fact : {op.inputs, op.outputs, op.end, op.attributes, op.block}) add_int(fact);
   }
   for (int v = 0; v < p.count.variables; ++v) {
     const variable_desc& d = p.variables[v];
-    const int facts[] = {static_cast<int>(d.type), d.dims, d.rank, d.rows, d.block};
-    add(facts, 5);
+    for (const int fact : {static_cast<int>(d.type), d.dims, d.rank, d.rows, d.block})
+      add_int(fact);
   }
-  for (int k = 0; k < p.count.attributes; ++k) add(&p.attributes[k].number, 1);
-  add(p.arguments, p.count.arguments);
-  add(p.dims, p.count.dims);
-  add(p.integers, p.count.integers);
-  add(p.reals, p.count.reals);
-  add(p.characters, p.count.characters);
-  return sum.value();
+  for (int k = 0; k < p.count.arguments; ++k) add_int(p.arguments[k]);
+  for (int k = 0; k < p.count.attributes; ++k)
+    add(std::bit_cast<std::uint64_t>(p.attributes[k].number));
+  for (int k = 0; k < p.count.dims; ++k) add_int(p.dims[k]);
+  for (int k = 0; k < p.count.integers; ++k) add_int(p.integers[k]);
+  for (int k = 0; k < p.count.reals; ++k) add(std::bit_cast<std::uint32_t>(p.reals[k]));
+  return sum;
 }
+template <program_type P>
+inline constexpr std::uint64_t program_checksum = find_program_checksum<P>();
 
 }  // namespace lamina::inline LAMINA_ABI

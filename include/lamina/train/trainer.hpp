@@ -214,11 +214,14 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
 
   /// Writes the state of the training to a file: parameters, accumulators, step, position, seed,
   /// the factor of the learning rate and the numbers of kept objects. The file is complete or does
-  /// not exist. An event handler may call it in the middle of a pass.
+  /// not exist. An event handler may call it in the middle of a pass. In a distributed training all
+  /// processes must call it, and rank 0 writes the file.
   LAMINA_COLD void save(const file_path& path) {
     run_.require_none_pending("save()");
     bring_back();
     Machine& machine = run_.machine();
+    if constexpr (requires { machine.collect_state(); }) machine.collect_state();
+    if (options_.world != nullptr && options_.world->rank() != 0) return;
     std::vector<tensor_entry> entries = detail::checkpoint_entries(
         machine.trained().arrays(), machine.arrays(), facts(run_.position()));
     std::vector<double> numbers;

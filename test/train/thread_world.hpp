@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// test/train/thread_world.hpp - the threads of one process as a world, for tests without MPI.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <lamina/train/world.hpp>
+
+namespace test {
+
+/// What the ranks of one process share: messages by sender and receiver.
+class mailbox {
+ public:
+  void send(int from, int to, const void* data, std::size_t bytes) {
+    const std::byte* const first = static_cast<const std::byte*>(data);
+    const std::lock_guard lock(mutex_);
+    messages_[{from, to}].emplace_back(first, first + bytes);
+    arrived_.notify_all();
+  }
+  std::vector<std::byte> receive(int from, int to) {
+    std::unique_lock lock(mutex_);
+    auto& waiting = messages_[{from, to}];
+    arrived_.wait(lock, [&] { return !waiting.empty(); });
+    std::vector<std::byte> first = std::move(waiting.front());
+    waiting.pop_front();
+    return first;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> messages_;
+};
+
+class thread_world final : public lamina::world {
+ public:
+  thread_world(mailbox& mail, int rank, int size) : world(rank, size), mail_(mail) {}
+
+  void gather(const void* mine, std::size_t bytes, void* all) override {
+    for (int r = 0; r < size_; ++r) mail_.send(rank_, r, mine, bytes);
+    for (int r = 0; r < size_; ++r)
+      take(r, static_cast<std::byte*>(all) + static_cast<std::size_t>(r) * bytes, bytes);
+  }
+  void exchange(std::span<const message> sends, std::span<const message> receives) override {
+    for (const message& m : sends) {
+      sent += m.bytes;
+      mail_.send(rank_, m.peer, m.data, m.bytes);
+    }
+    for (const message& m : receives) take(m.peer, m.data, m.bytes);
+  }
+  void fail(std::string_view) noexcept override {}
+
+  std::size_t sent = 0;  // bytes in exchanges
+
+ private:
+  void take(int from, void* to, std::size_t bytes) {
+    const std::vector<std::byte> found = mail_.receive(from, rank_);
+    if (found.size() != bytes) throw std::runtime_error("a message of another size");
+    std::memcpy(to, found.data(), bytes);
+  }
+  mailbox& mail_;
+};
+
+/// Runs f(world) for each rank, in threads of their own.
+inline void in_ranks(int ranks, const std::function<void(thread_world&)>& f) {
+  mailbox mail;
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&mail, &f, r, ranks] {
+      thread_world w(mail, r, ranks);
+      f(w);
+    });
+  for (auto& t : threads) t.join();
+}
+
+}  // namespace test
