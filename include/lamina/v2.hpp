@@ -7,6 +7,7 @@
 
 #include <lamina/lamina.hpp>
 #include <lamina/v2/data_provider.hpp>
+#include <lamina/v2/dataset.hpp>
 #include <lamina/v2/event.hpp>
 #include <lamina/v2/feeding.hpp>
 #include <lamina/v2/inference.hpp>

@@ -34,6 +34,34 @@ TEST_CASE("housing normalises each column as Fluid does", "[dataset]") {
                     Catch::Contains("expected 14 columns, found 2"));
 }
 
+TEST_CASE("housing reads UCI's file, whose numbers have blanks between them", "[dataset]") {
+  const test::temporary_directory folder;
+  const std::string numbers[] = {"0.00632", "18.00", "2.310", "0",     "0.5380", "6.5750", "65.20",
+                                 "4.0900",  "1",     "296.0", "15.30", "396.90", "4.98",   "24.00"};
+  std::string blanks, commas;
+  for (int row = 0; row < 5; ++row) {
+    for (int column = 0; column < 14; ++column) {
+      const std::string value = column == row ? "7.5" : numbers[column];
+      blanks += (column % 3 == 0 ? "  " : " ") + value;
+      commas += (column > 0 ? "," : "") + value;
+    }
+    blanks += row % 2 == 0 ? " \n" : "\r\n";
+    commas += "\n";
+  }
+  const auto a = housing::train(folder.write("housing.data", blanks));
+  const auto b = housing::train(folder.write("housing.csv", commas));
+  REQUIRE(a.size() == 4);
+  for (std::size_t row = 0; row < 4; ++row) {
+    CHECK(a[row].features == b[row].features);
+    CHECK(a[row].price == b[row].price);
+  }
+  const auto wrong = blanks.find("6.5750", blanks.find('\n'));
+  blanks.replace(wrong, 6, "6.57x0");
+  CHECK_THROWS_WITH(
+      housing::read(folder.write("wrong.data", blanks)),
+      Catch::Contains("offset " + std::to_string(wrong)) && Catch::Contains("finite number"));
+}
+
 TEST_CASE("the real housing file", "[dataset]") {
   LAMINA_NEEDS_REAL_DATA("housing/boston_housing.csv");
   const auto source = housing::read(test::real_data() + "/housing/boston_housing.csv");

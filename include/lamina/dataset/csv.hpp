@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <lamina/core/error.hpp>
@@ -27,14 +28,9 @@ struct csv_table {
   }
 };
 
-/// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
-/// every line with as many fields as the first. A file compressed with gzip is unpacked. A number
-/// nearer to 0 than any double is read as 0. Errors, as format_error with file, byte offset and
-/// line: a line of another length (an empty line between rows too), a field that is not a finite
-/// number, an open quote, text after a quote, a first line of names and numbers (see csv_header), a
-/// file without a row.
-inline csv_table read_csv(const std::string& path, csv_options options = {}) {
-  const std::string text = read_bytes(path);
+/// The table of a text in memory; errors name `path`, and are those of read_csv.
+inline csv_table parse_csv(const std::string& path, std::string_view text,
+                           csv_options options = {}) {
   detail::csv_parser parser(path, text, options);
   csv_table table;
   while (parser.next())
@@ -44,6 +40,16 @@ inline csv_table read_csv(const std::string& path, csv_options options = {}) {
   if (table.rows() == 0)
     throw format_error(path, text.size(), "CSV: expected at least one row of numbers, found none");
   return table;
+}
+
+/// Reads a file of comma-separated numbers: fields plain or in quotes, lines ended by LF or CRLF,
+/// every line with as many fields as the first. A file compressed with gzip is unpacked. A number
+/// nearer to 0 than any double is read as 0. Errors, as format_error with file, byte offset and
+/// line: a line of another length (an empty line between rows too), a field that is not a finite
+/// number, an open quote, text after a quote, a first line of names and numbers (see csv_header), a
+/// file without a row.
+inline csv_table read_csv(const std::string& path, csv_options options = {}) {
+  return parse_csv(path, read_bytes(path), options);
 }
 
 }  // namespace lamina::inline LAMINA_ABI::dataset

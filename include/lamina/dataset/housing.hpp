@@ -15,6 +15,7 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
+#include <lamina/dataset/byte_source.hpp>
 #include <lamina/dataset/csv.hpp>
 #include <lamina/dataset/table.hpp>
 
@@ -41,11 +42,32 @@ class source {
   std::shared_ptr<const std::vector<sample>> rows_;
 };
 
+namespace detail {
+
+/// A text without commas, whose numbers have blanks between them, with a comma in place of the
+/// first blank behind each number but the last of a line. So offsets stay those of the file.
+LAMINA_COLD inline std::string with_commas(std::string text) {
+  if (text.find(',') != text.npos) return text;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (!is_blank(text[i]) || is_blank(text[i - 1]) || text[i - 1] == '\n') continue;
+    std::size_t next = i;
+    while (next < text.size() && is_blank(text[next])) ++next;
+    if (next < text.size() && text[next] != '\n') text[i] = ',';
+    i = next;
+  }
+  return text;
+}
+
+}  // namespace detail
+
 /// Reads the file with Fluid's preparation: x becomes (x - average) / (max - min) in each of the 13
 /// columns, with the statistics of all rows. A column of equal values becomes 0. The 14th column is
-/// the price. Errors: format_error like read_csv, and for a file that does not have 14 columns.
+/// the price. Between numbers are
+/// commas or, as in UCI's housing.data, blanks. Errors: format_error like read_csv, and for a file
+/// that does not have 14 columns.
 inline source read(const std::string& path) {
-  const csv_table csv = read_csv(path);
+  const csv_table csv = parse_csv(path, detail::with_commas(read_bytes(path)));
   if (csv.columns() != 14)
     throw format_error(path, 0,
                        "housing: expected 14 columns, found " + std::to_string(csv.columns()));

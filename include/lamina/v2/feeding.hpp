@@ -23,6 +23,9 @@ namespace lamina::inline LAMINA_ABI::v2 {
 
 /// The fields of a sample are in the order of the data layers.
 struct feeding_in_order {
+  using names = gets_type<>;
+  template <class P>
+  static constexpr bool fits = true;
   template <class P, class Reader>
   static Reader& applied_to(Reader& reader) {
     return reader;
@@ -32,15 +35,34 @@ struct feeding_in_order {
 /// The data layers of the fields of a sample, in the order of the fields; an empty name leaves a
 /// field out.
 template <fixed_string... Names>
-struct feeding_of {
+class feeding_of {
+  /// The data layers of the fields, -1 for a field that is left out.
+  template <class P>
+  static constexpr std::array<int, sizeof...(Names)> layers() {
+    return {data_named<P>(Names.view())...};
+  }
+  template <class P>
+  static constexpr bool all_named() {
+    int count[at_least_one(P::desc.count.data)] = {};
+    bool known = true;
+    for (const int layer : layers<P>())
+      if (layer >= 0) ++count[layer];
+    ((known = known && (Names.view().empty() || data_named<P>(Names.view()) >= 0)), ...);
+    for (int i = 0; i < P::desc.count.data; ++i) known = known && count[i] == 1;
+    return known;
+  }
+
+ public:
+  using names = gets_type<lamina::detail::name_letters<Names>...>;
+  /// Whether each data layer of P is named once; the caller reports it, at the user's line.
+  template <class P>
+  static constexpr bool fits = all_named<P>();
+
   /// A reader of mini-batches whose samples have the fields in the order of P's data layers.
   /// Nothing is copied where they have it already.
   template <class P, class Reader>
   static decltype(auto) applied_to(Reader& reader) {
-    constexpr bool named = all_named<P>();
-    static_assert(check<named, gets_type<lamina::detail::name_letters<Names>...>>,
-                  "lamina: v2: feeding: expected each data layer of the cost once");
-    if constexpr (!named || in_order<P>()) {
+    if constexpr (!fits<P> || in_order<P>()) {
       return (reader);
     } else {
       return lamina::reader::map(
@@ -59,21 +81,6 @@ struct feeding_of {
  private:
   static constexpr int fields = static_cast<int>(sizeof...(Names));
 
-  /// The data layers of the fields, -1 for a field that is left out.
-  template <class P>
-  static constexpr std::array<int, sizeof...(Names)> layers() {
-    return {data_named<P>(Names.view())...};
-  }
-  template <class P>
-  static constexpr bool all_named() {
-    int count[at_least_one(P::desc.count.data)] = {};
-    bool known = true;
-    for (const int layer : layers<P>())
-      if (layer >= 0) ++count[layer];
-    ((known = known && (Names.view().empty() || data_named<P>(Names.view()) >= 0)), ...);
-    for (int i = 0; i < P::desc.count.data; ++i) known = known && count[i] == 1;
-    return known;
-  }
   template <class P>
   static constexpr bool in_order() {
     const auto of = layers<P>();

@@ -38,10 +38,20 @@ class SGD {
  public:
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation)
-      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {}
+      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {
+    constexpr bool has = parameters::Parameters<All...>::template has<P>;
+    static_assert(check<has>,
+                  "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
+                  "parameters::create(cost)");
+  }
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, const Opt& update_equation)
-      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {}
+      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {
+    constexpr bool has = parameters::Parameters<All...>::template has<P>;
+    static_assert(check<has>,
+                  "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
+                  "parameters::create(cost)");
+  }
 
   /// Trains on all mini-batches of a reader, `num_passes` times. A second call goes on with the
   /// state of the first one, and its events count passes from 0 again. `feed` says which field of a
@@ -49,14 +59,17 @@ class SGD {
   /// Throws lamina::error for data that do not fit.
   template <class Reader, class Feeding = feeding_in_order>
   train_result train(Reader&& reader, const train_attr& attr = {}, Feeding feed = {}) {
+    constexpr bool fed = Feeding::template fits<P>;
+    static_assert(check<fed, typename Feeding::names>,
+                  "lamina: v2: feeding: expected each data layer of the cost once");
     if (attr.num_passes < 0)
       throw error(text() << "lamina: v2: train: expected num_passes of 0 or more, found "
                          << attr.num_passes);
     const handled events(trainer_, attr.event_handler);
     train_result all;
-    auto&& fed = feed.template applied_to<P>(reader);
+    auto&& batches = feed.template applied_to<P>(reader);
     for (int pass = 0; pass < attr.num_passes && !all.stopped; ++pass) {
-      const train_result one = trainer_.pass(fed);
+      const train_result one = trainer_.pass(batches);
       all = {one.steps, all.samples + one.samples, one.cost, one.stopped};
     }
     return all;
@@ -65,6 +78,9 @@ class SGD {
   /// Computes cost and metrics of a reader's mini-batches, without training.
   template <class Reader, class Feeding = feeding_in_order>
   event::TestResult test(Reader&& reader, Feeding feed = {}) {
+    constexpr bool fed = Feeding::template fits<P>;
+    static_assert(check<fed, typename Feeding::names>,
+                  "lamina: v2: feeding: expected each data layer of the cost once");
     if (!evaluator_) evaluator_.emplace(model_, evaluator_options{.threads = trainer_threads()});
     return event::TestResult(evaluator_->test(feed.template applied_to<P>(reader)));
   }
@@ -96,9 +112,6 @@ class SGD {
   template <program_type... All>
   static lamina::model<P>& model_in(parameters::Parameters<All...>& all) {
     constexpr bool has = parameters::Parameters<All...>::template has<P>;
-    static_assert(check<has>,
-                  "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
-                  "parameters::create(cost)");
     if constexpr (has)
       return all.template model_of<P>();
     else

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/dataset.hpp - the data sets of PaddlePaddle v2 by its names, from the files that it
+// keeps.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/dataset/cifar.hpp>
+#include <lamina/dataset/conll05.hpp>
+#include <lamina/dataset/housing.hpp>
+#include <lamina/dataset/imdb.hpp>
+#include <lamina/dataset/imikolov.hpp>
+#include <lamina/dataset/mnist.hpp>
+#include <lamina/dataset/movielens.hpp>
+#include <lamina/dataset/wmt14.hpp>
+#include <lamina/dataset/wmt16.hpp>
+
+// Each function without a path reads the file that PaddlePaddle has downloaded to
+// common::DATA_HOME(); nothing is downloaded here. A dictionary that v2 passes from one function to
+// the next, such as imdb's word_dict, is here the data set itself, so that its file is read once.
+// Malformed lines of wmt14 and wmt16 are skipped, as v2 does.
+// Errors are those of lamina::dataset.
+namespace lamina::inline LAMINA_ABI::v2::dataset {
+
+namespace common {
+
+/// The folder of all data sets: ~/.cache/paddle/dataset. v2: dataset.common.DATA_HOME.
+LAMINA_COLD inline std::string DATA_HOME() {
+  const char* const home = std::getenv("HOME");  // NOLINT: v2, too, expands ~
+  if (home == nullptr || *home == '\0')
+    throw error("lamina: v2: dataset: expected the variable HOME of the environment, found none");
+  return std::string(home) + "/.cache/paddle/dataset";
+}
+
+}  // namespace common
+
+namespace mnist {
+using lamina::dataset::mnist::test;
+using lamina::dataset::mnist::train;
+inline auto train() { return train(common::DATA_HOME() + "/mnist"); }
+inline auto test() { return test(common::DATA_HOME() + "/mnist"); }
+}  // namespace mnist
+
+namespace uci_housing {
+/// A path is that of UCI's housing.data, or of a file with commas.
+inline auto train(const std::string& path) { return lamina::dataset::housing::train(path); }
+inline auto test(const std::string& path) { return lamina::dataset::housing::test(path); }
+inline auto train() { return train(common::DATA_HOME() + "/uci_housing/housing.data"); }
+inline auto test() { return test(common::DATA_HOME() + "/uci_housing/housing.data"); }
+}  // namespace uci_housing
+
+/// The files of the binary version; v2 reads those for Python.
+namespace cifar {
+using lamina::dataset::cifar::test10;
+using lamina::dataset::cifar::test100;
+using lamina::dataset::cifar::train10;
+using lamina::dataset::cifar::train100;
+}  // namespace cifar
+
+namespace imdb {
+/// Words that occur more than `cutoff` times. v2: imdb.word_dict, build_dict.
+inline auto word_dict(const std::string& path, std::int64_t cutoff = 150) {
+  return lamina::dataset::imdb::read(path, {.cutoff = cutoff});
+}
+inline auto word_dict() { return word_dict(common::DATA_HOME() + "/imdb/aclImdb_v1.tar.gz"); }
+inline auto train(const lamina::dataset::imdb::source& word_idx) { return word_idx.train(); }
+inline auto test(const lamina::dataset::imdb::source& word_idx) { return word_idx.test(); }
+}  // namespace imdb
+
+namespace imikolov {
+/// v2: imikolov.build_dict(min_word_freq).
+inline auto build_dict(const std::string& path, std::int64_t min_word_freq = 50) {
+  return lamina::dataset::imikolov::read(path, {.min_word_freq = min_word_freq});
+}
+inline auto build_dict(std::int64_t min_word_freq = 50) {
+  return build_dict(common::DATA_HOME() + "/imikolov/simple-examples.tgz", min_word_freq);
+}
+/// Groups of N words: `train<5>(word_idx)`. v2: imikolov.train(word_idx, n).
+template <int N>
+auto train(const lamina::dataset::imikolov::source& word_idx) {
+  return word_idx.template train<N>();
+}
+template <int N>
+auto test(const lamina::dataset::imikolov::source& word_idx) {
+  return word_idx.template test<N>();
+}
+}  // namespace imikolov
+
+namespace movielens {
+/// Users, films and ratings; its members are max_user_id(), movie_categories() and more.
+inline auto read(const std::string& path) { return lamina::dataset::movielens::read(path); }
+inline auto read() { return read(common::DATA_HOME() + "/movielens/ml-1m.zip"); }
+inline auto train() { return read().train(); }
+inline auto test() { return read().test(); }
+}  // namespace movielens
+
+namespace conll05 {
+/// word_dict(), verb_dict() and label_dict() of a folder, with the sentences. v2: conll05.get_dict.
+inline auto get_dict(const std::string& folder) { return lamina::dataset::conll05::read(folder); }
+inline auto get_dict() { return get_dict(common::DATA_HOME() + "/conll05st"); }
+inline auto test() { return get_dict().test(); }
+/// v2: conll05.get_embedding, which gives the path of the file.
+inline std::vector<float> get_embedding(std::int64_t rows, std::int64_t width = 32) {
+  return lamina::dataset::conll05::read_embedding(common::DATA_HOME() + "/conll05st/emb", rows,
+                                                  width);
+}
+}  // namespace conll05
+
+namespace wmt14 {
+/// src_dict() and trg_dict(), with the sentences. v2: wmt14.get_dict(dict_size).
+inline auto get_dict(std::int64_t dict_size, const std::string& path) {
+  return lamina::dataset::wmt14::read(path, {.dict_size = dict_size, .skip_malformed = true});
+}
+inline auto get_dict(std::int64_t dict_size) {
+  return get_dict(dict_size, common::DATA_HOME() + "/wmt14/wmt14.tgz");
+}
+inline auto train(std::int64_t dict_size) { return get_dict(dict_size).train(); }
+inline auto test(std::int64_t dict_size) { return get_dict(dict_size).test(); }
+}  // namespace wmt14
+
+namespace wmt16 {
+/// src_dict() and trg_dict(), with the sentences.
+inline auto get_dict(std::int64_t src_dict_size, std::int64_t trg_dict_size,
+                     const std::string& path) {
+  return lamina::dataset::wmt16::read(
+      path,
+      {.src_dict_size = src_dict_size, .trg_dict_size = trg_dict_size, .skip_malformed = true});
+}
+inline auto get_dict(std::int64_t src_dict_size, std::int64_t trg_dict_size) {
+  return get_dict(src_dict_size, trg_dict_size, common::DATA_HOME() + "/wmt16/wmt16.tar.gz");
+}
+inline auto train(std::int64_t src_dict_size, std::int64_t trg_dict_size) {
+  return get_dict(src_dict_size, trg_dict_size).train();
+}
+inline auto test(std::int64_t src_dict_size, std::int64_t trg_dict_size) {
+  return get_dict(src_dict_size, trg_dict_size).test();
+}
+inline auto validation(std::int64_t src_dict_size, std::int64_t trg_dict_size) {
+  return get_dict(src_dict_size, trg_dict_size).validation();
+}
+}  // namespace wmt16
+
+}  // namespace lamina::inline LAMINA_ABI::v2::dataset
