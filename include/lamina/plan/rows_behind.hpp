@@ -137,6 +137,7 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
       makes = makes || needed[v], makes_rows = makes_rows || (needed[v] && !is_one(v));
     });
     if (!makes) continue;
+    if (op.schema->facts.meets_rows) found = true;
     const bool meets = makes_rows && op.schema->facts.broadcasts;
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
