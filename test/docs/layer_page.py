@@ -47,7 +47,7 @@ FAMILIES = [
     ("Costs",
      "Most give one number a row or an element; `mean` makes the cost of a program of them.",
      "loss/cross_entropy loss/cross_entropy/softmax class_weights loss/row/bpr loss/pointwise "
-     "loss/row hsigmoid nce loss/crf loss/ctc"),
+     "loss/row hsigmoid nce loss/in_batch npair_loss loss/crf loss/ctc"),
     ("Shapes and rows", "", "shape/reshape shape/join/concat shape/join/split shape/join/slice "
      "shape/join/crop embedding/gather embedding/gather/multiplex elementwise/assign "
      "elementwise/clip fill "

@@ -53,6 +53,7 @@ inline constexpr edge_exemption edge_exemptions[] = {
     {"cos_sim", small_values, "a slope of 0 is a difference of numbers around 1e30"},
     {"linear_chain_crf", large_values, order_of_sums},
     {"crf_decoding", large_values | offset_values, order_of_sums},
+    {"in_batch_cross_entropy", large_values | offset_values, order_of_sums},
     {"linear_chain_crf", infinite_values | nan_values, "refuses scores without a finite sum"},
     {"batch_norm", offset_values, order_of_sums},
     {"layer_norm", offset_values, order_of_sums},

@@ -24,6 +24,7 @@
 #include <lamina/operators/loss/cross_entropy/executor.hpp>
 #include <lamina/operators/loss/ctc/executor.hpp>
 #include <lamina/operators/loss/executor.hpp>
+#include <lamina/operators/loss/in_batch/executor.hpp>
 #include <lamina/operators/loss/pointwise/executor.hpp>
 #include <lamina/operators/loss/row/executor.hpp>
 #include <lamina/operators/matrix/matmul/executor.hpp>
@@ -91,6 +92,7 @@ void add_library_kernels(kernel_table<Real>& table) {
   add_crf_kernels(table);
   add_cross_entropy_kernels(table);
   add_ctc_kernels(table);
+  add_in_batch_kernels(table);
   add_pointwise_loss_kernels(table);
   add_row_loss_kernels(table);
   add_matrix_kernels(table);

@@ -47,6 +47,7 @@
 #include <lamina/operators/loss/cross_entropy/layer_softmax.hpp>
 #include <lamina/operators/loss/ctc/layer.hpp>
 #include <lamina/operators/loss/ctc/layer_greedy_decoder.hpp>
+#include <lamina/operators/loss/in_batch/layer.hpp>
 #include <lamina/operators/loss/pointwise/layer.hpp>
 #include <lamina/operators/loss/row/layer.hpp>
 #include <lamina/operators/loss/row/layer_bpr.hpp>
@@ -119,6 +120,7 @@
 #include <lamina/layers/img_conv_group.hpp>
 #include <lamina/layers/layer_helper.hpp>
 #include <lamina/layers/nce.hpp>
+#include <lamina/layers/npair_loss.hpp>
 #include <lamina/layers/one_operator.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/residual.hpp>

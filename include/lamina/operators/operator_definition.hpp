@@ -24,6 +24,8 @@
 //   linear, reduces, broadcasts
 //                            what a cost that is made with it is a function of
 //   products                 what work it is
+//   meets_rows               a row of a result depends on all rows of the mini-batch, and a part of
+//                            it has another cost
 //   random                   draws random numbers
 //   block, reads_minibatch
 //                            what it does to the flow of a program
@@ -86,6 +88,7 @@ struct operator_definition {
   static constexpr bool host_takes_part = false;
   static constexpr bool host_waits = false;
   static constexpr std::uint32_t host_inputs = 0;
+  static constexpr bool meets_rows = false;
 };
 
 template <class Op>
@@ -283,7 +286,7 @@ struct registered {
       {Op::rows, Op::origin, Op::made_levels, Op::accepts_any_rows, Op::apart_inputs, Op::alias,
        Op::alias_permutes, Op::linear, Op::reduces, Op::products, Op::broadcasts, Op::random,
        Op::block, Op::reads_minibatch, Op::host, Op::host_takes_part, Op::host_waits,
-       Op::host_inputs}};
+       Op::host_inputs, Op::meets_rows}};
   static constexpr operator_schema value = detail::with_functions<Op>(bare);
 };
 

@@ -34,6 +34,7 @@
 #include <lamina/operators/loss/crf/definition.hpp>
 #include <lamina/operators/loss/cross_entropy/definition.hpp>
 #include <lamina/operators/loss/ctc/definition.hpp>
+#include <lamina/operators/loss/in_batch/definition.hpp>
 #include <lamina/operators/loss/pointwise/definition.hpp>
 #include <lamina/operators/loss/row/definition.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
@@ -111,6 +112,7 @@ void for_each_operator_list(F&& f) {
   f(loss_crf_operators{});
   f(loss_cross_entropy_operators{});
   f(loss_ctc_operators{});
+  f(loss_in_batch_operators{});
   f(loss_pointwise_operators{});
   f(loss_row_operators{});
   f(matrix_matmul_operators{});

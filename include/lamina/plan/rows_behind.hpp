@@ -152,7 +152,7 @@ constexpr bool has_rows_met(const program_desc& p, int variable) {
     if (!makes) continue;
     const bool meets =
         makes_rows && (op.schema->facts.broadcasts || op.role == op_role::gradient_value);
-    found = found || (makes_rows && is_share_of_mean(p, op));
+    found = found || op.schema->facts.meets_rows || (makes_rows && is_share_of_mean(p, op));
     behind.for_each(op.schema->inputs, op.schema->input_count, op.inputs, [&](int v) {
       needed[v] = true;
       found = found || (meets && of_rows[v]);

@@ -90,6 +90,7 @@ struct operator_facts {
   bool host_takes_part;       // a part of it runs on the host in each run
   bool host_waits;            // the host waits for its result, which is a number of rows
   std::uint32_t host_inputs;  // bit i: the kernel reads operand i on the host, if it is there
+  bool meets_rows;  // a row of a result depends on all rows of the mini-batch, as a cost of pairs
 };
 
 }  // namespace lamina::inline LAMINA_ABI

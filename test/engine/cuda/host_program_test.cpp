@@ -57,6 +57,10 @@ TEST_CASE("a training loop that is a program learns on a device what it does on 
   }
 }
 
+TEST_CASE("a place stores values, and updates what a choice of parameters names") {
+  CHECK(apart(test::storing<momentum>, test::row_minibatches()) < 1e-5);
+}
+
 TEST_CASE("a place says when a training loop ends, where its values decide") {
   const auto batches = test::row_minibatches();
   CHECK(apart(test::until_learned<momentum>, batches) < 1e-5);

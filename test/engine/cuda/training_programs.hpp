@@ -13,6 +13,7 @@
 
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
+#include <lamina/optimizer/adam.hpp>
 #include <lamina/optimizer/minimize.hpp>
 #include <lamina/train/device_run.hpp>
 
@@ -153,6 +154,33 @@ inline constexpr auto summed_sentences = lamina::program([](lamina::block& main)
   });
   Opt.minimize(sum);
   return sum;
+});
+
+/// Two costs for parameters of their own, a rate that the program computes and keeps, weights that
+/// are limited after each update, a slow copy of a matrix.
+template <const auto& Opt>
+inline constexpr auto storing = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  auto rate = layer::create_global_var<float>(main, 0.25, {.name = "rate"});
+  auto slow = layer::create_global_var<float, 5, 20>(main, 0.125, {.name = "slow"});
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 5>, lamina::field<std::int64_t>>(loop,
+                                                                                             more);
+    auto w = layer::create_parameter<float, 5, 20>(loop, {.name = "first"});
+    auto hidden = layer::tanh(layer::matmul(x, w) + layer::matmul(x, slow));
+    auto cost = layer::mean(
+        layer::softmax_with_cross_entropy(layer::fc<3>(hidden, {.name = "second"}), label));
+    lamina::optimizer::adam{.learning_rate = rate * 0.1f}.minimize(cost, lamina::prefix<"second">);
+    layer::store(rate * 0.75f, rate);
+    auto size = layer::mean(layer::square(layer::matmul(x, w) - 0.5f));
+    Opt.minimize(size, lamina::only<"first">);
+    layer::store(layer::clip(w, -0.3f, 0.3f), w);
+    layer::store(0.5f * slow + 0.5f * w, slow);
+    last = cost + size;
+  });
+  return last;
 });
 
 using row_sample = std::tuple<std::vector<float>, std::int64_t>;

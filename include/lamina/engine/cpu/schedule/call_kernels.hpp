@@ -28,6 +28,7 @@
 #include <lamina/operators/loss/cross_entropy/cpu.hpp>
 #include <lamina/operators/loss/ctc/cpu.hpp>
 #include <lamina/operators/loss/ctc/cpu_align.hpp>
+#include <lamina/operators/loss/in_batch/cpu.hpp>
 #include <lamina/operators/loss/pointwise/cpu.hpp>
 #include <lamina/operators/loss/row/cpu.hpp>
 #include <lamina/operators/matrix/matmul/cpu.hpp>

@@ -27,6 +27,7 @@
 #include <lamina/operators/loss/cross_entropy/cuda.cuh>
 #include <lamina/operators/loss/ctc/cuda.cuh>
 #include <lamina/operators/loss/ctc/cuda_align.cuh>
+#include <lamina/operators/loss/in_batch/cuda.cuh>
 #include <lamina/operators/loss/row/cuda.cuh>
 #include <lamina/operators/matrix/matmul/cuda.cuh>
 #include <lamina/operators/matrix/mul/cuda.cuh>

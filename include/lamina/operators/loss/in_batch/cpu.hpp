@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/in_batch/cpu.hpp - costs of each row against all rows.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <lamina/engine/cpu/schedule/call_context.hpp>
+#include <lamina/engine/cpu/vector/row_math.hpp>
+#include <lamina/operators/loss/in_batch/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+namespace detail {
+
+/// Whether two rows have one label; without labels each row is its own class.
+inline bool is_one_class(const operand& label, int i, int j) {
+  return label ? *label.row<const std::int64_t>(i) == *label.row<const std::int64_t>(j) : i == j;
+}
+/// 1 / the number of rows with the label of row i.
+template <class Real>
+Real share_of_class(const operand& label, int i, int rows) {
+  int equal = 0;
+  for (int j = 0; j < rows; ++j) equal += is_one_class(label, i, j) ? 1 : 0;
+  return Real(1) / static_cast<Real>(equal);
+}
+/// to += factor * from.
+template <class Real>
+void add_multiple(Real factor, const Real* from, int n, Real* to) {
+  for (int k = 0; k < n; ++k) to[k] += factor * from[k];
+}
+
+}  // namespace detail
+
+template <>
+struct call_kernel<in_batch_cross_entropy> {
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), label = c.input(2);
+    const operand log_sum = c.output(0), out = c.output(1);
+    require_real<Real>(c, x);
+    Real* const score = numbers_at<Real>(c.scratch());
+    for (int i = 0; i < x.rows; ++i) {
+      const Real* const a = x.row<const Real>(i);
+      for (int j = 0; j < x.rows; ++j) score[j] = dot(a, y.row<const Real>(j), x.columns);
+      Real most = score[0], sum = 0, right = 0;
+      for (int j = 1; j < x.rows; ++j) most = score[j] > most ? score[j] : most;
+      for (int j = 0; j < x.rows; ++j) {
+        sum += std::exp(score[j] - most);
+        if (detail::is_one_class(label, i, j)) right += score[j];
+      }
+      const Real log_of_sum = std::log(sum);
+      if (log_sum) log_sum.row<Real>(i)[0] = most, log_sum.row<Real>(i)[1] = log_of_sum;
+      if (out)
+        *out.row<Real>(i) =
+            log_of_sum + (most - right * detail::share_of_class<Real>(label, i, x.rows));
+    }
+  }
+  static std::ptrdiff_t scratch(const call_context& c) { return 2 * c.input(0).rows; }
+};
+
+template <>
+struct call_kernel<gradient_of<in_batch_cross_entropy>> {
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand x = c.input(0), y = c.input(1), label = c.input(2);
+    const operand log_sum = c.input(3), slope = c.input(4);
+    const operand dx = c.output(0), dy = c.output(1);
+    for (int r = 0; r < x.rows; ++r) {
+      if (dx) std::fill_n(dx.row<Real>(r), x.columns, Real(0));
+      if (dy) std::fill_n(dy.row<Real>(r), x.columns, Real(0));
+    }
+    for (int i = 0; i < x.rows; ++i) {
+      const Real* const a = x.row<const Real>(i);
+      const Real d = *slope.row<const Real>(i);
+      const Real* const sum = log_sum.row<const Real>(i);
+      const Real share = detail::share_of_class<Real>(label, i, x.rows);
+      for (int j = 0; j < x.rows; ++j) {
+        const Real* const b = y.row<const Real>(j);
+        const Real target = detail::is_one_class(label, i, j) ? share : Real(0);
+        const Real g = d * (std::exp(dot(a, b, x.columns) - sum[0] - sum[1]) - target);
+        if (dx) detail::add_multiple(g, b, x.columns, dx.row<Real>(i));
+        if (dy) detail::add_multiple(g, a, x.columns, dy.row<Real>(j));
+      }
+    }
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/in_batch/definition.hpp - costs of each row of a mini-batch against all of
+// its rows.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/operators/operator_definition.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// With s_ij = <X_i, Y_j> over all rows of the mini-batch, Out_i = log(sum over j of e^s_ij) - the
+/// mean of s_ij over the rows j whose Label is that of row i. Without Label it is row i alone. So
+/// row i is classified among the rows of its mini-batch. LogSum_i is the largest s_ij and the
+/// logarithm of the sum of e^(s_ij - that). The gradient computes s again, and keeps no matrix of
+/// all pairs. Source: Sohn 2016. Fluid: the operators of npair_loss.
+struct in_batch_cross_entropy : operator_definition {
+  static constexpr const char* type = "in_batch_cross_entropy";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"Y"}, {"Label", false, true}}};
+  static constexpr std::array<slot_desc, 2> outputs{{{"LogSum", false, false, true}, {"Out"}}};
+  static constexpr std::uint32_t differentiable = 3;
+  static constexpr std::uint32_t gradient_inputs = 7;
+  static constexpr std::uint32_t gradient_outputs = 1;
+  static constexpr std::uint32_t gradient_of_outputs = 2;
+  static constexpr bool meets_rows = true;
+};
+
+using loss_in_batch_operators = operator_list<in_batch_cross_entropy>;
+
+}  // namespace lamina::inline LAMINA_ABI

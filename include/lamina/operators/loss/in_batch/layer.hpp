@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/operators/loss/in_batch/layer.hpp - costs of each row of a mini-batch against all of its
+// rows.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/check.hpp>
+#include <lamina/layers/one_operator.hpp>
+#include <lamina/operators/loss/in_batch/definition.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// Options of in_batch_cross_entropy.
+struct in_batch_cross_entropy_attr {
+  std::string_view name{};
+};
+
+namespace detail {
+template <class T, class R, int N>
+constexpr auto in_batch_cost(variable<T, R, N> x, int y, int label, std::string_view name) {
+  program_builder& b = *x.builder;
+  layer_helper layer(b, "in_batch_cross_entropy", name);
+  const auto sum = layer.template output<variable<T, R, 2>>();
+  const auto cost = layer.template output<variable<T, R, 1>>();
+  b.add_operator(schema_of<lamina::in_batch_cross_entropy>(), {x.id, y, label}, {sum.id, cost.id});
+  return layer.returns(cost);
+}
+}  // namespace detail
+
+/// The cross entropy of each row of x [N] when it is to find its own row among all rows of y [N] in
+/// the mini-batch: log(sum over j of e^<x_i, y_j>) - <x_i, y_i>, one number per row. Scale x for a
+/// temperature: `in_batch_cross_entropy(x * 20.0f, y)`. The cost of a row depends on all rows of
+/// the mini-batch, so that one thread trains it.
+template <class T, class R, int... D, class U, class S, int... E>
+constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
+                                      const options<in_batch_cross_entropy_attr, T>& attr = {},
+                                      int line = __builtin_LINE()) {
+  using left = variable<T, R, D...>;
+  using right = variable<U, S, E...>;
+  constexpr bool fits =
+      __is_same(left, right) && detail::is_real<T> && has_rows<R> && sizeof...(D) == 1;
+  static_assert(check<fits, gets_type<left, right>>,
+                "lamina: in_batch_cross_entropy: both sides are rows of one width and one real "
+                "type");
+  require_one_program(x, y, line);
+  if constexpr (fits)
+    return detail::in_batch_cost(x, y.id, -1, attr.name);
+  else
+    return variable<float, batch, 1>{x.builder, 0};
+}
+/// The same with labels, one whole number per row: all rows of y with the label of row i are right
+/// for it, each with an equal share.
+template <class T, class R, int... D, class U, class S, int... E, class L, class Q, int... F>
+constexpr auto in_batch_cross_entropy(variable<T, R, D...> x, variable<U, S, E...> y,
+                                      variable<L, Q, F...> label,
+                                      const options<in_batch_cross_entropy_attr, T>& attr = {},
+                                      int line = __builtin_LINE()) {
+  using left = variable<T, R, D...>;
+  using right = variable<U, S, E...>;
+  using given = variable<L, Q, F...>;
+  constexpr bool fits =
+      __is_same(left, right) && detail::is_real<T> && has_rows<R> && sizeof...(D) == 1;
+  static_assert(check<fits, gets_type<left, right>>,
+                "lamina: in_batch_cross_entropy: both sides are rows of one width and one real "
+                "type");
+  constexpr bool labelled = __is_same(given, variable<std::int64_t, R, 1>);
+  static_assert(check<labelled, expects_type<variable<std::int64_t, R, 1>>, gets_type<given>>,
+                "lamina: in_batch_cross_entropy: a row has one label, an int64");
+  require_one_program(x, y, line);
+  require_one_program(x, label, line);
+  if constexpr (fits && labelled)
+    return detail::in_batch_cost(x, y.id, label.id, attr.name);
+  else
+    return variable<float, batch, 1>{x.builder, 0};
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer
