@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <lamina/engine/common/argument_info.hpp>
+#include <lamina/engine/common/dynamic_rows.hpp>
 
 namespace lamina::inline LAMINA_ABI::engine {
 
@@ -41,6 +42,73 @@ class rank_table {
  private:
   operand table_;
 };
+
+/// The time steps of nested sequences: step t has the t-th sub-sequence of each sequence of a table
+/// that is longer than t. Call: see engine/common/dynamic_rows.hpp.
+template <class Call>
+class nested_steps {
+ public:
+  nested_steps(const Call& c, int domain, const rank_table& table)
+      : c_(c),
+        domain_(domain),
+        table_(table),
+        levels_(levels_below(c, domain, table.domain()) - 1) {}
+
+  /// The number of levels of a sub-sequence; 0 if the steps consist of rows.
+  int levels() const { return levels_; }
+  /// Calls f(first row, number of rows) for each sub-sequence of step t.
+  template <class F>
+  void each(int t, F&& f) const {
+    for (int r = 0; r < table_.alive(t); ++r) {
+      const int first = row(t, r, 0);
+      f(first, row(t, r, 0, 1) - first);
+    }
+  }
+  int rows(int t) const {
+    int n = 0;
+    each(t, [&](int, int rows) { n += rows; });
+    return n;
+  }
+  /// Stores the offsets of the sub-sequences of step t in the slot of an array.
+  template <class Array>
+  void write_offsets(int t, Array& to) const {
+    int numbers = 0;
+    for (int l = levels_; l-- > 0;) numbers += count(t, l + 1) + 2;
+    int* at = to.write_offsets(t, numbers - 1);
+    for (int l = levels_; l-- > 0;) {
+      const sequence_rows all = c_.sequences(domain_above(c_, domain_, l));
+      int rows = 0;
+      *at++ = count(t, l + 1);
+      *at++ = 0;
+      for (int r = 0; r < table_.alive(t); ++r)
+        for (int i = row(t, r, l + 1); i < row(t, r, l + 1, 1); ++i) *at++ = rows += all.length(i);
+    }
+  }
+
+ private:
+  /// The index, `to` levels above the rows, of the first descendant of sub-sequence t of the
+  /// sequence of rank r, or of the next sub-sequence.
+  int row(int t, int r, int to, int next = 0) const {
+    const int begin = c_.sequences(domain_above(c_, domain_, levels_)).begin(table_.index(r));
+    return first_below(c_, domain_, levels_, to, begin + t + next);
+  }
+  /// The number of descendants `to` levels above the rows.
+  int count(int t, int to) const {
+    int n = 0;
+    for (int r = 0; r < table_.alive(t); ++r) n += row(t, r, to, 1) - row(t, r, to);
+    return n;
+  }
+
+  const Call& c_;
+  int domain_;
+  rank_table table_;
+  int levels_;
+};
+
+/// The domain whose sequences a rank table of level `level` ranks.
+inline int ranked_domain(const operator_call& c, int domain, int level) {
+  return domain_above(c, domain, levels_of(c, domain) - 1 - level);
+}
 
 /// Fills a rank table of `count` sequences of `length(i)` rows each.
 template <class Length>

@@ -15,7 +15,8 @@ template <>
 struct call_kernel<lod_rank_table> {
   template <class Real = float>
   static void run(const call_context& c) {
-    const sequence_rows all = c.sequences(c.input(0));
+    const sequence_rows all =
+        c.sequences(ranked_domain(c, c.input(0).domain, static_cast<int>(c.integer(0))));
     c.set_rows(c.output(0), all.count);
     rank_sequences(c.output(0), all.count, [&](int i) { return all.length(i); });
   }
@@ -35,12 +36,49 @@ struct call_kernel<lod_tensor_to_array> {
   static void run(const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
     const rank_table table(c.input(1));
-    const sequence_rows all = c.sequences(x);
     array_of(array).clear();
+    if (const nested_steps nested(c, x.domain, table); nested.levels() > 0) {
+      for (int t = 0; t < table.steps(); ++t) {
+        const operand step = new_slot(array, t, nested.rows(t));
+        int at = 0;
+        nested.each(t, [&](int first, int rows) {
+          copy_block(x, first, step, at, rows);
+          at += rows;
+        });
+        nested.write_offsets(t, array_of(array));
+      }
+      return;
+    }
+    const sequence_rows all = c.sequences(x);
     for (int t = 0; t < table.steps(); ++t) {
       const operand step = new_slot(array, t, table.alive(t));
       const row_copier copy(x, step);
       for (int r = 0; r < step.rows; ++r) copy(all.begin(table.index(r)) + t, r);
+    }
+  }
+};
+
+template <>
+struct call_kernel<lod_tensor_to_array_gradient> {
+  template <class Real = float>
+  static void run(const call_context& c) {
+    const operand array = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const rank_table table(c.input(1));
+    const nested_steps nested(c, dx.domain, table);
+    for (int t = 0; t < table.steps(); ++t) {
+      const bool held = array_of(array).holds(t);
+      const operand step = held ? slot_of(array, t) : operand{};
+      if (const int n = held ? nested.rows(t) : 0; held && step.rows != n)
+        detail::fail_slot(c, t, n, step.rows);
+      int at = 0;
+      nested.each(t, [&](int first, int rows) {
+        if (held)
+          copy_block(step, at, dx, first, rows);
+        else
+          clear_block(dx, first, rows);
+        at += rows;
+      });
     }
   }
 };

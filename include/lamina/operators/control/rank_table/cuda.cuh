@@ -51,7 +51,8 @@ struct call_kernel<lod_rank_table> {
   template <class Backend>
   static void here(Backend&, const call_context& c) {
     const operand table = c.output(0);
-    const int* const offsets = c.run.host_offsets[c.input(0).domain];
+    const int* const offsets =
+        c.run.host_offsets[ranked_domain(c, c.input(0).domain, static_cast<int>(c.integer(0)))];
     rank_sequences(table, table.rows, [&](int i) { return offsets[i + 1] - offsets[i]; });
     c.run.reader->write(c.run.reader->machine, c.others[1], table.data,
                         static_cast<std::size_t>(table.rows) *
@@ -78,14 +79,57 @@ struct call_kernel<lod_tensor_to_array> {
   template <class Backend>
   static void launch(Backend& b, const call_context& c) {
     const operand x = c.input(0), array = c.output(0);
-    const detail::step_rows steps(c, 1, x.domain);
     detail::array_of<Backend>(array).clear();
     row_scatter positions(x);
+    const rank_table table(c.on_host(1));
+    const host_rows h(c);
+    if (const nested_steps nested(h, x.domain, table); nested.levels() > 0) {
+      for (int t = 0; t < table.steps(); ++t) {
+        const operand step = detail::new_slot<Backend>(array, t, nested.rows(t));
+        int at = 0;
+        nested.each(t, [&](int first, int rows) {
+          for (int i = 0; i < rows; ++i) positions.set(first + i, step, at++);
+        });
+        nested.write_offsets(t, detail::array_of<Backend>(array));
+      }
+      return positions.spread(b, c);
+    }
+    const detail::step_rows steps(c, 1, x.domain);
     for (int t = 0; t < steps.table.steps(); ++t) {
       const operand step = detail::new_slot<Backend>(array, t, steps.table.alive(t));
       for (int r = 0; r < step.rows; ++r) positions.set(steps.row(t, r), step, r);
     }
     positions.spread(b, c);
+  }
+  template <class Backend>
+  static std::ptrdiff_t scratch(const call_context& c) {
+    return row_scatter::scratch(c);
+  }
+};
+
+template <>
+struct call_kernel<lod_tensor_to_array_gradient> {
+  static constexpr bool launches = true;
+  template <class Backend>
+  static void launch(Backend& b, const call_context& c) {
+    const operand array = c.input(2), dx = c.output(0);
+    if (!dx) return;
+    const rank_table table(c.on_host(1));
+    const host_rows h(c);
+    const nested_steps nested(h, dx.domain, table);
+    const auto& from = detail::array_of<Backend>(array);
+    row_scatter positions(dx);
+    for (int t = 0; t < table.steps(); ++t) {
+      if (!from.holds(t)) continue;
+      const operand step = detail::slot_of<Backend>(array, t);
+      if (const int n = nested.rows(t); step.rows != n)
+        fail(c, {"expected ", n, " rows at index ", t, " of the array, found ", step.rows});
+      int at = 0;
+      nested.each(t, [&](int first, int rows) {
+        for (int i = 0; i < rows; ++i) positions.set(first + i, step, at++);
+      });
+    }
+    positions.collect(b, c);
   }
   template <class Backend>
   static std::ptrdiff_t scratch(const call_context& c) {

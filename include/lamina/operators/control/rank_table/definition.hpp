@@ -16,7 +16,9 @@ namespace lamina::inline LAMINA_ABI {
 
 inline constexpr std::array<slot_desc, 2> slots_x_table{{{"X"}, {"RankTable"}}};
 
-/// Out = the rank table of the sequences of X's last LoD level. Fluid: lod_rank_table.
+/// Out = the rank table of the sequences of LoD level `level` of X; 0 is the outermost level. The
+/// length of a sequence counts the sequences of the next level or, for the last level, rows. Fluid:
+/// lod_rank_table.
 struct lod_rank_table : operator_definition {
   static constexpr const char* type = "lod_rank_table";
   static constexpr auto inputs = slots_x;
@@ -36,8 +38,9 @@ struct max_sequence_len : operator_definition {
   static constexpr auto host = host_rule::inputs;
 };
 
-/// Out[t] = the rows of time step t. The gradient is an array_to_lod_tensor. Fluid:
-/// lod_tensor_to_array.
+/// Out[t] = the rows of time step t. If X has levels below that of the table, Out[t] has the t-th
+/// sequence of the next level of each sequence. The gradient is an array_to_lod_tensor, for such
+/// nested sequences a lod_tensor_to_array_grad. Fluid: lod_tensor_to_array.
 struct lod_tensor_to_array : operator_definition {
   static constexpr const char* type = "lod_tensor_to_array";
   static constexpr auto inputs = slots_x_table;
@@ -45,6 +48,15 @@ struct lod_tensor_to_array : operator_definition {
   static constexpr std::uint32_t differentiable = 1;
   static constexpr std::uint32_t host_inputs = 2;
   static constexpr void gradient(program_builder& b, const operator_desc& op);
+};
+
+/// X@GRAD = the slots of Out@GRAD in the order of the nested sequences of X. A step without a value
+/// counts as zeros.
+struct lod_tensor_to_array_gradient : operator_definition {
+  static constexpr const char* type = "lod_tensor_to_array_grad";
+  static constexpr std::array<slot_desc, 3> inputs{{{"X"}, {"RankTable"}, {"Out@GRAD"}}};
+  static constexpr std::array<slot_desc, 1> outputs{{{"X@GRAD"}}};
+  static constexpr std::uint32_t host_inputs = 2;
 };
 
 /// The inverse of lod_tensor_to_array: Out = the rows of all time steps, in the order of the
@@ -63,10 +75,14 @@ struct array_to_lod_tensor : operator_definition {
 constexpr void lod_tensor_to_array::gradient(program_builder& b, const operator_desc& op) {
   const int array = b.arguments[op.outputs];
   if (!wants_gradient(b, array) || b.gradients->gradient[array] < 0) return;
-  const int made = partial_gradient(b, b.arguments[op.inputs]);
-  if (made >= 0)
-    b.add_operator(schema_of<array_to_lod_tensor>(),
-                   {array_gradient(b, array), b.arguments[op.inputs + 1]}, {made});
+  const int x = b.arguments[op.inputs], table = b.arguments[op.inputs + 1];
+  const int made = partial_gradient(b, x);
+  if (made < 0) return;
+  if (b.domains[b.variables[array].rows].kind == domain_kind::sequence)
+    b.add_operator(schema_of<lod_tensor_to_array_gradient>(), {x, table, array_gradient(b, array)},
+                   {made});
+  else
+    b.add_operator(schema_of<array_to_lod_tensor>(), {array_gradient(b, array), table}, {made});
 }
 
 constexpr void array_to_lod_tensor::gradient(program_builder& b, const operator_desc& op) {
@@ -146,8 +162,9 @@ struct fill_constant_batch_size_like : operator_definition {
 };
 
 using control_rank_table_operators =
-    operator_list<lod_rank_table, max_sequence_len, lod_tensor_to_array, array_to_lod_tensor,
-                  shrink_rnn_memory, reorder_lod_tensor_by_rank, last_rnn_memory,
-                  last_rnn_memory_gradient, fill_constant_batch_size_like>;
+    operator_list<lod_rank_table, max_sequence_len, lod_tensor_to_array,
+                  lod_tensor_to_array_gradient, array_to_lod_tensor, shrink_rnn_memory,
+                  reorder_lod_tensor_by_rank, last_rnn_memory, last_rnn_memory_gradient,
+                  fill_constant_batch_size_like>;
 
 }  // namespace lamina::inline LAMINA_ABI

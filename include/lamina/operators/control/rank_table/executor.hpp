@@ -50,7 +50,11 @@ inline lod stacked(const lod& above, const lod& below) {
 
 template <class Real>
 void lod_rank_table_forward(call_context<Real>& ctx) {
-  const lod& sequences = ctx.lod("X");
+  const lod& whole = ctx.lod("X");
+  const std::size_t level = static_cast<std::size_t>(ctx.integer("level"));
+  std::vector<lod::level> offsets;
+  for (std::size_t l = 0; l <= level; ++l) offsets.push_back(whole.offsets(l));
+  const lod sequences(std::move(offsets));
   std::vector<std::size_t> order(sequences.sequences());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   sort_stably(order, [&](std::size_t a, std::size_t b) {
@@ -75,15 +79,42 @@ template <class Real>
 void lod_tensor_to_array_forward(call_context<Real>& ctx) {
   const rank_table table(ctx);
   const lod sequences = table.sequences();
-  const masked_parts rows(ctx.input("X").shape()[0], {}, 0);
+  const masked_parts parts(ctx.input("X").shape()[0], ctx.lod("X"), sequences.levels());
   std::vector<lod_tensor>& to = ctx.array_output("Out");
   to.clear();
   for (std::size_t t = 0; t < table.steps(); ++t) {
     std::vector<std::size_t> chosen;
     for (std::size_t r = 0; r < table.alive(t); ++r)
       chosen.push_back(sequences.last()[table.index[r]] + t);
-    to.push_back(chosen_parts(ctx.input("X"), rows, chosen));
+    to.push_back(chosen_parts(ctx.input("X"), parts, chosen));
   }
+}
+
+/// The slots of an array of gradients of nested sequences, in the order of the sequences of X.
+template <class Real>
+void lod_tensor_to_array_gradient(call_context<Real>& ctx) {
+  const rank_table table(ctx);
+  const lod sequences = table.sequences();
+  const masked_parts parts(ctx.input("X").shape()[0], ctx.lod("X"), sequences.levels());
+  const std::vector<lod_tensor>& from = ctx.array_of("Out@GRAD");
+  auto dx = zeros<Real>(ctx.input("X").shape());
+  const std::size_t width = matrix(ctx.input("X").shape(), 1).columns;
+  for (std::size_t t = 0; t < table.steps(); ++t) {
+    if (!holds(from, t)) continue;
+    const auto& d = from[t].template as<Real>();
+    std::size_t at = 0;
+    for (std::size_t r = 0; r < table.alive(t); ++r) {
+      const std::size_t part = sequences.last()[table.index[r]] + t;
+      for (std::size_t i = parts.begin[part] * width; i < parts.begin[part + 1] * width; ++i) {
+        if (at == d.size())
+          ctx.fail("expected a value for each row of step " + std::to_string(t) + ", found " +
+                   std::to_string(at));
+        dx.flat(i) = d.flat(at++);
+      }
+    }
+  }
+  ctx.set_lod("X@GRAD", ctx.lod("X"));
+  ctx.give("X@GRAD", std::move(dx));
 }
 
 template <class Real>
@@ -216,6 +247,7 @@ void add_rank_table_kernels(kernel_table<Real>& table) {
   table["lod_rank_table"] = lod_rank_table_forward<Real>;
   table["max_sequence_len"] = max_sequence_len_forward<Real>;
   table["lod_tensor_to_array"] = lod_tensor_to_array_forward<Real>;
+  table["lod_tensor_to_array_grad"] = lod_tensor_to_array_gradient<Real>;
   table["array_to_lod_tensor"] = array_to_lod_tensor_forward<Real>;
   table["shrink_rnn_memory"] = shrink_rnn_memory_forward<Real>;
   table["shrink_rnn_memory_grad"] = shrink_rnn_memory_gradient<Real>;

@@ -23,6 +23,14 @@ template <class F>
 struct step_rows {};
 template <class F>
 struct ranked_rows {};
+
+/// The sequences of level Level among the rows S and those above them.
+template <class S, int Level, bool Found = S::lod_level == Level + 1>
+struct sequences_at {
+  using type = S;
+};
+template <class S, int Level>
+struct sequences_at<S, Level, false> : sequences_at<typename S::parent, Level> {};
 }  // namespace detail
 
 /// One time step of a dynamic_rnn over sequences with rows S. The step function gets it as its
@@ -41,11 +49,14 @@ class rnn_step : public detail::rnn_recorder {
       : rnn_recorder(b, outer, now), table_(table) {}
 
   /// The rows that this step reads from `x`, whose sequences have the same lengths as those of the
-  /// rnn. Fluid: DynamicRNN.step_input.
+  /// rnn. If x has sequences of such sequences, one for each of their elements, the step reads
+  /// whole inner sequences: one for each sequence that is long enough. Fluid:
+  /// DynamicRNN.step_input.
   template <class T, class R, int... D>
   constexpr auto input(const variable<T, R, D...>& x, int line = __builtin_LINE()) {
-    using item = variable<T, rows, D...>;
-    if constexpr (!__is_same(R, S))
+    using below = detail::replaced_rows<R, S, rows>;
+    using item = variable<T, std::conditional_t<below::found, typename below::type, rows>, D...>;
+    if constexpr (!below::found)
       b_.report(fault_kind::step_input, line, {}, nullptr, 0, nullptr, 0);
     const int here = leave(x.id, line);
     layer_helper layer(b_, "dynamic_rnn_input");
@@ -154,36 +165,17 @@ class rnn_step : public detail::rnn_recorder {
   int table_;
 };
 
-/// Runs `step` once for each element of the sequences of x, for all sequences at the same time. It
-/// returns a variable or a tuple of variables, which become sequences as long as those of x:
-///
-///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
-///     auto x = step.input(embed);
-///     auto h = step.memory(lamina::dims<128>, {.value = 0.f});
-///     auto next = layer::tanh(layer::fc<128>(std::tuple{x, h}));
-///     step.update(h, next);
-///     return next;
-///   });
-///
-/// `step.last(h)` among the results is the final state, one row per sequence: `return
-/// std::tuple{next, step.last(h)};`, or only `return step.last(h);`. Sequences are independent of
-/// each other, and a sequence without elements runs no step. The function is called more than once
-/// while it is recorded. Fluid: DynamicRNN.
-template <class T, class S, int... D, class F>
-constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
-                           const options<dynamic_rnn_attr, T>& attr = {},
-                           int line = __builtin_LINE()) {
-  static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
-                "lamina: dynamic_rnn: the rows of the input form sequences");
-  constexpr bool takes = !detail::takes_nothing<F>;
-  static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
-  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
-  if constexpr (!takes) {
-    return x;
-  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
+namespace detail {
+
+/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them.
+template <class W, class T, class S, int... D, class F>
+constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::string_view name,
+                              int line) {
+  using step_type = rnn_step<W, std::remove_cvref_t<F>>;
+  if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using rows = typename step_type::rows;
     using result = decltype(step(*static_cast<step_type*>(nullptr)));
-    using whole = detail::with_replaced_rows<result, rows, S>;
+    using whole = detail::with_replaced_rows<result, rows, W>;
     static_assert(check<whole::found, gets_type<result>>,
                   "lamina: dynamic_rnn: the step returns variables of its own rows");
     using results =
@@ -192,15 +184,15 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
         *static_cast<typename whole::type*>(nullptr)))>;
     program_builder& b = *x.builder;
     lamina::detail::require_visible(b, x.id, line);
-    layer_helper layer(b, "dynamic_rnn", attr.name);
+    layer_helper layer(b, "dynamic_rnn", name);
     const int outer = b.current_block;
-    const auto table = layer.template output<variable<std::int64_t, typename S::parent, 2>>();
+    const auto table = layer.template output<variable<std::int64_t, typename W::parent, 2>>();
     detail::without_gradient(layer, table.id);
     b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
-                   b.attribute_list(S::lod_level - 1));
+                   b.attribute_list(W::lod_level - 1));
     const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
     b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
-    const int parents = rows_of<typename S::parent>(b);
+    const int parents = rows_of<typename W::parent>(b);
     b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
     b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step,
                   -1);
@@ -224,6 +216,55 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
     x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
     return x;
   }
+}
+
+}  // namespace detail
+
+/// Runs `step` once for each element of the sequences of x, for all sequences at the same time. It
+/// returns a variable or a tuple of variables, which become sequences as long as those of x:
+///
+///   auto hidden = layer::dynamic_rnn(embed, [&](auto& step) {
+///     auto x = step.input(embed);
+///     auto h = step.memory(lamina::dims<128>, {.value = 0.f});
+///     auto next = layer::tanh(layer::fc<128>(std::tuple{x, h}));
+///     step.update(h, next);
+///     return next;
+///   });
+///
+/// `step.last(h)` among the results is the final state, one row per sequence: `return
+/// std::tuple{next, step.last(h)};`, or only `return step.last(h);`. Sequences are independent of
+/// each other, and a sequence without elements runs no step. The function is called more than once
+/// while it is recorded. Fluid: DynamicRNN.
+template <class T, class S, int... D, class F>
+constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
+                           const options<dynamic_rnn_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  static_assert(check<is_tokens<S>, gets_type<variable<T, S, D...>>>,
+                "lamina: dynamic_rnn: the rows of the input form sequences");
+  constexpr bool takes = !detail::takes_nothing<F>;
+  static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
+  if constexpr (takes)
+    return detail::walk_sequences<S>(x, step, attr.name, line);
+  else
+    return x;
+}
+/// The same over the sequences of level Level of nested sequences x, 0 being the outermost: the
+/// steps of `dynamic_rnn<0>(words, ...)` are the sentences of documents, `step.input(words)` is the
+/// sentence of each document at this step, and results have one row per sentence.
+template <int Level, class T, class S, int... D, class F>
+constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
+                           const options<dynamic_rnn_attr, T>& attr = {},
+                           int line = __builtin_LINE()) {
+  constexpr bool exists = is_tokens<S> && 0 <= Level && Level < S::lod_level;
+  static_assert(check<exists, gets<Level>, gets_type<variable<T, S, D...>>>,
+                "lamina: dynamic_rnn: the level is one of the levels of the input's sequences");
+  constexpr bool takes = !detail::takes_nothing<F>;
+  static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
+  if constexpr (exists && takes)
+    return detail::walk_sequences<typename detail::sequences_at<S, Level>::type>(x, step, attr.name,
+                                                                                 line);
+  else
+    return x;
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer
