@@ -3,7 +3,9 @@
 // of docs/PAGE.md. Compiled, never run, by code_blocks.py; cuda_page_blocks.cpp has those of
 // cuda.md. CONTRIBUTING.md is a page too.
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -39,6 +41,10 @@
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/model_average.hpp>
+#if __has_include(<librdkafka/rdkafka.h>)
+#include <lamina/reader/kafka.hpp>
+#endif
+#include <lamina/serve/batched_model.hpp>
 #include <lamina/train/curves_page.hpp>
 #include <lamina/train/fit.hpp>
 #include <lamina/train/learning_curves.hpp>
@@ -384,7 +390,30 @@ void random() {
 }
 }  // namespace numbers
 }  // namespace readers
+namespace serving {
+#include "serving_1.inc"
+}  // namespace serving
 #pragma GCC diagnostic pop
+
+#if __has_include(<librdkafka/rdkafka.h>)
+namespace kafka {
+namespace reader = lamina::reader;
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 1>(main);
+  return layer::mean(layer::fc<1>(x));
+});
+struct sample {
+  float x;
+};
+std::vector<sample> parse(const std::vector<reader::kafka_message>&) { return {}; }
+void online(const std::string& path) {
+  lamina::model model{net};
+  const lamina::optimizer::adam adam;
+  lamina::trainer trainer{model, adam};
+#include "serving_2.inc"
+}
+}  // namespace kafka
+#endif
 
 namespace book {
 #include "book_1.inc"
