@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,9 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
-#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -45,10 +47,10 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///
 /// Only one thread may use a session. If a rank fails, the others stop with its message. A rank
 /// that says nothing for `patience` seconds is named in an error.
-class mpi_session final : public world {
+class mpi_session final : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : world(0, 1), options_(options), unwinding_(std::uncaught_exceptions()) {
+      : process_group(0, 1), options_(options), unwinding_(std::uncaught_exceptions()) {
     int given = 0;
     MPI_Initialized(&given);
     if (given == 0) {
@@ -91,6 +93,10 @@ class mpi_session final : public world {
   /// The name of the host of a rank.
   std::string host(int rank) const {
     return &hosts_[static_cast<std::size_t>(rank) * MPI_MAX_PROCESSOR_NAME];
+  }
+
+  std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
+    return std::make_unique<exchanged_arrays>(*this, of);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

@@ -7,24 +7,26 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
-#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// A session of one process. It takes the place of `mpi_session` in a program that is compiled
 /// without MPI (LAMINA_HAS_MPI, which the CMake target lamina::mpi defines).
-class single_session final : public world {
+class single_session final : public process_group {
  public:
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
   /// MPI each of them would train a model of its own.
-  LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : world(0, 1) {
+  LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : process_group(0, 1) {
     for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
       const char* const found = std::getenv(name);
       if (found != nullptr && std::strcmp(found, "1") != 0)
@@ -35,8 +37,11 @@ class single_session final : public world {
     }
   }
 
+  std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
+    return std::make_unique<exchanged_arrays>(*this, of);
+  }
   void gather(const void* mine, std::size_t bytes, void* all) override {
-    std::memcpy(all, mine, bytes);
+    std::memmove(all, mine, bytes);
   }
   void exchange(std::span<const message>, std::span<const message>) override {}
   void fail(std::string_view) noexcept override {}

@@ -116,9 +116,10 @@ struct metric_rules {
     else if (rows > 0)
       to.numerator += rows * value, to.denominator += rows;
   }
-  /// Computes the area under the curve from the counts of several machines.
-  template <class Machines>
-  static void add_counts(metric_sum& to, const Machines& machines, int i) {
+  /// Computes the area under the curve from the counts of several machines. `join(counts, n)`, if
+  /// given, adds those of other processes.
+  template <class Machines, class... Join>
+  static void add_counts(metric_sum& to, const Machines& machines, int i, Join&&... join) {
     if constexpr (all.any_counts) {
       std::vector<double> sums[2];
       const int variables[] = {all.of[i].counts.positive, all.of[i].counts.negative};
@@ -130,46 +131,10 @@ struct metric_rules {
           for (std::size_t k = 0; k < sums[side].size(); ++k)
             sums[side][k] += static_cast<double>(counts[k]);
         }
+      (join(sums[0].data(), sums[0].size()), ...);
+      (join(sums[1].data(), sums[1].size()), ...);
       to.numerator = detail::area_under(sums[0], sums[1]);
       to.denominator = 1;
-    }
-  }
-  /// Adds metric i over the parts of all processes of a distributed training.
-  template <class World, class Parts>
-  LAMINA_COLD static void add_world(metric_sum& to, World& w, Parts& parts, int i) {
-    const std::size_t ranks = static_cast<std::size_t>(w.size());
-    const rule& r = all.of[i];
-    if constexpr (all.any_counts)
-      if (r.counts.positive >= 0) {
-        std::vector<double> sums[2];
-        const int sides[] = {r.counts.positive, r.counts.negative};
-        for (int side = 0; side < 2; ++side) {
-          std::vector<std::int64_t> mine;
-          for (auto& each : parts.machines()) {
-            auto& m = each->machine();
-            mine.resize(static_cast<std::size_t>(m.layout(sides[side])->columns));
-            const std::int64_t* const counts = detail::counts_in(m, sides[side]);
-            for (std::size_t k = 0; k < mine.size(); ++k) mine[k] += counts[k];
-          }
-          std::vector<std::int64_t> everyone(mine.size() * ranks);
-          w.gather(mine.data(), mine.size() * sizeof(std::int64_t), everyone.data());
-          sums[side].resize(mine.size());
-          for (std::size_t k = 0; k < everyone.size(); ++k)
-            sums[side][k % mine.size()] += static_cast<double>(everyone[k]);
-        }
-        to.numerator = detail::area_under(sums[0], sums[1]);
-        to.denominator = 1;
-        return;
-      }
-    metric_sum mine;
-    for (std::size_t t = 0; t < parts.machines().size(); ++t)
-      if (parts.samples(t) > 0) add(mine, parts.machines()[t]->machine(), i);
-    std::vector<metric_sum> everyone(ranks);
-    w.gather(&mine, sizeof mine, everyone.data());
-    for (const metric_sum& s : everyone) {
-      to.sums.add(s.sums);
-      to.numerator += s.numerator;
-      to.denominator = r.parts.is_sum ? 1 : to.denominator + s.denominator;
     }
   }
   /// Adds a mini-batch of `samples` samples to the earlier ones of a pass.

@@ -21,10 +21,9 @@
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
 #include <lamina/train/joined_parts.hpp>
-#include <lamina/train/rows_exchange.hpp>
+#include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/tree_sum.hpp>
 #include <lamina/train/update_constants.hpp>
-#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -45,7 +44,7 @@ class gradient_parts {
   /// Whether the gradient of any parameter is selected rows.
   static constexpr bool any_rows = plan<Training>::memory.selected_rows > 0;
 
-  LAMINA_COLD gradient_parts(model<P>& m, int threads, world* w = nullptr) : model_(m), world_(w) {
+  LAMINA_COLD gradient_parts(model<P>& m, int threads) : model_(m) {
     const owned_array<bool> updated(capacity);  // has a dense gradient
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
@@ -55,9 +54,13 @@ class gradient_parts {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
     }
-    local_ = machines_.size();
-    first_part_ = world_ == nullptr ? 0 : local_ * static_cast<std::size_t>(world_->rank());
-    facts_.resize(local_ * static_cast<std::size_t>(world_ == nullptr ? 1 : world_->size()));
+    facts_.resize(machines_.size());
+  }
+  /// Makes the parts those of all processes of a distributed training.
+  LAMINA_COLD void join(shared_arrays* shared) {
+    shared_ = shared;
+    first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
+    facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
   }
   gradient_parts(const gradient_parts&) = delete;
   gradient_parts& operator=(const gradient_parts&) = delete;
@@ -65,17 +68,8 @@ class gradient_parts {
   /// Whether the gradient of a parameter is selected rows.
   static bool has_rows(int i) { return rows_gradient_table<Training>::table.of[i] >= 0; }
 
-  /// The weight of a machine's gradients in the last mini-batch; the weight of a rank, which is 0
-  /// if no part of it has any.
+  /// The weight of a machine's gradients in the last mini-batch.
   real weight_of(std::size_t machine) const { return facts_[first_part_ + machine].weight; }
-  real weight_of_rank(int rank) const {
-    real largest = 0;
-    for (std::size_t t = 0; t < local_; ++t) {
-      const real w = facts_[static_cast<std::size_t>(rank) * local_ + t].weight;
-      if (w != 0) largest = w;
-    }
-    return largest;
-  }
   /// The machines; and, by machine, the number of its samples in the last mini-batch.
   std::vector<std::unique_ptr<part_type>>& machines() { return machines_; }
   int samples(std::size_t machine) const { return facts_[first_part_ + machine].samples; }
@@ -115,7 +109,9 @@ class gradient_parts {
       if (part_weight::is_made) f.weight = static_cast<real>(machine.rows(part_weight::domain));
       if constexpr (part_weight::is_quotient) detail::note_quotient<P, Training>(f, machine);
     });
-    if (world_ != nullptr) gather_facts(batch.size());
+    if (shared_ != nullptr)
+      shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
+                            static_cast<int>(machines_.size()), batch.size());
     real weighed = 0;
     for (const part_facts<P>& f : facts_) weighed += f.weight;
     divisor_ = static_cast<double>(weighed);
@@ -138,7 +134,7 @@ class gradient_parts {
   /// Adds up a range of floats of the gradient of parameter i over all machines, with their weights
   /// (tree_sum).
   void add(int i, std::size_t first, std::size_t end, real* to) {
-    if (machines_.size() == 1 && world_ != nullptr) return;  // the ranks' sum applies the weight
+    if (machines_.size() == 1 && shared_ != nullptr) return;  // the ranks' sum applies the weight
     const real* of[max_parts];
     real weight[max_parts];
     for (std::size_t t = 0; t < machines_.size(); ++t) {
@@ -151,7 +147,7 @@ class gradient_parts {
   LAMINA_NOINLINE void add_whole(int i, std::size_t count) {
     if constexpr (any_rows)
       if (rows_type* const rows = rows_[i]) {
-        if (world_ != nullptr) return;  // join_rows() adds up the parts of all processes
+        if (shared_ != nullptr) return;  // reduce() adds up the rows of all processes
         rows->scale(weight_of(0));
         for (std::size_t t = 1; t < machines_.size(); ++t)
           if (weight_of(t) != 0) rows->add(*machines_[t]->machine().gradient_rows(i), weight_of(t));
@@ -160,18 +156,17 @@ class gradient_parts {
     add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
   }
 
-  /// Adds up the rows of all parts of a distributed training.
-  LAMINA_COLD void join_rows() {
-    if constexpr (any_rows) {
-      std::vector<real> weight;
-      for (const part_facts<P>& f : facts_) weight.push_back(f.weight);
+  /// Sums the gradients over the processes of a distributed training.
+  LAMINA_COLD void reduce() {
+    shared_->reduce(weights());
+    if constexpr (any_rows)
       for (int i = 0; i < parameters; ++i) {
         if (rows_[i] == nullptr) continue;
-        std::vector<rows_type*> mine;
-        for (auto& m : machines_) mine.push_back(m->machine().gradient_rows(i));
-        rows_exchange<real>(*world_).join(mine, parameter_table<P>::table.of[i].columns, weight);
+        const owned_array<rows_type*> mine(machines_.size());
+        for (std::size_t t = 0; t < machines_.size(); ++t)
+          mine[t] = machines_[t]->machine().gradient_rows(i);
+        shared_->join_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
       }
-    }
   }
 
   /// Variable V of the last mini-batch, valid until the next one. Throws lamina::error if several
@@ -275,44 +270,34 @@ class gradient_parts {
   }
 
  private:
-  /// Collects the facts about the parts of all processes.
-  LAMINA_COLD void gather_facts(int samples) {
-    for (std::size_t t = 0; t < local_; ++t) facts_[first_part_ + t].of_batch = samples;
-    const std::vector<part_facts<P>> mine(
-        facts_.begin() + static_cast<std::ptrdiff_t>(first_part_),
-        facts_.begin() + static_cast<std::ptrdiff_t>(first_part_ + local_));
-    world_->gather(mine.data(), local_ * sizeof(part_facts<P>), facts_.data());
-    for (std::size_t k = 0; k < facts_.size(); k += local_)
-      if (facts_[k].of_batch != samples)
-        throw error(text() << "lamina: train: expected the same mini-batch in each process, found "
-                           << samples << " samples in rank " << world_->rank() << " and "
-                           << facts_[k].of_batch << " in rank " << k / local_);
+  part_weights weights() const {
+    return {&facts_[0].weight, sizeof(part_facts<P>), static_cast<int>(facts_.size()),
+            static_cast<int>(machines_.size())};
   }
   /// Sets the moving statistics of the model to the mean over all parts.
   void average_statistics() {
     using statistics = moving_statistics<P>;
     if constexpr (statistics::count > 0) {
-      const auto own = [this](std::size_t t, int i) { return machines_[t]->statistics().copy(i); };
-      if (world_ == nullptr) return detail::average_statistics<P>(facts_, own, model_);
-      average_over_world(own);
+      if (shared_ != nullptr) return average_over_processes();
+      detail::average_statistics<P>(
+          facts_, [this](std::size_t t, int i) { return machines_[t]->statistics().copy(i); },
+          model_);
     }
   }
-  template <class Own>
-  LAMINA_COLD void average_over_world(const Own& own) {
+  LAMINA_COLD void average_over_processes() {
     using statistics = moving_statistics<P>;
-    std::size_t first[at_least_one(statistics::count)] = {}, floats = 0;
-    for (int i = 0; i < statistics::count; ++i) {
-      first[i] = floats;
-      floats += parameters_in<P>().floats(statistics::parameter(i));
+    constexpr std::size_t count = static_cast<std::size_t>(statistics::count);
+    float* to[count];
+    std::size_t floats[count];
+    const owned_array<const float*> copies(machines_.size() * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const int parameter = statistics::parameter(static_cast<int>(i));
+      to[i] = model_.memory()[parameter];
+      floats[i] = parameters_in<P>().floats(parameter);
+      for (std::size_t t = 0; t < machines_.size(); ++t)
+        copies[t * count + i] = machines_[t]->statistics().copy(static_cast<int>(i));
     }
-    std::vector<float> mine(floats * local_), all(floats * facts_.size());
-    for (std::size_t t = 0; t < local_; ++t)
-      for (int i = 0; i < statistics::count; ++i)
-        std::copy_n(own(t, i), parameters_in<P>().floats(statistics::parameter(i)),
-                    mine.data() + t * floats + first[i]);
-    world_->gather(mine.data(), mine.size() * sizeof(float), all.data());
-    detail::average_statistics<P>(
-        facts_, [&](std::size_t t, int i) { return all.data() + t * floats + first[i]; }, model_);
+    shared_->average(copies.get(), to, floats, statistics::count, weights());
   }
 
   /// Calls f(i, numbers, gradient, sum) for each parameter that has a gradient; `numbers` is the
@@ -366,8 +351,8 @@ class gradient_parts {
   // By parameter, if its gradient is selected rows.
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
-  world* world_;
-  std::size_t local_ = 0, first_part_ = 0;        // the parts of this process
+  shared_arrays* shared_ = nullptr;
+  std::size_t first_part_ = 0;                    // of this process
   std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts
   // The last mini-batch: the number by which the sum over its rows is divided.

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
@@ -25,6 +24,7 @@
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
+#include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -85,14 +85,18 @@ class host_trainer : host_updates<P, Opt> {
     if (w.size() == 1) return;
     require_fitting_cost(w.size());
     fused_.reset();
-    parts_.emplace(model_, pool_.size(), &w);
-    std::vector<float*> gradients(static_cast<std::size_t>(parameters));
-    std::vector<std::size_t> floats(gradients.size());
+    parts_.emplace(model_, pool_.size());
+    const owned_array<float*> gradients(capacity);
+    const owned_array<std::size_t> floats(capacity);
+    const owned_array<bool> has_rows(capacity);
     for (int i = 0; i < parameters; ++i) {
-      gradients[static_cast<std::size_t>(i)] = parts_->gradient(i);
-      floats[static_cast<std::size_t>(i)] = parameters_in<P>().floats(i);
+      gradients[i] = parts_->gradient(i);
+      floats[i] = parameters_in<P>().floats(i);
+      has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
-    shared_.emplace(w, gradients, model_.memory(), floats, update_operator<Opt>::traits::has_norms);
+    shared_ = w.share({gradients.get(), model_.memory(), floats.get(), has_rows.get(), parameters,
+                       update_operator<Opt>::traits::has_norms, __is_same(real, double)});
+    parts_->join(shared_.get());
   }
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
@@ -164,13 +168,14 @@ class host_trainer : host_updates<P, Opt> {
     metric_sum sum;
     if (fused_ && !ran_parts_) {
       metrics::add(sum, *fused_, i);
-    } else if (shared_) {
-      metrics::add_world(sum, shared_->of(), *parts_, i);
     } else if (metrics::all.of[i].counts.positive >= 0) {
-      metrics::add_counts(sum, parts_->machines(), i);
+      metrics::add_counts(sum, parts_->machines(), i, [this](double* counts, std::size_t n) {
+        if (shared_) shared_->add_up(counts, n);
+      });
     } else {
       for (std::size_t t = 0; t < parts_->machines().size(); ++t)
         if (parts_->samples(t) > 0) metrics::add(sum, parts_->machines()[t]->machine(), i);
+      if (shared_) shared_->add_up(sum, metrics::all.of[i].parts.is_sum);
     }
     return sum;
   }

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <vector>
 
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/owned_array.hpp>
@@ -188,15 +188,7 @@ class host_updates {
   /// Sums the gradients of all processes and updates the parameters.
   LAMINA_COLD void finish_shared() {
     pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-    const std::size_t ranks = static_cast<std::size_t>(shared_->of().size());
-    std::vector<real> weight(ranks);
-    const owned_array<bool> has(ranks);
-    for (std::size_t r = 0; r < ranks; ++r) {
-      weight[r] = parts_->weight_of_rank(static_cast<int>(r));
-      has[r] = weight[r] != 0;
-    }
-    shared_->template reduce<real>(pool_.size() == 1 ? weight.data() : nullptr, has.get());
-    parts_->join_rows();
+    parts_->reduce();
     collected_ = clips_ || states == 0;
     torn_ = true;
     if (clips_) {
@@ -204,40 +196,24 @@ class host_updates {
       update_parameters();
     } else {
       scalar_ = traits::scalars(*used_, steps_);
-      pool_.run([this](int t) { update_shard(t); });
-      shared_->collect();
+      shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
   }
-  /// The work of thread t on the shard of this process, and on the parameters with selected rows,
-  /// which each process updates.
-  void update_shard(int t) {
-    const std::size_t parts = static_cast<std::size_t>(pool_.size()),
-                      part = static_cast<std::size_t>(t);
-    for (std::size_t k = 0; k < shared_->mine().size(); ++k) {
-      const shard_exchange::range& a = shared_->mine()[k];
-      const int i = shared_->parameter(a.array);
-      if (!run_time_program<P>::desc.parameters[i].trainable) continue;
-      real* const total = engine::numbers_at<real>(shared_->total(k));
-      if (update_operator<Opt>::traits::has_norms) {
-        if (k % parts == part) update_parameter(i, 0, whole_of(i), total, nullptr);
-        continue;
-      }
-      constexpr std::size_t line = alignment_floats * sizeof(float) / sizeof(real);
-      const std::size_t lines = (a.end - a.first) / alignment_floats;
-      const std::size_t first = lines * part / parts * line,
-                        end = lines * (part + 1) / parts * line;
-      const int count = static_cast<int>(end - first);
-      if (count > 0)
-        update_parameter(i, a.first * sizeof(float) / sizeof(real) + first,
-                         {nullptr, 1, count, count, dtype_of<real>, false, nullptr, 0},
-                         total + first, nullptr);
-    }
-    for (int i = 0; i < parameters; ++i)
-      if (has_rows(i) && static_cast<std::size_t>(i) % parts == part &&
-          run_time_program<P>::desc.parameters[i].trainable)
-        update_parameter(i, 0, whole_of(i), nullptr, nullptr);
+  /// Updates a range of a parameter, in floats, with the sum over all processes.
+  LAMINA_COLD static void update_shared(void* self, int i, std::size_t first, std::size_t count,
+                                        float* gradient) {
+    host_updates& t = *static_cast<host_updates*>(self);
+    if (!run_time_program<P>::desc.parameters[i].trainable) return;
+    constexpr std::size_t wide = sizeof(real) / sizeof(float);
+    const int n = static_cast<int>(count / wide);
+    const bool whole = has_rows(i) || update_operator<Opt>::traits::has_norms;
+    t.update_parameter(
+        i, first / wide,
+        whole ? whole_of(i)
+              : engine::cpu::operand{nullptr, 1, n, n, dtype_of<real>, false, nullptr, 0},
+        engine::numbers_at<real>(gradient), nullptr);
   }
   static engine::cpu::operand whole_of(int i) {
     const parameter_layout& lies = parameter_table<P>::table.of[i];
@@ -259,7 +235,7 @@ class host_updates {
   engine::aligned_buffer accumulators_;
   owned_array<float*> accumulator_pointers_{capacity * at_least_one(states)};
   std::optional<parts_type> parts_;
-  std::optional<shared_arrays> shared_;
+  std::unique_ptr<shared_arrays> shared_;
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
   worker_pool pool_;

@@ -20,7 +20,6 @@ struct part_facts {
   real_of<P> weight = 0;  // in the gradient of the mini-batch
   real_of<P> cost = 0;
   int samples = 0;
-  int of_batch = 0;  // samples of the whole mini-batch
   // A cost that is a quotient of sums: the sums of this part, its rows and its denominator.
   quotient_sums sums{};
   double rows = 0, denominator = 0;

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/shared_arrays.hpp - the parameters that the processes of a training update together.
+// lamina/train/shared_arrays.hpp - what a trainer asks of the other processes of its training.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string_view>
-#include <vector>
 
-#include <lamina/core/error.hpp>
-#include <lamina/core/text.hpp>
-#include <lamina/train/shard_exchange.hpp>
-#include <lamina/train/world.hpp>
+#include <lamina/core/worker_pool.hpp>
+#include <lamina/engine/cpu/memory/selected_rows.hpp>
+#include <lamina/model/metric_sums.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -26,102 +22,66 @@ struct shared_facts {
   std::int64_t threads = 0;
 };
 
-/// The parameters with dense gradients, as arrays that are summed and updated in shards. Parameter
-/// numbers are those of the program.
+/// The weights of the parts of a mini-batch, somewhere in larger structures: that of part p is
+/// `stride` bytes behind that of part p - 1.
+struct part_weights {
+  const void* first;
+  std::size_t stride;
+  int count;  // parts of all processes
+  int local;  // parts of each process
+};
+
+/// The parameters of a training, which its processes update together: each sums and updates a
+/// shard of them. All processes must call each function equally often and in the same order. The
+/// functions take pointers and not types, so that a trainer of one process does not compile them;
+/// distributed/exchanged_arrays.hpp has the implementation.
 class shared_arrays {
  public:
-  /// `gradients`, `parameters` and `floats` are by parameter; parameters without a gradient of
-  /// their own (null) are left out. With `whole`, updates cannot be divided within a parameter.
-  LAMINA_COLD shared_arrays(world& w, const std::vector<float*>& gradients,
-                            float* const* parameters, const std::vector<std::size_t>& floats,
-                            bool whole)
-      : world_(w),
-        parameters_(parameters, parameters + floats.size()),
-        floats_(floats),
-        exchange_(w, sizes_of(gradients, floats), whole) {
-    for (std::size_t i = 0; i < floats.size(); ++i) {
-      if (gradients[i] == nullptr) continue;
-      number_.push_back(static_cast<int>(i));
-      gradients_.push_back(gradients[i]);
-      values_.push_back(parameters[i]);
-    }
-  }
+  /// Updates floats [first, first + count) of a parameter with their gradient. For a parameter
+  /// with selected rows the gradient is null and `count` is 0.
+  using update_function = void (*)(void* trainer, int parameter, std::size_t first,
+                                   std::size_t count, float* gradient);
 
-  world& of() const { return world_; }
-  /// The ranges that this rank updates; `array` in them is an index for parameter().
-  const std::vector<shard_exchange::range>& mine() const { return exchange_.mine(); }
-  int parameter(int array) const { return number_[static_cast<std::size_t>(array)]; }
-  float* total(std::size_t range) { return exchange_.total(range); }
+  virtual ~shared_arrays() = default;
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
 
-  /// Sums the gradients over all ranks; see shard_exchange::reduce.
-  template <class T>
-  void reduce(const T* weight, const bool* has) {
-    exchange_.reduce(gradients_.data(), weight, has);
-  }
-  /// Copies the sums to the gradients, on all ranks.
-  LAMINA_COLD void bring_totals() {
-    for (std::size_t k = 0; k < mine().size(); ++k) {
-      const shard_exchange::range& a = mine()[k];
-      std::memcpy(gradients_[static_cast<std::size_t>(a.array)] + a.first, total(k),
-                  (a.end - a.first) * sizeof(float));
-    }
-    exchange_.collect(gradients_.data());
-  }
-  /// Makes the parameters equal on all ranks after each has updated its shard.
-  void collect() { exchange_.collect(values_.data()); }
-  /// The same for the accumulators, of which `of[i * states + s]` belongs to parameter i.
-  LAMINA_COLD void collect(float* const* of, int states) {
-    std::vector<float*> arrays(number_.size());
-    for (int s = 0; s < states; ++s) {
-      for (std::size_t k = 0; k < number_.size(); ++k) arrays[k] = of[number_[k] * states + s];
-      exchange_.collect(arrays.data());
-    }
-  }
+  /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
+  /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
+  virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
+  /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
+  /// of the processes, of which this one has filled in its own. Throws lamina::error if the
+  /// processes have mini-batches of several sizes.
+  virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
+  /// Sets to[i] to the weighted mean over all parts; copies[t * count + i] is that of local part t.
+  /// A value that all parts agree on stays as it is.
+  virtual void average(const float* const* copies, float* const* to, const std::size_t* floats,
+                       int count, const part_weights& weights) = 0;
+  /// Adds up numbers, or the sums of a metric, over the processes.
+  virtual void add_up(double* numbers, std::size_t count) = 0;
+  virtual void add_up(metric_sum& sum, bool is_sum) = 0;
+  /// Adds up the rows of all parts, with their weights: mine[t] has those of local part t. The sum
+  /// replaces mine[0].
+  virtual void join_rows(engine::cpu::basic_selected_rows<float>* const* mine, int columns,
+                         const part_weights& weights) = 0;
+  virtual void join_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
+                         const part_weights& weights) = 0;
+  /// Sums the gradients over the processes, each for its shard. With one part per process the
+  /// gradients are without their weights, otherwise they are sums of weighted gradients.
+  virtual void reduce(const part_weights& weights) = 0;
+  /// Copies the sums to the gradients, on all processes.
+  virtual void bring_totals() = 0;
+  /// Updates the shard of this process with the threads of a pool, and the parameters with selected
+  /// rows; then all processes have the parameters of all shards.
+  virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
+  /// Makes the accumulators equal on all processes; of[i * states + s] belongs to parameter i.
+  virtual void collect(float* const* of, int states) = 0;
 
-  /// Compares the facts of all ranks, and gives all of them the parameters and accumulators of rank
-  /// 0. Throws lamina::error that names the first rank that differs, and in what.
-  LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators, int states) {
-    std::vector<shared_facts> all(static_cast<std::size_t>(world_.size()));
-    world_.gather(&mine, sizeof mine, all.data());
-    for (std::size_t r = 1; r < all.size(); ++r) {
-      require(r, "program", all[0].program, all[r].program);
-      require(r, "optimizer", all[0].optimizer, all[r].optimizer);
-      require(r, "seed", all[0].seed, all[r].seed);
-      require(r, "number of threads", all[0].threads, all[r].threads);
-      require(r, "number of earlier steps", all[0].steps, all[r].steps);
-    }
-    std::vector<float*> arrays = parameters_;
-    std::vector<std::size_t> floats = floats_;
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      for (int s = 0; s < states; ++s) {
-        arrays.push_back(
-            accumulators[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)]);
-        floats.push_back(floats_[i]);
-      }
-    exchange_.spread(arrays.data(), floats);
-  }
-
- private:
-  static std::vector<std::size_t> sizes_of(const std::vector<float*>& gradients,
-                                           const std::vector<std::size_t>& floats) {
-    std::vector<std::size_t> sizes;
-    for (std::size_t i = 0; i < floats.size(); ++i)
-      if (gradients[i] != nullptr) sizes.push_back(floats[i]);
-    return sizes;
-  }
-  template <class T>
-  static void require(std::size_t rank, std::string_view what, T first, T found) {
-    if (first == found) return;
-    throw error(text() << "lamina: train: expected the same " << what << " in each process, found "
-                       << first << " in rank 0 and " << found << " in rank " << rank);
-  }
-
-  world& world_;
-  std::vector<float*> parameters_;  // all of them
-  std::vector<std::size_t> floats_;
-  std::vector<int> number_;  // by shared array: the parameter
-  std::vector<float*> gradients_, values_;
-  shard_exchange exchange_;
+ protected:
+  shared_arrays(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  shared_arrays(const shared_arrays&) = default;
+  shared_arrays& operator=(const shared_arrays&) = default;
+  int rank_, ranks_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

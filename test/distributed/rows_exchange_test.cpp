@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "train/thread_world.hpp"
+#include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
-#include <lamina/train/rows_exchange.hpp>
+#include <lamina/distributed/rows_exchange.hpp>
 
 namespace {
 
@@ -42,13 +42,13 @@ TEST_CASE("rows of all ranks are added up in the order of the parts", "[threads]
       expected.add(part(p), weight[static_cast<std::size_t>(p)]);
   std::mutex mutex;
   for (const int ranks : {2, 3, 6})
-    test::in_ranks(ranks, [&](test::thread_world& w) {
+    test::in_ranks(ranks, [&](test::thread_group& w) {
       const int local = 6 / ranks;
       std::vector<rows> mine;
       for (int t = 0; t < local; ++t) mine.push_back(part(w.rank() * local + t));
       std::vector<rows*> pointers;
       for (rows& r : mine) pointers.push_back(&r);
-      lamina::rows_exchange<float>(w).join(pointers, columns, weight);
+      lamina::distributed::rows_exchange<float>(w).join(pointers, columns, weight);
       const std::lock_guard lock(mutex);
       REQUIRE(mine[0].size() == expected.size());
       for (int i = 0; i < expected.size(); ++i) {

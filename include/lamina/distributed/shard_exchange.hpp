@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/shard_exchange.hpp - sums gradients over processes and collects what each updated.
+// lamina/distributed/shard_exchange.hpp - sums gradients over processes and collects what each
+// updated.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -8,11 +9,11 @@
 #include <vector>
 
 #include <lamina/core/padding.hpp>
+#include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/tree_sum.hpp>
-#include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The arrays of all parameters as one sequence of floats, divided into one shard per rank. Rank r
 /// sums and updates shard r; see reduce() and collect(). In a program in double, an element takes
@@ -27,7 +28,7 @@ class shard_exchange {
 
   /// `floats` is the size of each array; the sizes are multiples of alignment_floats. With `whole`,
   /// an array is not divided between two ranks.
-  LAMINA_COLD shard_exchange(world& w, const std::vector<std::size_t>& floats, bool whole)
+  LAMINA_COLD shard_exchange(process_group& w, const std::vector<std::size_t>& floats, bool whole)
       : world_(w) {
     std::size_t all = 0;
     for (const std::size_t n : floats) all += n;
@@ -140,10 +141,10 @@ class shard_exchange {
       messages_.push_back({peer, of[a.array] + a.first, (a.end - a.first) * sizeof(float)});
   }
 
-  world& world_;
+  process_group& world_;
   std::vector<std::vector<range>> shards_;  // by rank
   engine::aligned_buffer received_, total_;
-  std::vector<world::message> messages_, arriving_;
+  std::vector<process_group::message> messages_, arriving_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test/train/thread_world.hpp - the threads of one process as a world, for tests without MPI.
+// test/distributed/thread_group.hpp - the threads of one process as ranks, for tests without MPI.
 #pragma once
 
 #include <condition_variable>
@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <stdexcept>
@@ -16,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/train/world.hpp>
+#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/process_group.hpp>
 
 namespace test {
 
@@ -44,9 +46,13 @@ class mailbox {
   std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> messages_;
 };
 
-class thread_world final : public lamina::world {
+class thread_group final : public lamina::distributed::process_group {
  public:
-  thread_world(mailbox& mail, int rank, int size) : world(rank, size), mail_(mail) {}
+  thread_group(mailbox& mail, int rank, int size) : process_group(rank, size), mail_(mail) {}
+
+  std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
+    return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+  }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     for (int r = 0; r < size_; ++r) mail_.send(rank_, r, mine, bytes);
@@ -74,12 +80,12 @@ class thread_world final : public lamina::world {
 };
 
 /// Runs f(world) for each rank, in threads of their own.
-inline void in_ranks(int ranks, const std::function<void(thread_world&)>& f) {
+inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f) {
   mailbox mail;
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r)
     threads.emplace_back([&mail, &f, r, ranks] {
-      thread_world w(mail, r, ranks);
+      thread_group w(mail, r, ranks);
       f(w);
     });
   for (auto& t : threads) t.join();

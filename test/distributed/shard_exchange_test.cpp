@@ -5,11 +5,11 @@
 #include <mutex>
 #include <vector>
 
-#include "train/thread_world.hpp"
+#include "distributed/thread_group.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/core/owned_array.hpp>
-#include <lamina/train/shard_exchange.hpp>
+#include <lamina/distributed/shard_exchange.hpp>
 
 namespace {
 
@@ -37,8 +37,8 @@ void check_ranks(int ranks, const sizes& floats, bool whole) {
   std::mutex mutex;
   std::vector<std::vector<int>> owners(floats.size());
   for (std::size_t i = 0; i < floats.size(); ++i) owners[i].assign(floats[i], 0);
-  test::in_ranks(ranks, [&](test::thread_world& w) {
-    lamina::shard_exchange exchange(w, floats, whole);
+  test::in_ranks(ranks, [&](test::thread_group& w) {
+    lamina::distributed::shard_exchange exchange(w, floats, whole);
     arrays mine(floats, w.rank());
     std::vector<float> weight(static_cast<std::size_t>(ranks), 0.5f);
     const lamina::owned_array<bool> has(weight.size());
@@ -66,8 +66,8 @@ void check_ranks(int ranks, const sizes& floats, bool whole) {
   for (const auto& of : owners)
     for (const int count : of) CHECK(count == 1);
 
-  test::in_ranks(ranks, [&](test::thread_world& w) {
-    lamina::shard_exchange exchange(w, floats, whole);
+  test::in_ranks(ranks, [&](test::thread_group& w) {
+    lamina::distributed::shard_exchange exchange(w, floats, whole);
     arrays mine(floats, w.rank());
     for (const auto& range : exchange.mine())
       for (std::size_t e = range.first; e < range.end; ++e)
@@ -92,8 +92,8 @@ TEST_CASE("each float has one owner, which sums it and gives it to all", "[threa
 
 TEST_CASE("a rank without samples sends no gradients", "[threads]") {
   std::mutex mutex;
-  test::in_ranks(3, [&](test::thread_world& w) {
-    lamina::shard_exchange exchange(w, {96}, false);
+  test::in_ranks(3, [&](test::thread_group& w) {
+    lamina::distributed::shard_exchange exchange(w, {96}, false);
     arrays mine({96}, w.rank());
     const bool has[] = {true, false, true};
     exchange.reduce<float>(mine.of.data(), nullptr, has);
@@ -108,9 +108,9 @@ TEST_CASE("a rank without samples sends no gradients", "[threads]") {
 
 TEST_CASE("all ranks get the arrays of the first", "[threads]") {
   std::mutex mutex;
-  test::in_ranks(3, [&](test::thread_world& w) {
+  test::in_ranks(3, [&](test::thread_group& w) {
     const sizes floats{32, 48};
-    lamina::shard_exchange exchange(w, floats, false);
+    lamina::distributed::shard_exchange exchange(w, floats, false);
     arrays mine(floats, w.rank());
     exchange.spread(mine.of.data(), floats);
     const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/train/rows_exchange.hpp - sums gradients of selected rows over processes.
+// lamina/distributed/rows_exchange.hpp - sums gradients of selected rows over processes.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <lamina/distributed/process_group.hpp>
 #include <lamina/engine/cpu/memory/selected_rows.hpp>
-#include <lamina/train/world.hpp>
 
-namespace lamina::inline LAMINA_ABI {
+namespace lamina::inline LAMINA_ABI::distributed {
 
 /// Collects the rows of all parts of a mini-batch from all processes and adds them up in the order
 /// of the parts, with their weights: the bits are those of one process with all parts. What travels
@@ -22,7 +22,7 @@ class rows_exchange {
  public:
   using rows_type = engine::cpu::basic_selected_rows<T>;
 
-  explicit rows_exchange(world& w) : world_(w) {}
+  explicit rows_exchange(process_group& w) : world_(w) {}
 
   /// `mine` has the rows of this rank's parts, for one parameter with `columns` columns; `weight`
   /// the weight of each part of all ranks. Replaces the rows of mine[0] by the sum.
@@ -34,7 +34,7 @@ class rows_exchange {
     for (std::size_t t = 0; t < local; ++t) count[t] = mine[t]->size();
     world_.gather(count.data(), local * sizeof(int), counts.data());
     std::vector<std::vector<std::byte>> bytes(static_cast<std::size_t>(world_.size()));
-    std::vector<world::message> sends, receives;
+    std::vector<process_group::message> sends, receives;
     const std::size_t me = static_cast<std::size_t>(world_.rank());
     const std::size_t row_bytes = sizeof(int) + wide * sizeof(T);
     for (std::size_t r = 0; r < bytes.size(); ++r) {
@@ -81,7 +81,7 @@ class rows_exchange {
   }
 
  private:
-  world& world_;
+  process_group& world_;
 };
 
-}  // namespace lamina::inline LAMINA_ABI
+}  // namespace lamina::inline LAMINA_ABI::distributed
