@@ -20,8 +20,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test" / "headers"))
-import compile_alone
-from compile_alone import WARNINGS
+import compile_alone  # noqa: E402 - the flags and the list of headers
+from compile_alone import WARNINGS  # noqa: E402
 
 NET = pathlib.Path(__file__).resolve().parent / "flags" / "net.cpp"
 STANDARD = ("lamina: the compiler: expected C++20 or newer, found an older standard; add "
