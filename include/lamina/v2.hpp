@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/v2.hpp - the names of PaddlePaddle v2 and of its design documents over lamina's own
 // objects, so that their programs can be written line by line: `namespace paddle = lamina::v2;`.
+// Not included, because they cost compile time: data sets that read files (lamina/v2/dataset.hpp)
+// and archives of parameters (lamina/v2/parameter_tar.hpp).
 #pragma once
 
 #include <lamina/core/config.hpp>
 
+// As in lamina.hpp.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 #include <lamina/lamina.hpp>
 #include <lamina/v2/data_provider.hpp>
-#include <lamina/v2/dataset.hpp>
 #include <lamina/v2/event.hpp>
 #include <lamina/v2/feeding.hpp>
 #include <lamina/v2/inference.hpp>
@@ -21,3 +29,10 @@
 #include <lamina/v2/parameters.hpp>
 #include <lamina/v2/reader.hpp>
 #include <lamina/v2/trainer.hpp>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+#endif

@@ -85,8 +85,9 @@ class SGD {
     return event::TestResult(evaluator_->test(feed.template applied_to<P>(reader)));
   }
 
-  /// Writes the parameters of the cost to an archive in v2's format.
-  LAMINA_COLD void save_parameter_to_tar(const file_path& path) const { to_tar(path, model_); }
+  /// Writes the parameters of the cost to an archive in v2's format, with
+  /// <lamina/v2/parameter_tar.hpp>.
+  void save_parameter_to_tar(const file_path& path) const { to_tar(path, model_); }
 
   /// The trainer itself, for a step at a time, for its state in files, and more.
   lamina::trainer<P, Opt>& of() { return trainer_; }
