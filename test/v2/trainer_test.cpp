@@ -8,10 +8,11 @@
 #include <tuple>
 #include <vector>
 
-#include "io/temporary_folder.hpp"
-#include "reader/read.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/train/device_trainer.hpp>
 #include <lamina/v2.hpp>
 
 namespace paddle = lamina::v2;
@@ -242,4 +243,28 @@ TEST_CASE("feeding says which field of a sample goes to which data layer") {
   CHECK(a.get("predict.w_0") == b.get("predict.w_0"));
   CHECK(by_feeding.test(paddle::batch(given, 8), fields).cost == in_order.test(batches).cost);
   CHECK(&paddle::feeding_of<"pixel", "label">::applied_to<cost_type>(batches) == &batches);
+}
+
+TEST_CASE("a trainer with a place trains on a device; use_gpu without one is an error") {
+  // The kernels of this device run on the host.
+  using momentum = lamina::optimizer::momentum;
+  using backend = lamina::engine::cuda::host_backend<1>;
+  using on_device =
+      lamina::trainer<cost_type, momentum, lamina::placed_trainer<cost_type, momentum, backend>>;
+  const auto batches = paddle::batch(digits(0, 48), 16);
+  auto optimizer = paddle::optimizer::Momentum({.momentum = 0.9f, .learning_rate = 0.1f});
+  paddle::init({.use_gpu = true});
+  auto a = paddle::parameters::create(cost), b = paddle::parameters::create(cost);
+  CHECK_THROWS_WITH((paddle::trainer::SGD(cost, b, optimizer)),
+                    Contains("expected a place after the optimizer, as init() has use_gpu"));
+  paddle::trainer::SGD<cost_type, momentum, on_device> device(cost, a, optimizer,
+                                                              lamina::cuda::place{0});
+  device.train(batches, {.num_passes = 3});
+  const auto of_device = device.test(batches);
+  paddle::init();
+  paddle::trainer::SGD host(cost, b, optimizer);
+  host.train(batches, {.num_passes = 3});
+  CHECK(of_device.cost == Approx(host.test(batches).cost).epsilon(1e-4));
+  const auto x = a.get("predict.w_0"), y = b.get("predict.w_0");
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(x.flat(i) == Approx(y.flat(i)).margin(1e-5));
 }
