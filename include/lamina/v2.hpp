@@ -22,6 +22,7 @@
 #include <lamina/v2/init.hpp>
 #include <lamina/v2/layers/activation.hpp>
 #include <lamina/v2/layers/data_type.hpp>
+#include <lamina/v2/layers/evaluator.hpp>
 #include <lamina/v2/layers/layer.hpp>
 #include <lamina/v2/layers/trainer_config_helpers.hpp>
 #include <lamina/v2/model.hpp>
