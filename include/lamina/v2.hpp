@@ -15,6 +15,7 @@
 #endif
 
 #include <lamina/lamina.hpp>
+#include <lamina/v2/creator.hpp>
 #include <lamina/v2/data_provider.hpp>
 #include <lamina/v2/event.hpp>
 #include <lamina/v2/feeding.hpp>
