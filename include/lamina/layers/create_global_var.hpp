@@ -34,7 +34,7 @@ constexpr auto create_global_var(const block& main, double value,
   } else {
     layer_helper layer(b, "global_var");
     const param_attr param{.name = attr.name,
-                           .initializer = init::constant(static_cast<float>(value)),
+                           .initializer = {.kind = initializer_kind::constant, .a = value},
                            .trainable = false};
     if constexpr (sizeof...(Dims) == 0)
       return variable<T, once, 1>{
