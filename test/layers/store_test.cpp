@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is stored in a variable is read by what follows, in each iteration of a loop too.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -97,6 +98,15 @@ constexpr auto step_of_stores = lamina::program([](lamina::block& main) {
   return layer::mean(layer::square(layer::fc<1>(x, {.name = "out"}) - steps));
 });
 
+// Weights that are trained and limited in the same step.
+constexpr auto limited = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto cost = layer::mean(layer::square(layer::fc<18>(x, {.bias = false, .name = "out"}) - 1.0f));
+  auto w = layer::create_parameter<float, 2, 18>(main, {.name = "out.w_0"});
+  layer::store(layer::clip(w, -0.125f, 0.125f), w);
+  return cost;
+});
+
 struct point {
   std::array<float, 2> x;
 };
@@ -143,6 +153,29 @@ TEST_CASE("a training step stores, on one thread and on three, and evaluators do
     CHECK(e.activation<"slow_before">()(0, 3) == 12);
     CHECK(e.activation<"slow_after">()(0, 3) == 12);
     CHECK(one.parameter<"steps">()(0) == 6);
+  }
+}
+
+TEST_CASE("weights are limited, and then updated, on one thread and on three") {
+  const std::vector<point> batch{{{1, 2}}, {{3, -2}}, {{0.5f, 1}}, {{4, 1}}, {{-1, 1}}};
+  // The update follows the store: with w0 = clip(w), w = w0 - rate * the gradient, which is that of
+  // the product with w, as the product comes before the store.
+  lamina::model first{limited};
+  lamina::gradient_machine g{first};
+  g.backward(batch);
+  const auto slope = g.gradient<"out.w_0">();
+  for (const int threads : {1, 3}) {
+    INFO(threads << " threads");
+    lamina::model m{limited};
+    const auto begin = m.parameter<"out.w_0">();
+    lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
+    lamina::trainer t{m, sgd, {.threads = threads}};
+    t.step(batch);
+    const auto w = m.parameter<"out.w_0">();
+    for (std::size_t k = 0; k < w.size(); ++k)
+      REQUIRE(
+          w.flat(k) ==
+          Approx(std::clamp(begin.flat(k), -0.125f, 0.125f) - 0.01f * slope.flat(k)).margin(1e-6));
   }
 }
 
