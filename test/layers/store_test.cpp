@@ -83,6 +83,33 @@ constexpr auto loop_of_stores = lamina::program([](lamina::block& main) {
   return last;
 });
 
+// Fluid's example of Switch: a branch stores the learning rate, which another one leaves.
+constexpr auto branches = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  auto rate = layer::create_global_var<float>(main, 0, {.name = "rate"});
+  auto table = layer::create_global_var<float, 2, 3>(main, 0, {.name = "table"});
+  auto steps = layer::create_global_var<float>(main, 0, {.name = "steps"});
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<integer>>(loop, more);
+    auto logits = layer::fc<3>(x, {.name = "out"}) + layer::matmul(x, table);
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
+    auto first = layer::equal(steps, layer::fill_constant<float>(loop, 0));
+    auto third = layer::equal(steps, layer::fill_constant<float>(loop, 2));
+    layer::switch_case(first, [&](lamina::block& b) {
+      layer::store(layer::fill_constant<float>(b, 0.5), rate);
+    }).when(third, [&](lamina::block&) {
+      layer::store(rate * 0.5f, rate);
+      layer::store(table + 0.25f, table);
+    });
+    lamina::optimizer::momentum{.learning_rate = rate}.minimize(cost);
+    layer::store(steps + 1.0f, steps);
+    last = cost;
+  });
+  return last;
+});
+
 // The same in a program without a loop, which several threads train.
 constexpr auto step_of_stores = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 2>(main);
@@ -128,6 +155,17 @@ TEST_CASE("values that a loop stores are those of the interpreter") {
   const auto middle = in.clone();
   lamina::run(in, batches);
   check_interpreted(loop_of_stores, middle, in, batches);
+}
+
+TEST_CASE("what a branch stores stays when the branch does not run") {
+  const auto batches = some_minibatches();
+  lamina::model in{branches};
+  const lamina::model first{branches};
+  lamina::run(in, batches);
+  check_interpreted(branches, first, in, batches);
+  CHECK(in.parameter<"rate">()(0) == 0.25f);
+  CHECK(in.parameter<"table">()(1, 2) == 0.25f);
+  CHECK(in.parameter<"steps">()(0) == 5);
 }
 
 TEST_CASE("a training step stores, on one thread and on three, and evaluators do not") {
