@@ -69,7 +69,7 @@ constexpr auto loop_of_stores = lamina::program([](lamina::block& main) {
         layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<integer>>(loop, more);
     auto w = layer::create_parameter<float, 2, 17>(loop, {.name = "w"});
     auto h = layer::matmul(x, w) + layer::matmul(x, slow);
-    auto once = h * row;  // the row of the mini-batch before
+    auto once = h * layer::assign(row);  // the row of the mini-batch before
     layer::store(row * 0.5f + 0.25f, row);
     auto twice = layer::tanh(once) * row;  // the new row
     auto cost =

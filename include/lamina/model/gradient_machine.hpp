@@ -37,6 +37,11 @@ class gradient_machine {
   /// The type of costs and gradients.
   using real = real_of<P>;
   static_assert(
+      check<program::desc.fault.kind != fault_kind::stored_too_early,
+            detail::faulty_name<program::desc>>,
+      "lamina: store: a gradient needs the value from before the store; store after minimize, or "
+      "read a copy, layer::assign(x)");
+  static_assert(
       check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 

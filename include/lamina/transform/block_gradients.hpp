@@ -25,6 +25,7 @@
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
+#include <lamina/program/block.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
@@ -99,6 +100,10 @@ class block_gradients {
  public:
   /// The first `operators` operators of the program are the forward ones.
   constexpr block_gradients(program_builder& b, int operators) : b_(b) {
+    for (int k = 0; k < operators; ++k)
+      if (b.operators.items[k].role == op_role::optimize &&
+          is<assign_variable>(b.operators.items[k]))
+        stores_.push(k);
     if (b.blocks.count < 2) return;
     has_blocks_ = true;
     for (int v = 0; v < b.variables.count; ++v) carrier_[v] = copy_[v] = -1;
@@ -122,6 +127,7 @@ class block_gradients {
       const int first = b_.operators.count;
       if (!is_null(op.schema->gradient)) {
         if (!hands_over(op)) op.schema->gradient(b_, op);
+        if (stores_.count > 0) require_unchanged(first, k);
       } else if (has_blocks_) {
         if (const int inner = sub_block_of(b_, op); inner >= 0) differentiate(op, inner, k);
       }
@@ -170,6 +176,40 @@ class block_gradients {
       for (int i = 0; i < n; ++i, ++at)
         if (b_.arguments.items[at] >= 0) f(b_.arguments.items[at]);
     }
+  }
+
+  /// Reports a variable that the gradients of operator k read and that has another value by then:
+  /// one that was stored after operator k, or by a later iteration of a loop around it. The
+  /// gradient operators of k begin with number `first`.
+  constexpr void require_unchanged(int first, int k) {
+    const int root = b_.variables.items[b_.cost].block;
+    int body = b_.operators.items[k].block;  // the outermost loop or branch around k, or root
+    while (body > root && b_.blocks.items[body].parent != root) body = b_.blocks.items[body].parent;
+    const operator_facts facts = b_.operators.items[k].schema->facts;
+    const bool is_product =
+        facts.linear == linearity::product ||
+        (facts.products != product_rule::none && facts.products != product_rule::recurrent);
+    for (int g = first; g < b_.operators.count; ++g)
+      for_each_input(b_.operators.items[g], [&](int v) {
+        if (b_.variables.items[v].kind != variable_kind::parameter) return;
+        // A product's gradient of v alone is computed from the other operand.
+        if (is_product && makes_only_gradient_of(b_.operators.items[g], v)) return;
+        for (int i = 0; i < stores_.count; ++i) {
+          const operator_desc& store = b_.operators.items[stores_.items[i]];
+          const bool later =
+              stores_.items[i] > k || (body > root && is_inside(b_, store.block, body));
+          if (later && output_of(b_, store, 0) == v)
+            report_variable(b_, fault_kind::stored_too_early, v, 0);
+        }
+      });
+  }
+
+  // Whether an operator makes the gradient of variable v and no other.
+  constexpr bool makes_only_gradient_of(const operator_desc& op, int v) const {
+    for (int at = op.outputs; at < op.end; ++at)
+      if (const int made = b_.arguments.items[at]; made >= 0 && b_.variables.items[made].of != v)
+        return false;
+    return true;
   }
 
   // The variable that the gradients of forward block `block` read for v: the copy of a carried
@@ -335,6 +375,7 @@ class block_gradients {
   }
 
   program_builder& b_;
+  constexpr_vector<int> stores_{};         // the operators that store values in variables
   bool has_blocks_ = false;                // if false, the next three are not used
   int carrier_[gradient_state::capacity];  // by variable: the block that gives it its next value,
                                            // or -1
