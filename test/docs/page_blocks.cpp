@@ -262,9 +262,8 @@ constexpr auto falling = lamina::program([](lamina::block& loop) {
   return cost;
 });
 #include "programs_4.inc"
-constexpr auto learnt = lamina::program([](lamina::block& main) {
-  layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"});
-});
+constexpr auto learnt = lamina::program(
+    [](lamina::block& main) { layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"}); });
 #include "programs_6.inc"
 void run(any_samples samples) {
   const std::vector<std::array<float, 8>> all = samples;

@@ -141,6 +141,11 @@ template <program_type P, class Opt>
 inline constexpr bool accepts_gradients =
     optimizer::traits<Opt>::accepts_rows || !detail::has_rows_gradient(with_backward<P>::desc);
 
+/// Whether the gradients of a program read no variable in which a value was stored meanwhile.
+template <program_type P>
+inline constexpr bool keeps_operands =
+    with_backward<P>::desc.fault.kind != fault_kind::stored_too_early;
+
 namespace transform {
 
 /// The program that an optimizer's `train` runs for each mini-batch: gradients of the cost and, for
