@@ -239,7 +239,11 @@ constexpr void differentiate_quotient(gradient_writer& w) {
     return gx < 0 ? part : w.of_two<elementwise_add>(gx, part);
   };
   if (w.wants(d)) w.give_of_two<elementwise_div>(d, less(1), y, at);
-  if (w.wants(y)) w.give_side<elementwise_div>(y, 1, less(2), y, d, at);
+  // The sum over the copies of Y is that of a product. The gradient of a quotient would read the
+  // quotient in Fluid.
+  if (w.wants(y))
+    w.give_side<elementwise_mul>(y, 1, w.of_two<elementwise_div>(w.scaled(less(2), -1), y, at), y,
+                                 w.of_two<elementwise_div>(d, y, at), at);
   if (gy >= 0 && w.wants(x)) {
     const int whole = w.product(d, gy, at);
     w.give(x, w.of_two<elementwise_div>(w.of_two<elementwise_div>(whole, y, at), y, at), -1);

@@ -96,7 +96,7 @@ class fluid_array_gradient_writer {
   }
   static void as_gradient_of_join(operator_message& op, const std::string& array) {
     op.type = "tensor_array_to_tensor_grad";
-    op.inputs = {{"X", {array.substr(0, array.find("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
+    op.inputs = {{"X", {array.substr(0, array.rfind("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
     op.outputs = {{"X@GRAD", {array}}};
     attribute_message& stacks = op.attributes.emplace_back();
     stacks.name = "use_stack";
@@ -133,8 +133,8 @@ class fluid_gradient_writer {
   }
 
  private:
-  // The variable of a gradient: "w" for "w@GRAD@RENAME@1".
-  static std::string_view base(std::string_view name) { return name.substr(0, name.find("@GRAD")); }
+  // The variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
+  static std::string_view base(std::string_view name) { return name.substr(0, name.rfind("@GRAD")); }
   static bool is_gradient(std::string_view slot) {
     return slot.size() > 5 && slot.substr(slot.size() - 5) == "@GRAD";
   }
