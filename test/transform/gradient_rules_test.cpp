@@ -121,6 +121,26 @@ constexpr auto of_two = lamina::program([](block& main) {
   return sum;
 });
 
+constexpr auto rows = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto v = layer::data<"v", float, 4>(main);
+  auto y = layer::data<"y", float, 2, 3>(main);
+  auto z = layer::data<"z", float, 2, 3>(main);
+  auto sum = layer::fill_constant<float>(main, 0);
+  const auto add = [&](auto target, auto from) {
+    auto [slope] = layer::gradients(target, from);
+    sum = sum + size_of_gradient(slope);
+  };
+  add(layer::softmax(x) * v, x);
+  add(layer::softmax(y) * z, y);
+  add(layer::layer_norm(x, {.epsilon = 0.01f}) * v, x);
+  add(layer::layer_norm(layer::square(x), {.scale = false, .shift = false}) * v, x);
+  // The third derivative.
+  auto [slope] = layer::gradients(layer::layer_norm(x, {.epsilon = 0.3f}) * v, x);
+  add(layer::square(slope), x);
+  return 0.1f * sum;
+});
+
 constexpr auto shapes = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 2, 3>(main);
   auto sum = layer::fill_constant<float>(main, 0);
@@ -193,6 +213,11 @@ TEST_CASE("second derivatives of functions of one variable are difference quotie
 TEST_CASE("second derivatives of products, quotients and shapes are difference quotients") {
   laws::check_gradients(of_two, {}, positive);
   laws::check_gradients(shapes, {}, positive);
+}
+
+TEST_CASE("second derivatives of functions of rows are difference quotients") {
+  laws::check_gradients(rows, {}, positive);
+  lamina::law::check_engine(rows, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .edges = false});
 }
 
 TEST_CASE("second derivatives of convolutions are difference quotients") {

@@ -10,12 +10,14 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
@@ -45,7 +47,7 @@ using twice_differentiable_functions =
                   stanh, swish, pow, exp, log, sqrt, rsqrt, square, reciprocal, sin, cos, asin,
                   acos, atan>;
 using twice_differentiable_others =
-    operator_list<elementwise_div, elementwise_max, elementwise_min, concat>;
+    operator_list<elementwise_div, elementwise_max, elementwise_min, concat, softmax, layer_norm>;
 
 namespace detail {
 
@@ -291,38 +293,96 @@ constexpr void differentiate_concat(gradient_writer& w) {
   delete[] parts;
 }
 
+/// dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is the same operator
+/// of g, that of Y is g (d - sum d Y) - d sum g Y.
+constexpr bool differentiate_softmax(gradient_writer& w) {
+  const int y = w.input(0), d = w.of_out(), g = w.slope(0);
+  const int last = w.builder().variables.items[y].rank - 1;
+  if (w.attribute(0) != -1 && w.attribute(0) != last) return false;
+  differentiate_slope(w, *w.op().schema);
+  if (g < 0 || !w.wants(y)) return true;
+  const int all = w.row_product(g, w.reduced<reduce_sum>(w.product(d, y), last));
+  const int other = w.row_product(d, w.reduced<reduce_sum>(w.product(g, y), last));
+  w.give(y, w.of_two<elementwise_sub>(w.product(d, g), w.of_two<elementwise_add>(all, other)));
+  return true;
+}
+
+/// With h = d Scale, the normalised rows x, and their reciprocal deviation r, dX is P h, where P h
+/// = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h is P g. That of X is -r (P
+/// h mean(g x) + P g mean(h x) + x mean(g P h)). Gradients of dScale and dBias are not known here.
+constexpr bool differentiate_layer_norm(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (w.slope(1) >= 0 || w.slope(2) >= 0 || b.variables.items[x].rank != 2 || w.attribute(1) != 1)
+    return false;
+  if (g < 0) return true;
+  const auto projected = [&](int of) {
+    const int out = w.made(x);
+    b.add_operator(*w.op().schema, {x, -1, w.input(2), w.input(3), of}, {out, -1, -1},
+                   w.attributes());
+    return out;
+  };
+  const int pg = projected(g);
+  if (scale_of >= 0) {
+    w.give_of_two<elementwise_mul>(d, pg, scale_of, -1);
+    w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, pg, -1);
+  } else {
+    w.give(d, pg);
+  }
+  if (!w.wants(x)) return true;
+  const int h = scale_of >= 0 ? w.product(d, scale_of) : d;
+  const int ph = projected(h);
+  const auto mean_of_rows = [&](int of) { return w.reduced<reduce_mean>(of, 1); };
+  const auto of_rows = b.attribute_list(0);
+  const int centred = w.of_two<elementwise_sub>(x, mean_of_rows(x), of_rows);
+  const int variance = mean_of_rows(w.of_one<square>(centred));
+  const int r = w.of_one<rsqrt>(w.scaled(variance, 1, w.attribute(0)));
+  const int normal = w.row_product(centred, r);
+  const auto times = [&](int p, int of) {
+    return w.row_product(p, mean_of_rows(w.product(of, normal)));
+  };
+  const int bent = w.row_product(normal, mean_of_rows(w.product(g, ph)));
+  const int sum = w.of_two<elementwise_add>(times(ph, g), times(pg, h));
+  w.give(x, w.row_product(w.of_two<elementwise_add>(sum, bent), r), -1);
+  return true;
+}
+
 /// Records the gradient of a gradient operator. Returns false if there is no rule for it. It is a
 /// template so that only programs with gradients of gradients compile it.
 template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);
   bool known = true;
-  return for_gradient_of(op, twice_differentiable_products{},
-                         [&]<class Op>() { differentiate_product<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_functions{},
-                         [&]<class Op>() {
-                           differentiate_slope(w, *op.schema);
-                           differentiate_bend<Op>(w);
-                         }) ||
-         for_gradient_of(op, twice_differentiable_pieces{},
-                         [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
-         for_gradient_of(op, twice_differentiable_sums{},
-                         [&]<class Op>() { differentiate_sum<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_linear{},
-                         [&]<class Op>() { differentiate_linear<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
-         for_gradient_of(op, twice_differentiable_others{},
-                         [&]<class Op>() {
-                           if constexpr (__is_same(Op, elementwise_div))
-                             differentiate_quotient(w);
-                           else if constexpr (__is_same(Op, concat))
-                             differentiate_concat(w);
-                           else
-                             differentiate_choice<Op>(w);
-                         }) ||
-         (for_gradient_of(op, twice_differentiable_convolutions{},
-                          [&]<class Op>() { known = differentiate_convolution<Op>(w); }) &&
-          known);
+  const bool found = for_gradient_of(op, twice_differentiable_products{},
+                                     [&]<class Op>() { differentiate_product<Op>(w); }) ||
+                     for_gradient_of(op, twice_differentiable_functions{},
+                                     [&]<class Op>() {
+                                       differentiate_slope(w, *op.schema);
+                                       differentiate_bend<Op>(w);
+                                     }) ||
+                     for_gradient_of(op, twice_differentiable_pieces{},
+                                     [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
+                     for_gradient_of(op, twice_differentiable_sums{},
+                                     [&]<class Op>() { differentiate_sum<Op>(w); }) ||
+                     for_gradient_of(op, twice_differentiable_linear{},
+                                     [&]<class Op>() { differentiate_linear<Op>(w); }) ||
+                     for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
+                     for_gradient_of(op, twice_differentiable_others{},
+                                     [&]<class Op>() {
+                                       if constexpr (__is_same(Op, elementwise_div))
+                                         differentiate_quotient(w);
+                                       else if constexpr (__is_same(Op, concat))
+                                         differentiate_concat(w);
+                                       else if constexpr (__is_same(Op, softmax))
+                                         known = differentiate_softmax(w);
+                                       else if constexpr (__is_same(Op, layer_norm))
+                                         known = differentiate_layer_norm(w);
+                                       else
+                                         differentiate_choice<Op>(w);
+                                     }) ||
+                     for_gradient_of(op, twice_differentiable_convolutions{},
+                                     [&]<class Op>() { known = differentiate_convolution<Op>(w); });
+  return found && known;
 }
 
 }  // namespace detail
