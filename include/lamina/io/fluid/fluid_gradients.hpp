@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <lamina/io/fluid/fluid_attributes.hpp>
+#include <lamina/io/fluid/fluid_block_gradients.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
@@ -124,6 +125,7 @@ class fluid_gradient_writer {
   explicit fluid_gradient_writer(program_message& program) : program_(program) {}
 
   void rewrite() {
+    fluid_block_gradient_writer(program_).rewrite();
     fluid_array_gradient_writer(program_).rewrite();
     for (block_message& b : program_.blocks)
       for (operator_message& op : b.operators) {
@@ -134,7 +136,9 @@ class fluid_gradient_writer {
 
  private:
   // The variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
-  static std::string_view base(std::string_view name) { return name.substr(0, name.rfind("@GRAD")); }
+  static std::string_view base(std::string_view name) {
+    return name.substr(0, name.rfind("@GRAD"));
+  }
   static bool is_gradient(std::string_view slot) {
     return slot.size() > 5 && slot.substr(slot.size() - 5) == "@GRAD";
   }
