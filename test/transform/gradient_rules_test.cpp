@@ -62,6 +62,10 @@ constexpr auto functions = lamina::program([](block& main) {
   add(bend<"cos", "v20">(main, [](auto x) { return layer::cos(x); }));
   add(bend<"asin", "v21">(main, [](auto x) { return layer::asin(x); }));
   add(bend<"acos", "v22">(main, [](auto x) { return layer::acos(x); }));
+  add(bend<"gelu", "v24">(
+      main, [](auto x) { return layer::gelu(x); }, -0.5));
+  add(bend<"gelu_tanh", "v25">(
+      main, [](auto x) { return layer::gelu(x, {.approximate = true}); }, -0.5));
   add(bend<"atan", "v23">(main, [](auto x) { return layer::atan(x); }));
   return sum;
 });
@@ -176,6 +180,11 @@ constexpr auto convolutions = lamina::program([](block& main) {
   add(layer::conv2d<4, 3, lamina::window{.groups = 4}>(image), image);
   add(layer::conv2d_transpose<3, 3>(image), image);
   add(layer::conv3d<2, 2>(volume), volume);
+  constexpr auto average = lamina::pooling_type::average;
+  add(layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(layer::square(image),
+                                                                  {.type = average}),
+      image);
+  add(layer::pool3d<2>(layer::square(volume), {.type = average}), volume);
   return sum;
 });
 

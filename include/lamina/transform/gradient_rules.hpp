@@ -18,11 +18,14 @@
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
 #include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
+#include <lamina/transform/gradient_bends.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -42,12 +45,8 @@ using twice_differentiable_pieces =
                   thresholded_relu, clip, abs, dropout>;
 /// The derivative is 0 wherever there is one.
 using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
-using twice_differentiable_functions =
-    operator_list<tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, selu, elu, soft_relu,
-                  stanh, swish, pow, exp, log, sqrt, rsqrt, square, reciprocal, sin, cos, asin,
-                  acos, atan>;
-using twice_differentiable_others =
-    operator_list<elementwise_div, elementwise_max, elementwise_min, concat, softmax, layer_norm>;
+using twice_differentiable_others = operator_list<elementwise_div, elementwise_max, elementwise_min,
+                                                  concat, softmax, layer_norm, pool2d, pool3d>;
 
 namespace detail {
 
@@ -136,6 +135,17 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
+/// The same of averages of windows; largest elements are refused.
+template <class Op>
+constexpr bool differentiate_pool(gradient_writer& w) {
+  const program_builder& b = w.builder();
+  if (w.attributes() < 0) return false;
+  const attribute_value type = b.attributes.items[w.attributes()];
+  if (type.count != 3 || b.characters.items[type.offset] != 'a') return false;
+  differentiate_linear<Op>(w);
+  return true;
+}
+
 /// dX = d and dY = the sum of +-d over the copies of Y.
 template <class Op>
 constexpr void differentiate_sum(gradient_writer& w) {
@@ -145,83 +155,6 @@ constexpr void differentiate_sum(gradient_writer& w) {
     w.template give_of_two<Op>(d, gx >= 0 ? gx : w.zeros(d), gy, w.attributes());
   else if (gx >= 0)
     w.give(d, gx);
-}
-
-/// dX = d f'(v), where v is X or Out. The gradient of d is the same operator of g.
-constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
-  program_builder& b = w.builder();
-  const int g = w.slope(0), v = w.input(0);
-  if (g < 0) return;
-  if (const int part = partial_gradient(b, w.of_out()); part >= 0)
-    b.add_operator(schema, {v, g}, {part}, w.attributes());
-}
-
-/// The gradient of v in dX = d f'(v), where u = g d. The zeros of gradient operators stay: u = 0
-/// gives 0 where f' is infinite.
-template <class Op>
-constexpr void differentiate_bend(gradient_writer& w) {
-  const int g = w.slope(0), v = w.input(0), d = w.of_out(), at = w.attributes();
-  if (g < 0 || !w.wants(v)) return;
-  program_builder& b = w.builder();
-  const auto u = [&] { return w.product(d, g); };
-  if constexpr (__is_same(Op, tanh)) {
-    w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, sigmoid)) {
-    w.give(v, w.product(w.scaled(v, -2, 1), u()));
-  } else if constexpr (__is_same(Op, exp)) {
-    w.give(v, u());
-  } else if constexpr (__is_same(Op, sqrt)) {  // -u / (2 v^2)
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<sqrt>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, rsqrt)) {  // -3/2 v^2 u
-    w.give(v, w.product(w.of_one<square>(v), u()), -1.5);
-  } else if constexpr (__is_same(Op, reciprocal)) {
-    w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, selu)) {  // u where the function bends
-    const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(all, w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, square)) {
-    w.give(v, u(), 2);
-  } else if constexpr (__is_same(Op, log)) {  // -u / v^2
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<log>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, sin)) {
-    w.give(v, w.product(w.of_one<sin>(v), u()), -1);
-  } else if constexpr (__is_same(Op, cos)) {
-    w.give(v, w.product(w.of_one<cos>(v), u()), -1);
-  } else if constexpr (__is_same(Op, asin) || __is_same(Op, acos)) {
-    int slope = u();
-    for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
-    w.give(v, w.product(v, slope));
-  } else if constexpr (__is_same(Op, atan)) {
-    w.give(v, w.product(v, w.template gradient<atan>(v, w.template gradient<atan>(v, u()))), -2);
-  } else if constexpr (__is_same(Op, softplus) || __is_same(Op, logsigmoid)) {
-    w.give(v, w.template gradient<sigmoid>(w.of_one<sigmoid>(v), u()),
-           __is_same(Op, softplus) ? 1 : -1);
-  } else if constexpr (__is_same(Op, softsign)) {  // -2 sign(v) u / (1 + |v|)^3
-    const int above = w.product(w.of_one<sign>(v), w.template gradient<softsign>(v, u()));
-    w.give(v, w.of_two<elementwise_div>(above, w.scaled(w.of_one<abs>(v), 1, 1)), -2);
-  } else if constexpr (__is_same(Op, tanh_shrink)) {
-    const int t = w.of_one<tanh>(v);
-    w.give(v, w.product(t, w.template gradient<tanh>(t, u())), 2);
-  } else if constexpr (__is_same(Op, stanh)) {
-    const int t = w.of_one<tanh>(w.scaled(v, w.attribute(0)));
-    w.give(v, w.product(t, w.template gradient<stanh>(v, u(), at)), -2 * w.attribute(0));
-  } else if constexpr (__is_same(Op, elu)) {  // alpha e^v u below 0
-    const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(w.template gradient<elu>(v, all, at),
-                                        w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, soft_relu)) {
-    w.give(v, w.product(w.template gradient<soft_relu>(v, u(), at),
-                        w.scaled(w.of_one<sigmoid>(v), -1, 1)));
-  } else if constexpr (__is_same(Op, swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
-    const double beta = w.attribute(0);
-    const int s = w.of_one<sigmoid>(w.scaled(v, beta));
-    const int bend = w.scaled(w.product(v, w.scaled(s, -2, 1)), beta, 2);
-    w.give(v, w.product(bend, w.template gradient<sigmoid>(s, u())), beta);
-  } else {
-    static_assert(__is_same(Op, pow));  // p (p - 1) v^(p - 2) u
-    const double p = w.attribute(0);
-    w.give(v, w.template gradient<pow>(v, u(), b.attribute_list(p - 1)), p);
-  }
 }
 
 /// dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d is n / Y,
@@ -353,35 +286,38 @@ template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);
   bool known = true;
-  const bool found = for_gradient_of(op, twice_differentiable_products{},
-                                     [&]<class Op>() { differentiate_product<Op>(w); }) ||
-                     for_gradient_of(op, twice_differentiable_functions{},
-                                     [&]<class Op>() {
-                                       differentiate_slope(w, *op.schema);
-                                       differentiate_bend<Op>(w);
-                                     }) ||
-                     for_gradient_of(op, twice_differentiable_pieces{},
-                                     [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
-                     for_gradient_of(op, twice_differentiable_sums{},
-                                     [&]<class Op>() { differentiate_sum<Op>(w); }) ||
-                     for_gradient_of(op, twice_differentiable_linear{},
-                                     [&]<class Op>() { differentiate_linear<Op>(w); }) ||
-                     for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
-                     for_gradient_of(op, twice_differentiable_others{},
-                                     [&]<class Op>() {
-                                       if constexpr (__is_same(Op, elementwise_div))
-                                         differentiate_quotient(w);
-                                       else if constexpr (__is_same(Op, concat))
-                                         differentiate_concat(w);
-                                       else if constexpr (__is_same(Op, softmax))
-                                         known = differentiate_softmax(w);
-                                       else if constexpr (__is_same(Op, layer_norm))
-                                         known = differentiate_layer_norm(w);
-                                       else
-                                         differentiate_choice<Op>(w);
-                                     }) ||
-                     for_gradient_of(op, twice_differentiable_convolutions{},
-                                     [&]<class Op>() { known = differentiate_convolution<Op>(w); });
+  const bool found =
+      for_gradient_of(op, twice_differentiable_products{},
+                      [&]<class Op>() { differentiate_product<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_functions{},
+                      [&]<class Op>() {
+                        differentiate_slope(w, *op.schema);
+                        differentiate_bend<Op>(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_pieces{},
+                      [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
+      for_gradient_of(op, twice_differentiable_sums{},
+                      [&]<class Op>() { differentiate_sum<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_linear{},
+                      [&]<class Op>() { differentiate_linear<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
+      for_gradient_of(op, twice_differentiable_others{},
+                      [&]<class Op>() {
+                        if constexpr (__is_same(Op, elementwise_div))
+                          differentiate_quotient(w);
+                        else if constexpr (__is_same(Op, concat))
+                          differentiate_concat(w);
+                        else if constexpr (__is_same(Op, softmax))
+                          known = differentiate_softmax(w);
+                        else if constexpr (__is_same(Op, pool2d) || __is_same(Op, pool3d))
+                          known = differentiate_pool<Op>(w);
+                        else if constexpr (__is_same(Op, layer_norm))
+                          known = differentiate_layer_norm(w);
+                        else
+                          differentiate_choice<Op>(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_convolutions{},
+                      [&]<class Op>() { known = differentiate_convolution<Op>(w); });
   return found && known;
 }
 
