@@ -210,6 +210,13 @@ std::set<std::string> listed(const std::string& path, const std::string& heading
   return found;
 }
 
+/// Whether the engine computes a program and its gradients as the executor does.
+template <class P>
+void check_engine(P program) {
+  lamina::law::check_engine(
+      program, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .batches = {1, 3}, .edges = false});
+}
+
 const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
 
 }  // namespace
@@ -217,20 +224,24 @@ const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
 TEST_CASE("second derivatives of functions of one variable are difference quotients") {
   laws::check_gradients(functions, {}, positive);
   laws::check_gradients(pieces, {}, positive);
+  check_engine(functions);
 }
 
 TEST_CASE("second derivatives of products, quotients and shapes are difference quotients") {
   laws::check_gradients(of_two, {}, positive);
+  check_engine(of_two);
   laws::check_gradients(shapes, {}, positive);
+  check_engine(shapes);
 }
 
 TEST_CASE("second derivatives of functions of rows are difference quotients") {
   laws::check_gradients(rows, {}, positive);
-  lamina::law::check_engine(rows, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .edges = false});
+  check_engine(rows);
 }
 
 TEST_CASE("second derivatives of convolutions are difference quotients") {
   laws::check_gradients(convolutions, {}, {.rows = 1});
+  check_engine(convolutions);
 }
 
 TEST_CASE("the page of gradients lists the operators with second derivatives") {
