@@ -19,6 +19,7 @@
 #include <lamina/operators/control/block/layer_hoist_inputs.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/control/print/layer.hpp>
+#include <lamina/operators/control/rank_table/layer.hpp>
 #include <lamina/operators/control/read_minibatch/layer.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
