@@ -60,9 +60,11 @@ class counted_threads : public httplib::TaskQueue {
  public:
   counted_threads(int threads, std::atomic<int>& open)
       : pool_(static_cast<std::size_t>(threads)), open_(open) {}
-  void enqueue(std::function<void()> work) override {
+  /// void, or bool in newer versions.
+  using enqueued = decltype(std::declval<httplib::ThreadPool&>().enqueue(std::function<void()>()));
+  enqueued enqueue(std::function<void()> work) override {
     ++open_;
-    pool_.enqueue([this, work = std::move(work)] {
+    return pool_.enqueue([this, work = std::move(work)] {
       work();
       --open_;
     });
