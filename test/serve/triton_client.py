@@ -25,8 +25,9 @@ def image(values, binary=True):
 
 def check(at):
     client = http.InferenceServerClient(f"127.0.0.1:{at.port}")
-    require(client.is_server_live() and client.is_server_ready() and client.is_model_ready("digits"),
-            "expected a server that is ready")
+    for ready in (client.is_server_live(), client.is_server_ready(),
+                  client.is_model_ready("digits")):
+        require(ready, "expected a server that is ready")
     require("binary_tensor_data" in client.get_server_metadata()["extensions"], "no binary tensors")
     about = client.get_model_metadata("digits")
     require(about["inputs"] == [{"name": "image", "datatype": "FP32", "shape": [-1, 64]}], about)
