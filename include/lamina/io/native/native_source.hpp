@@ -155,7 +155,7 @@ class native_writer {
     for (int i = 0; i < p_.count.outputs; ++i) reads_[at(p_.outputs[i])] += 2;  // never inside
   }
 
-  std::string name_of(int v) const { return variable_name(p_, v); }
+  std::string name_of(int v) const { return v < 0 ? "" : variable_name(p_, v); }
   /// The name of the layer that made a variable: "fc_0" of "fc_0.tmp_1".
   std::string base_of(int v) const {
     std::string name = name_of(v);
@@ -166,6 +166,7 @@ class native_writer {
     return v >= 0 && p_.variables[v].kind == variable_kind::parameter;
   }
   std::vector<int> dims_of(int v) const {
+    if (v < 0) return {};
     const variable_desc& d = p_.variables[v];
     return {p_.dims + d.dims, p_.dims + d.dims + d.rank};
   }
@@ -199,11 +200,14 @@ class native_writer {
   };
 
   int level_of(int v) const { return has_rows(v) ? lod_level_of(p_, p_.variables[v].rows) : 0; }
-  int root(int c) const {
-    while (c >= 0 && classes_[at(c)].like != c) c = classes_[at(c)].like;
+  int root(int c) {
+    while (c >= 0 && classes_[at(c)].like != c) {
+      int& like = classes_[at(c)].like;
+      c = like = classes_[at(like)].like;
+    }
     return c;
   }
-  int class_of(int v) const { return level_of(v) == 0 ? -1 : root(class_[at(v)]); }
+  int class_of(int v) { return level_of(v) == 0 ? -1 : root(class_[at(v)]); }
   int new_class(int v, int parent) {
     const int c = static_cast<int>(classes_.size());
     classes_.push_back({c, parent, v});
@@ -232,11 +236,12 @@ class native_writer {
       const operator_facts& facts = op->schema->facts;
       std::vector<int> inputs;
       each(*op, true, [&](int v) { inputs.push_back(v); });
-      if (!facts.accepts_any_rows && facts.made_levels == 0)
-        for (const int v : inputs)
-          for (const int w : inputs)
-            if (class_of(v) != class_of(w) && level_of(v) == level_of(w))
-              join(class_of(w), class_of(v));
+      std::map<int, int> first;  // by level
+      for (const int v : inputs) {
+        if (facts.accepts_any_rows || facts.made_levels > 0 || level_of(v) == 0) continue;
+        const int like = first.emplace(level_of(v), v).first->second;
+        if (class_of(like) != class_of(v)) join(class_of(v), class_of(like));
+      }
       std::map<int, int> made;  // by level
       each(*op, false, [&](int v) {
         const int level = level_of(v);
@@ -298,7 +303,8 @@ class native_writer {
     const int parent = root(r.parent);
     const std::string name = r.feed >= 0 ? name_of(r.feed) : base_of(r.first);
     std::string wanted = name;
-    for (int i = 2; !row_names_.insert(wanted).second; ++i) wanted = name + "_" + std::to_string(i);
+    for (int i = 2; r.feed < 0 && !row_names_.insert(wanted).second; ++i)
+      wanted = name + "_" + std::to_string(i);
     return r.text = "lamina::tokens<" + quoted(wanted) +
                     (parent >= 0 ? ", " + rows_text(parent) : "") + ">";
   }
@@ -321,20 +327,30 @@ class native_writer {
   std::string new_identifier(int v) {
     const std::string wanted = identifier_of(base_of(v));
     std::string made = wanted;
-    for (int i = 2; !identifiers_.insert(made).second; ++i)
-      made = wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(i);
+    int& next = numbers_of_[wanted];
+    while (!identifiers_.insert(made).second)
+      made =
+          wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(next < 2 ? next = 2 : ++next);
+    made_handles_.push_back(v);
     return handles_[v] = made;
+  }
+  /// A counter of names that a try may change.
+  int& counter(std::map<std::string, int>& of, const std::string& name) {
+    int& found = of[name];
+    counted_.emplace_back(&found, found);
+    return found;
   }
   /// The C++ name of a variable that a statement before made, or of a parameter.
   std::string handle(int v, std::size_t k) {
     if (const auto found = handles_.find(v); found != handles_.end()) return found->second;
+    if (v < 0) fail(k, "expected a variable in each slot, found none");
     if (!is_parameter(v))
       fail(k, "expected a variable that an operator computes, found '" + name_of(v) + "'");
     const dtype type = p_.variables[v].type;
     if ((type != dtype::float32 && type != dtype::float64) || !is_known(v) || has_rows(v))
       fail(k,
            "expected a parameter of real numbers and known dimensions, found '" + name_of(v) + "'");
-    ++keys_["create_parameter"];
+    ++counter(keys_, "create_parameter");
     std::string call = std::string("create_parameter<") + cpp_type(type);
     for (const int d : dims_of(v)) call += ", " + std::to_string(d);
     const std::string made = new_identifier(v);
@@ -351,7 +367,7 @@ class native_writer {
   /// The name of a parameter as an option of its layer; empty where that is what the layer calls
   /// it.
   std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
-    int& next = numbers_[base + suffix];
+    int& next = counter(numbers_, base + suffix);
     if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
     return quoted(name_of(v));
   }
@@ -442,14 +458,24 @@ class native_writer {
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
       // What is tried leaves no trace if it does not fit.
-      const auto before = std::tuple(body_, handles_, identifiers_, keys_, numbers_);
+      const std::size_t body = body_.size();
+      made_handles_.clear();
+      counted_.clear();
       layer_text made;
       made.end = k + 1;
       if (call(k, row.call, made)) {
         finish(made);
         return made.end;
       }
-      std::tie(body_, handles_, identifiers_, keys_, numbers_) = before;
+      body_.resize(body);
+      for (const int v : made_handles_) {
+        identifiers_.erase(handles_.at(v));
+        handles_.erase(v);
+      }
+      while (!counted_.empty()) {
+        *counted_.back().first = counted_.back().second;
+        counted_.pop_back();
+      }
     }
     record(k);
     return k + 1;
@@ -458,7 +484,7 @@ class native_writer {
   void finish(layer_text& made) {
     std::erase(made.options, "&act");
     if (is_generated(made.key, made.base))
-      ++keys_[made.key];
+      ++counter(keys_, made.key);
     else
       made.options.push_back(".name = " + quoted(made.base));
     while (!made.templates.empty() && made.templates.back().empty()) made.templates.pop_back();
@@ -783,6 +809,7 @@ class native_writer {
     };
     const int w = weight_of(k);
     if (w < 0) return false;
+    if (input(*operators_[k], "X") < 0) return false;
     const int size = dims_of(w)[1],
               flatten = static_cast<int>(number(*operators_[k], "x_num_col_dims"));
     std::size_t n = 1;
@@ -1009,8 +1036,11 @@ class native_writer {
   std::set<std::string> row_names_;
   std::map<int, std::string> handles_;  // by variable: its C++ name
   std::set<std::string> identifiers_;
-  std::map<std::string, int> keys_;     // by kind of layer: the number of the next name
-  std::map<std::string, int> numbers_;  // by layer and suffix: the number of the next parameter
+  std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
+  std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
+  std::map<std::string, int> numbers_of_;  // by C++ name: the last number behind it
+  std::vector<int> made_handles_;          // variables that the current statement named
+  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and what they were
   std::set<std::string, std::less<>> used_slots_, used_attributes_;
   std::vector<std::string> defaults_;
   std::string body_;
