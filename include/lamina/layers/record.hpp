@@ -135,6 +135,14 @@ inline constexpr bool is_attribute<set_attribute<Value>> = true;
 
 }  // namespace detail
 
+/// A variable of type V that no operator has computed yet, for the bodies of record_block, which
+/// write it by into().
+template <class V>
+constexpr V declare(const block& main, std::string_view name) {
+  layer_helper layer(*main.builder, "declare", name);
+  return layer.returns(layer.template output<V>());
+}
+
 /// Records one operator: `record<lamina::lrn>(main, "lrn_0", in("X", x), set("n", 3),
 /// out<variable<float, batch, 8, 5, 5>>("Out"))`. `Op` is the operator's definition. Parts name its
 /// slots and attributes; slots that are not named are empty, attributes have their defaults. Shapes

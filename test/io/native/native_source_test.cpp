@@ -8,6 +8,7 @@
 #include <executor/shared_executor.hpp>
 #include <io/native/imported/images.imported>
 #include <io/native/imported/lenet.imported>
+#include <io/native/imported/loops.imported>
 #include <io/native/imported/sentences.imported>
 #include <io/native/same_program.hpp>
 
@@ -73,6 +74,41 @@ constexpr auto images = lamina::program([](lamina::block& main) {
   return std::tuple{most, where};
 });
 
+// Loops in a loop, branches, arrays, the steps of a static_rnn.
+constexpr auto loops = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5, 3>(main);
+  auto states = layer::static_rnn(x, [&](auto& step) {
+    auto h = step.template memory<float>(lamina::dims<4>, {.value = 0.5f});
+    auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+    step.update(h, next);
+    return std::tuple{next, step.last(h)};
+  });
+  auto h = layer::scale(std::get<1>(states), 1);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto n = layer::fill_constant<std::int64_t>(main, 3);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](lamina::block& body) {
+    auto least = layer::fill_constant<float>(body, 0.05f);
+    auto more = layer::greater_than(layer::mean(layer::square(h)), least);
+    layer::while_loop(more, [&](lamina::block&) {
+      h = layer::scale(layer::fc<4>(h, {.bias = false, .name = "inner"}), 0.5f);
+      layer::greater_than(layer::mean(layer::square(h)), least, more);
+    });
+    h = layer::scale(h, 1.9f);
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  auto chosen = layer::cond(
+      layer::less_than(layer::mean(h), layer::fill_constant<float>(main, 0.01)),
+      [&](lamina::block&) {
+        return std::tuple{layer::fc<2>(h), layer::mean(h)};
+      },
+      [&](lamina::block& no) {
+        return std::tuple{layer::tanh(layer::fc<2>(h)), layer::fill_constant<float>(no, 2)};
+      });
+  return std::tuple{std::get<0>(states), h, std::get<0>(chosen), std::get<1>(chosen)};
+});
+
 }  // namespace recorded
 
 std::string path_of(const std::string& name) {
@@ -134,6 +170,7 @@ TEST_CASE("native source: saved programs come back as layers, with the same bits
               lamina::tensor({7, 1}, std::vector<std::int64_t>{3, 7, 49, 0, 7, 1, 20}), lengths)},
          {"class", lamina::lod_tensor(random_tensor({7, 3}), lengths)}});
   check("images", recorded::images, images, {{"image", random_tensor({2, 4, 9, 8})}});
+  check("loops", recorded::loops, loops, {{"x", random_tensor({6, 5, 3})}});
 }
 
 TEST_CASE("native source: LeNet has less than 40 lines") {
@@ -147,23 +184,26 @@ TEST_CASE("native source: write the headers", "[.]") {
   lamina::write_file(path_of("sentences"),
                      text_of(decltype(recorded::sentences)::view(), "sentences"));
   lamina::write_file(path_of("images"), text_of(decltype(recorded::images)::view(), "images"));
+  lamina::write_file(path_of("loops"), text_of(decltype(recorded::loops)::view(), "loops"));
 }
 
 TEST_CASE("native source: what is not written is refused with the operator and its place") {
-  constexpr auto loop = lamina::program([](lamina::block& main) {
+  constexpr auto rows = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 3>(main);
-    auto y = layer::scale(x, 2);
-    layer::conditional_block(layer::greater_than(layer::mean(x), layer::mean(y)),
-                             [&](lamina::block&) { y = layer::scale(y, 3); });
-    return y;
+    auto first = layer::slice<layer::along<1, 0, 1>>(x);
+    return layer::if_else(
+        layer::greater_than(first, layer::scale(first, 0.5f)),
+        [&](auto& yes) { return layer::fc<2>(yes.input(x)); },
+        [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(x))); });
   });
-  const std::string file = lamina::to_proto(same_program::as_saved(loop.view()));
+  const std::string file = lamina::to_proto(same_program::as_saved(rows.view()));
   const lamina::loaded_program read(lamina::from_proto(file, "net/__model__"), "net/__model__");
   CHECK_THROWS_AS(lamina::native_source(read), lamina::format_error);
-  CHECK_THROWS_WITH(lamina::native_source(read),
-                    Contains("net/__model__, offset ") &&
-                        Contains("expected operators in a row, found a block (operator ") &&
-                        Contains("of block 0, 'conditional_block')"));
+  CHECK_THROWS_WITH(
+      lamina::native_source(read),
+      Contains("net/__model__, offset ") &&
+          Contains("expected all rows in each operator, found those that a condition or a time "
+                   "step chooses (operator 3 of block 0, 'split_lod_tensor')"));
 
   lamina::program_message m = same_program::as_saved(recorded::lenet.view());
   const auto refused = [&](const lamina::program_message& changed) {

@@ -39,7 +39,10 @@ class comparison {
   void differ(const std::string& what, const std::string& x, const std::string& y) {
     if (found_.empty()) found_ = what + ": " + x + ", " + y;
   }
-  static std::string base(const std::string& name) { return name.substr(0, name.rfind(".tmp_")); }
+  static std::string base(std::string name) {
+    name = name.substr(0, name.find("@BLOCK"));
+    return name.substr(0, name.rfind(".tmp_"));
+  }
 
   void compare(const lamina::operator_message& x, const lamina::operator_message& y) {
     if (x.type != y.type) return differ("operator", x.type, y.type);
@@ -82,13 +85,20 @@ class comparison {
       return;
     }
     if (base(x) != base(y)) differ(type + ": name", x, y);
-    const lamina::variable_message *v = a_.blocks[0].find(x), *w = b_.blocks[0].find(y);
+    const lamina::variable_message *v = variable(a_, x), *w = variable(b_, y);
     if (v == nullptr || w == nullptr) return differ(type + ": no variable", x, y);
     if (v->type != w->type || v->kind != w->kind || v->persistable != w->persistable)
       differ(type + ": type of variable", x, y);
     if (v->dims != w->dims || v->lod_level != w->lod_level)
       differ(type + ": shape of variable", x + " " + std::string(lamina::text().list(v->dims)),
              y + " " + std::string(lamina::text().list(w->dims)));
+  }
+
+  static const lamina::variable_message* variable(const lamina::program_message& m,
+                                                  const std::string& name) {
+    for (const lamina::block_message& b : m.blocks)
+      if (const lamina::variable_message* found = b.find(name)) return found;
+    return nullptr;
   }
 
   const lamina::program_message &a_, &b_;

@@ -115,6 +115,8 @@ inline constexpr layer_call layer_calls[] = {
     {"unsqueeze2", "unsqueeze<axes...>(X)"},
     {"flatten2", "flatten<axis=1>(X)"},
     {"concat", "concat<axis=1>(X*)"},
+    {"read_from_array", "array_read(X, I) key array_read"},
+    {"lod_array_length", "array_length(X) key array_length"},
     {"expand", "expand<expand_times...>(X)"},
     {"pad", "pad<paddings...>(X, pad_value)"},
     {"gather", "gather(X, Index)"},

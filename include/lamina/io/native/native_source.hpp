@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,13 +47,14 @@ class native_writer {
       throw error("lamina: native_source: expected a C++ name for the program, found '" +
                   options.name + "'");
     find_operators();
+    find_torn_names();
     count_reads();
     find_rows();
   }
 
   std::string text() {
     for (int i = 0; i < p_.count.data; ++i) feed(p_.data[i]);
-    for (std::size_t k = 0; k < operators_.size();) k = statement(k);
+    enter_block(0);
     if (p_.count.outputs == 0)
       throw format_error(program_.source(), 0,
                          "expected fetch operators, which say what a program returns, found none");
@@ -77,43 +79,62 @@ class native_writer {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   [[noreturn]] void fail(std::size_t k, const std::string& what) const {
-    const bool is = k < operators_.size();
-    std::string where;
-    if (is)
-      where =
-          " (operator " + std::to_string(k) + " of block 0, '" + operators_[k]->schema->type + "')";
-    throw format_error(program_.source(), is ? offsets_[k] : 0, what + where);
+    if (k >= operators_.size()) throw format_error(program_.source(), 0, what);
+    throw format_error(program_.source(), offsets_[k],
+                       what + " (operator " + std::to_string(k) + " of block " +
+                           std::to_string(block_) + ", '" + operators_[k]->schema->type + "')");
   }
 
   // -- what the program is ----------------------------------------------------------------------
 
+  // The operators of each block, and their places in the file.
   void find_operators() {
-    std::vector<std::uint64_t> offsets;
-    for (const operator_message& m : program_.message().blocks[0].operators)
-      if (m.type != "feed" && m.type != "fetch") offsets.push_back(m.offset);
+    blocks_.resize(at(p_.count.blocks));
     for (int i = 0; i < p_.count.operators; ++i) {
-      const operator_desc& op = p_.operators[i];
-      if (op.block != 0) continue;
-      operators_.push_back(&op);
-      offsets_.push_back(operators_.size() <= offsets.size() ? offsets[operators_.size() - 1] : 0);
+      all_.push_back(&p_.operators[i]);
+      blocks_[at(p_.operators[i].block)].first.push_back(&p_.operators[i]);
     }
-    for (std::size_t k = 0; k < operators_.size(); ++k) {
-      const operator_desc& op = *operators_[k];
-      const std::string_view type = op.schema->type;
-      if (sub_block_of(p_, op) >= 0) fail(k, "expected operators in a row, found a block");
-      if (type == "split_lod_tensor" || type == "merge_lod_tensor")
-        fail(k, "expected all rows in each operator, found those that a condition chooses");
-      if (type.ends_with("_grad") || op.schema->kind == operator_kind::update)
-        fail(k, "expected a program that infers, found an operator of training");
-      each(op, true, [&](int v) { require_plain(k, v); });
-      each(op, false, [&](int v) { require_plain(k, v); });
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      for (const operator_message& m : program_.message().blocks[b].operators)
+        if (m.type != "feed" && m.type != "fetch") blocks_[b].second.push_back(m.offset);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      open(static_cast<int>(b));
+      for (std::size_t k = 0; k < operators_.size(); ++k) require_written(k);
     }
+    open(0);
   }
-  void require_plain(std::size_t k, int v) const {
-    const variable_kind kind = p_.variables[v].kind;
-    if (kind == variable_kind::tensor_array || kind == variable_kind::step_scopes ||
-        kind == variable_kind::selected_rows)
-      fail(k, "expected tensors, found the array or sparse rows '" + name_of(v) + "'");
+  void open(int block) {
+    block_ = block;
+    std::tie(operators_, offsets_) = blocks_[at(block)];
+    offsets_.resize(operators_.size());
+  }
+  void require_written(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    const std::string_view type = op.schema->type;
+    if (type.ends_with("_grad") || op.schema->kind == operator_kind::update)
+      fail(k, "expected a program that infers, found an operator of training");
+    if (const int inner = sub_block_of(p_, op); inner >= 0) {
+      if (type != "while" && type != "conditional_block")
+        fail(k, "expected a loop or a branch, found another operator with a block");
+      if (!run_blocks_.insert(inner).second)
+        fail(k, "expected one operator that runs block " + std::to_string(inner) +
+                    ", found a second one");
+    }
+    constexpr std::string_view of_rows[] = {
+        "split_lod_tensor",  "merge_lod_tensor",           "lod_rank_table",
+        "max_sequence_len",  "lod_tensor_to_array",        "array_to_lod_tensor",
+        "shrink_rnn_memory", "reorder_lod_tensor_by_rank", "last_rnn_memory"};
+    for (const std::string_view t : of_rows)
+      if (t == type)
+        fail(k,
+             "expected all rows in each operator, found those that a condition or a time step "
+             "chooses");
+    const auto require_plain = [&](int v) {
+      if (p_.variables[v].kind == variable_kind::selected_rows)
+        fail(k, "expected tensors, found the sparse rows '" + name_of(v) + "'");
+    };
+    each(op, true, require_plain);
+    each(op, false, require_plain);
   }
 
   template <class F>
@@ -145,10 +166,33 @@ class native_writer {
     return found.empty() ? -1 : found[0];
   }
 
+  // The names whose operators do not follow each other: two layers cannot have one generated name.
+  void find_torn_names() {
+    std::map<std::string, std::pair<int, std::size_t>> last;  // by name: block, operator
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      for (std::size_t k = 0; k < blocks_[b].first.size(); ++k)
+        each(*blocks_[b].first[k], false, [&](int v) {
+          const std::string name = base_of(v);
+          const std::pair<int, std::size_t> here{static_cast<int>(b), k};
+          const auto [found, is_new] = last.emplace(name, here);
+          if (!is_new && (found->second.first != here.first || found->second.second + 1 < k))
+            torn_.insert(name);
+          found->second = here;
+        });
+  }
+  int condition_of(const operator_desc& op) const {
+    const int found = input(op, "Condition");
+    return found >= 0 ? found : input(op, "Cond");
+  }
   void count_reads() {
     reads_.resize(at(p_.count.variables));
     writes_.resize(at(p_.count.variables));
-    for (const operator_desc* op : operators_) {
+    for (const operator_desc* op : all_) {
+      if (sub_block_of(p_, *op) >= 0) {  // its own operands; what the body uses, the body counts
+        const int condition = condition_of(*op);
+        if (condition >= 0) ++reads_[at(condition)];
+        continue;
+      }
       each(*op, true, [&](int v) { ++reads_[at(v)]; });
       each(*op, false, [&](int v) { ++writes_[at(v)]; });
     }
@@ -232,7 +276,8 @@ class native_writer {
       classes_[at(class_[at(v)])].feed = v;
       classes_[at(class_[at(v)])].nested = level == 2;
     }
-    for (const operator_desc* op : operators_) {
+    for (const operator_desc* op : all_) {
+      if (sub_block_of(p_, *op) >= 0) continue;
       const operator_facts& facts = op->schema->facts;
       std::vector<int> inputs;
       each(*op, true, [&](int v) { inputs.push_back(v); });
@@ -354,13 +399,15 @@ class native_writer {
     std::string call = std::string("create_parameter<") + cpp_type(type);
     for (const int d : dims_of(v)) call += ", " + std::to_string(d);
     const std::string made = new_identifier(v);
-    line("auto " + made + " = layer::" + call + ">(main, {.name = " + quoted(name_of(v)) + "});");
+    line("auto " + made + " = layer::" + call + ">(" + here_ + ", {.name = " + quoted(name_of(v)) +
+         "});");
     return made;
   }
-  void line(const std::string& statement) { body_ += wrapped(statement, 2); }
+  void line(const std::string& statement) { body_ += wrapped(statement, indent_); }
 
   /// Whether a layer gets this name by itself.
   bool is_generated(const std::string& key, const std::string& name) const {
+    if (torn_.count(name) != 0) return false;
     const auto count = keys_.find(key);
     return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
   }
@@ -455,6 +502,14 @@ class native_writer {
 
   /// Writes one layer, or one operator by layer::record; returns the next operator.
   std::size_t statement(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    if (sub_block_of(p_, op) >= 0) return run_block(k), k + 1;
+    if (op.schema->type == std::string_view("write_to_array")) {
+      const int x = input(op, "X"), i = input(op, "I"), array = output(op, "Out");
+      const std::string value = handle(x, k), place = handle(i, k);
+      line("layer::array_write(" + value + ", " + place + ", " + handle(array, k) + ");");
+      return k + 1;
+    }
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
       // What is tried leaves no trace if it does not fit.
@@ -481,6 +536,58 @@ class native_writer {
     return k + 1;
   }
 
+  /// Writes the operators of a block.
+  void enter_block(int block) {
+    open(block);
+    for (int v = 0; v < p_.count.variables; ++v) {
+      if (p_.variables[v].kind != variable_kind::tensor_array || p_.variables[v].block != block ||
+          writes_[at(v)] == 0)
+        continue;
+      const std::string item = handle_type(operators_.size(), v);
+      const std::string made = new_identifier(v);
+      line("auto " + made + " = layer::create_array<" + item + ">(" + here_ +
+           ", {.name = " + quoted(base_of(v)) + "});");
+    }
+    for (std::size_t k = 0; k < operators_.size();) k = statement(k);
+  }
+  /// Writes a loop or a branch.
+  void run_block(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    const int inner = sub_block_of(p_, op), outer = block_;
+    // What the body alone computes, and what follows reads.
+    for (const operator_desc* within : all_) {
+      if (!is_inside(p_, within->block, inner)) continue;
+      each(*within, false, [&](int v) {
+        const variable_desc& d = p_.variables[v];
+        if (is_inside(p_, d.block, inner) || handles_.count(v) != 0 || is_parameter(v) ||
+            d.kind == variable_kind::step_scopes)
+          return;
+        const std::string type = handle_type(k, v);
+        line("auto " + new_identifier(v) + " = layer::declare<" + type + ">(" + here_ + ", " +
+             quoted(base_of(v)) + ");");
+      });
+    }
+    const bool loop = op.schema->type == std::string_view("while");
+    const bool flag =
+        op.schema->attribute_count > 1 && op.attributes >= 0 && value(op, 1).number != 0;
+    const int scopes = output(op, loop ? "StepScopes" : "Scope");
+    const std::string condition = handle(condition_of(op), k), here = here_;
+    const std::string body = "body_" + std::to_string(inner);
+    line(std::string("layer::record_block<lamina::") +
+         (loop ? "while_block" : "conditional_block") + ">(" + here_ + ", " +
+         quoted(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
+         (flag ? "true" : "false") + ", [&](lamina::block& " + body + ") {");
+    const std::map<int, std::string> visible = handles_;
+    here_ = body;
+    indent_ += 2;
+    enter_block(inner);
+    indent_ -= 2;
+    here_ = here;
+    handles_ = visible;
+    open(outer);
+    line("});");
+  }
+
   void finish(layer_text& made) {
     std::erase(made.options, "&act");
     if (is_generated(made.key, made.base))
@@ -496,12 +603,28 @@ class native_writer {
     for (std::size_t i = 0; i < made.options.size(); ++i)
       text += (i == 0 ? ", {" : ", ") + made.options[i];
     text += made.options.empty() ? ");" : "});";
-    std::string left;
-    for (const int v : made.results) left += (left.empty() ? "" : ", ") + new_identifier(v);
-    if (made.results.size() > 1) left = "[" + left + "]";
+    assign(made.results, text);
+  }
+
+  /// A statement that names the results of a call. Structured bindings, which clang 14 cannot
+  /// capture in the lambda of a body, are for programs without bodies.
+  void assign(const std::vector<int>& results, const std::string& call) {
     bool read = false;
-    for (const int v : made.results) read = read || reads_[at(v)] > 0;
-    line((read ? "auto " + left + " = " : "") + text);
+    for (const int v : results) read = read || reads_[at(v)] > 0;
+    std::string left;
+    std::vector<std::string> names;
+    for (const int v : results) {
+      names.push_back(new_identifier(v));
+      left += (left.empty() ? "" : ", ") + names.back();
+    }
+    if (!read) return line(call);
+    if (results.size() == 1) return line("auto " + left + " = " + call);
+    if (p_.count.blocks == 1) return line("auto [" + left + "] = " + call);
+    std::string all = names[0] + "_all";
+    while (!identifiers_.insert(all).second) all += "_";
+    line("auto " + all + " = " + call);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
   }
 
   /// Makes the call that a row of layer_calls.hpp describes; false if the operator does not fit.
@@ -712,7 +835,7 @@ class native_writer {
     const operator_desc& op = *operators_[k];
     std::string text;
     if (item == "$main") {
-      text = "main";
+      text = here_;
     } else if (std::isupper(static_cast<unsigned char>(item[0])) != 0) {
       const bool all = item.back() == '*', braces = item.back() == '}';
       const std::string slot = item.substr(0, item.size() - (all ? 1 : braces ? 2 : 0));
@@ -941,7 +1064,7 @@ class native_writer {
     const std::string_view type = op.schema->type;
     std::string text =
         "layer::record<lamina::" + std::string(type == "clip_by_norm" ? "clip_to_norm" : type) +
-        ">(main, ";
+        ">(" + here_ + ", ";
     if (type == "lookup_table_v2" || type == "flatten_contiguous_range" || type == "read_minibatch")
       fail(k, "expected an operator that layer::record takes, found another");
     std::string base;
@@ -966,9 +1089,7 @@ class native_writer {
       text += ", layer::set(" + quoted(op.schema->attributes[i].name) + ", " +
               (is_list(t) ? "std::array{" + value + "}" : value) + ")";
     }
-    std::string left;
-    int made = 0;
-    bool read = false;
+    std::vector<int> made;
     for (int s = 0; s < op.schema->output_count; ++s) {
       const slot_desc& slot = op.schema->outputs[s];
       const std::vector<int> variables = in_slot(op, slot.name, false);
@@ -983,8 +1104,7 @@ class native_writer {
           continue;
         }
         types += (types.empty() ? "" : ", ") + handle_type(k, v);
-        left += (made++ > 0 ? ", " : "") + new_identifier(v);
-        read = read || reads_[at(v)] > 0;
+        made.push_back(v);
       }
       if (!types.empty() && !targets.empty())
         fail(k,
@@ -992,8 +1112,7 @@ class native_writer {
       text += targets.empty() ? ", layer::out<" + types + ">(" + quoted(slot.name) + ")"
                               : ", layer::into(" + quoted(slot.name) + targets + ")";
     }
-    if (made > 1) left = "[" + left + "]";
-    line((made > 0 && read ? "auto " + left + " = " : "") + text + ");");
+    assign(made, text + ");");
   }
 
   void feed(int v) {
@@ -1028,10 +1147,17 @@ class native_writer {
   const loaded_program& program_;
   const native_options& options_;
   program_view p_;
-  std::vector<const operator_desc*> operators_;  // of block 0
+  std::vector<const operator_desc*> all_;  // operators
+  std::vector<std::pair<std::vector<const operator_desc*>, std::vector<std::uint64_t>>> blocks_;
+  std::set<int> run_blocks_;
+  std::set<std::string> torn_;                   // names of layers in several places
+  int block_ = 0;                                // the one that is written
+  std::vector<const operator_desc*> operators_;  // of this block
   std::vector<std::uint64_t> offsets_;           // by operator: its place in the file
-  std::vector<int> reads_, writes_;              // by variable
-  std::vector<int> class_;                       // by variable: its rows, -1 without sequences
+  std::string here_ = "main";                    // the block in the text
+  std::size_t indent_ = 2;
+  std::vector<int> reads_, writes_;  // by variable
+  std::vector<int> class_;           // by variable: its rows, -1 without sequences
   std::vector<row_class> classes_;
   std::set<std::string> row_names_;
   std::map<int, std::string> handles_;  // by variable: its C++ name
