@@ -14,37 +14,38 @@
 
 namespace lamina::inline LAMINA_ABI::layer {
 
-/// The variables of an input slot: `in("X", x)`, of a slot that takes several `in("X", x, y)`.
 template <std::size_t N>
 struct slot_inputs {
   std::string_view slot;
   std::array<int, N> ids;
 };
+/// The variables of an input slot: `in("X", x)`, of a slot that takes several `in("X", x, y)`.
 template <class... V>
 constexpr slot_inputs<sizeof...(V)> in(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};
 }
 
-/// The value of an attribute: `set("axis", 1)`, `set("mode", "all")`, of a list
-/// `set("shape", std::array{2, 3})`.
 template <class Value>
 struct set_attribute {
   std::string_view name;
   Value value;
 };
+/// The value of an attribute: `set("axis", 1)`, `set("mode", "all")`, of a list
+/// `set("shape", std::array{2, 3})`.
 template <class Value>
 constexpr set_attribute<Value> set(std::string_view name, Value value) {
   return {name, value};
 }
+/// The text of an attribute.
 constexpr set_attribute<std::string_view> set(std::string_view name, const char* value) {
   return {name, value};
 }
-/// New variables of type V in an output slot: `out<variable<float, batch, 8>>("Out")`, and
-/// variables that exist already: `into("Out", x)`.
+
 template <class... V>
 struct slot_outputs {
   std::string_view slot;
 };
+/// New variables of type V in an output slot: `out<variable<float, batch, 8>>("Out")`.
 template <class... V>
 constexpr slot_outputs<V...> out(std::string_view slot) {
   return {slot};
@@ -54,6 +55,7 @@ struct slot_targets {
   std::string_view slot;
   std::array<int, N> ids;
 };
+/// Variables that exist already in an output slot, which the operator writes: `into("Out", x)`.
 template <class... V>
 constexpr slot_targets<sizeof...(V)> into(std::string_view slot, const V&... variables) {
   return {slot, {variables.id...}};

@@ -10,9 +10,9 @@
 using namespace lamina::detail;
 
 TEST_CASE("C++ text: names of files inside of quotes, comments and identifiers") {
-  CHECK(quoted("fc_0.w_0") == R"("fc_0.w_0")");
-  CHECK(quoted("a\"b\\c\n?" + std::string(1, '\0') + "1") == R"("a\"b\\c\012\077\0001")");
-  CHECK(quoted("\xc3\xa4") == "\"\xc3\xa4\"");
+  CHECK(text_literal("fc_0.w_0") == R"("fc_0.w_0")");
+  CHECK(text_literal("a\"b\\c\n?" + std::string(1, '\0') + "1") == R"("a\"b\\c\012\077\0001")");
+  CHECK(text_literal("\xc3\xa4") == "\"\xc3\xa4\"");
   CHECK(in_comment("a\nint x;\\\r") == "a?int x;??");
   CHECK(identifier_of("fc_0.tmp_1") == "fc_0_tmp_1");
   CHECK(identifier_of("my fc/2@GRAD__x") == "my_fc_2_GRAD_x");

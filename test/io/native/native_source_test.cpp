@@ -225,6 +225,6 @@ TEST_CASE("native source: what is not written is refused with the operator and i
   CHECK_THAT(refused(changed),
              Contains("expected a variable that an operator computes, found "
                       "'conv2d_0.tmp_0' (operator 0 of block 0, 'elementwise_add"));
-  CHECK_THROWS_WITH(lamina::native_source(read, {.name = "a b"}),
+  CHECK_THROWS_WITH(lamina::native_source(lamina::loaded_program(m), {.name = "a b"}),
                     Contains("expected a C++ name for the program, found 'a b'"));
 }

@@ -15,7 +15,7 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Text as a literal, with escapes; whatever a file has in its names stays inside of the quotes.
-inline std::string quoted(std::string_view text) {
+inline std::string text_literal(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
