@@ -47,9 +47,11 @@ constexpr auto sentences = lamina::program([](lamina::block& main) {
       {.is_reverse = true, .candidate_activation = lamina::recurrent_activation::relu});
   auto last = layer::sequence_last_step(layer::dynamic_gru<4>(layer::fc<12>(hidden)));
   auto most = layer::sequence_pool(cell, {.type = lamina::pooling_type::max});
-  auto kept =
-      layer::dropout(layer::fc<4>({last, layer::scale(last, 0.1)}, {.param = {.name = "shared"}}),
-                     0.25f, {.is_test = true, .name = "my \"kept\"\n"});
+  auto kept = layer::dropout(
+      layer::fc<4>({last, layer::scale(last, 0.1)}, {.param = {.name = "shared"}}), 0.25f,
+      {.is_test = true,
+       .implementation = layer::dropout_implementation::upscale_in_train,
+       .name = "my \"kept\"\n"});
   auto table = layer::create_parameter<float, 4, 5>(main, {.name = "tied"});
   auto tied = layer::matmul(kept, table) + most;
   return std::tuple{layer::softmax(tied, {.name = "p"}), layer::reduce_mean<1>(tied)};

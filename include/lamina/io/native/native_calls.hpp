@@ -338,7 +338,7 @@ class native_calls : protected native_fusion {
         return "lamina::pooling_type::" + text;
     } else if (attribute == "dropout_implementation") {
       if (one_of("upscale_in_train", "downgrade_in_infer"))
-        return "lamina::dropout_implementation::" + text;
+        return "layer::dropout_implementation::" + text;
     } else if (one_of("identity", "sigmoid", "tanh", "relu")) {
       return "lamina::recurrent_activation::" + text;
     }
