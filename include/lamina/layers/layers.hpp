@@ -123,6 +123,8 @@
 #include <lamina/layers/nce.hpp>
 #include <lamina/layers/npair_loss.hpp>
 #include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/record.hpp>
+#include <lamina/layers/record_block.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/residual.hpp>
 #include <lamina/layers/row_ids.hpp>
