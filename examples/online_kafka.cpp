@@ -6,6 +6,7 @@
 // A message is a line of four numbers: distance,hour,passengers,fare. The trainer's file has the
 // offsets of all messages that its parameters have learnt from, and is written whole or not at all.
 // So after kill -9 or a power cut the next run goes on where the file ends: docs/serving.md.
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <cmath>

@@ -47,7 +47,7 @@ struct options {
   int port = 8080, workers = 1, connections = 128, rows = 64, passes = 10;
   std::size_t waiting = 64, body = 1 << 20;
   int linger = 0;  // microseconds
-  double seconds = 5, idle = 5, drain = 10;
+  double seconds = 5, idle = 5, grace = 0, drain = 10;
   std::uint64_t seed = 0;
 };
 
@@ -60,9 +60,11 @@ class counted_threads : public httplib::TaskQueue {
  public:
   counted_threads(int threads, std::atomic<int>& open)
       : pool_(static_cast<std::size_t>(threads)), open_(open) {}
-  void enqueue(std::function<void()> work) override {
+  /// void, or bool in newer versions.
+  using enqueued = decltype(std::declval<httplib::ThreadPool&>().enqueue(std::function<void()>()));
+  enqueued enqueue(std::function<void()> work) override {
     ++open_;
-    pool_.enqueue([this, work = std::move(work)] {
+    return pool_.enqueue([this, work = std::move(work)] {
       work();
       --open_;
     });
@@ -137,11 +139,13 @@ class model_server {
     return served;
   }
 
-  /// Takes no more connections. Answers say from now on that their connection ends; run() returns
+  /// Says that the server is not ready, and after the time of grace takes no more connections.
+  /// Answers say from now on that their connection ends; run() returns
   /// when the last one has ended. Connections that go on are ended after the time for it.
   void stop() {
     stopping_ = true;
     while (!http_.is_running() && !ended_) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(seconds(o_.grace));
     if (ended_) return;
     http_.refuse_connections();
     for (const auto until = clock_type::now() + seconds(o_.drain);
@@ -436,8 +440,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.001, 3600.0));
   app.add_option("--idle", o.idle, "seconds until an idle connection ends")
       ->check(CLI::Range(1.0, 3600.0));
+  app.add_option("--grace", o.grace, "seconds from SIGTERM until the port closes; not ready then")
+      ->check(CLI::Range(0.0, 3600.0));
   app.add_option("--drain", o.drain,
-                 "most seconds from SIGTERM until connections end after their next answer")
+                 "most seconds from there until connections end after their next answer")
       ->check(CLI::Range(0.0, 3600.0));
   CLI11_PARSE(app, argc, argv);
 

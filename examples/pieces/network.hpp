@@ -14,8 +14,9 @@ struct digit {
 
 /// Records the data layers into the program of `main`.
 constexpr auto read_digit(lamina::block& main) {
-  return digit{lamina::layer::data<"image", float, 64>(main),
-               lamina::layer::data<"label", std::int64_t>(main)};
+  auto image = lamina::layer::data<"image", float, 64>(main);
+  auto label = lamina::layer::data<"label", std::int64_t>(main);
+  return digit<decltype(image), decltype(label)>{image, label};
 }
 
 /// Records the network; a handle knows its program.

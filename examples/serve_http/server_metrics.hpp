@@ -4,9 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 namespace serve_http {
@@ -25,23 +25,23 @@ class histogram {
   }
   void write(std::string& to, const char* name, const char* help) const {
     to += std::string("# HELP ") + name + ' ' + help + "\n# TYPE " + name + " histogram\n";
+    const std::string bucket = std::string(name) + "_bucket{le=\"";
     std::uint64_t below = 0;
-    char line[160];
     for (std::size_t i = 0; i <= N; ++i) {
       below += counts_[i].load(std::memory_order_relaxed);
-      if (i < N)
-        std::snprintf(line, sizeof line, "%s_bucket{le=\"%g\"} %llu\n", name, bounds_[i],
-                      static_cast<unsigned long long>(below));
-      else
-        std::snprintf(
-            line, sizeof line, "%s_bucket{le=\"+Inf\"} %llu\n%s_sum %.9g\n%s_count %llu\n", name,
-            static_cast<unsigned long long>(below), name, sum_.load(std::memory_order_relaxed),
-            name, static_cast<unsigned long long>(below));
-      to += line;
+      to += bucket + (i < N ? text_of(bounds_[i]) : "+Inf") + "\"} " + std::to_string(below) + '\n';
     }
+    to += std::string(name) + "_sum " + text_of(sum_.load(std::memory_order_relaxed)) + '\n' +
+          name + "_count " + std::to_string(below) + '\n';
   }
 
  private:
+  /// A number in any locale.
+  static std::string text_of(double value) {
+    char text[40];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+  }
+
   const std::array<double, N> bounds_;
   std::array<std::atomic<std::uint64_t>, N + 1> counts_{};
   std::atomic<double> sum_ = 0;

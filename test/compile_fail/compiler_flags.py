@@ -7,7 +7,9 @@
   NaN: Tencent/ncnn#1284, pytorch/glow#4402).
 - Accepted: -fsanitize=undefined and -fno-delete-null-pointer-checks, for which g++ takes fewer
   addresses for constants.
-- WARNINGS have none to give about a program that trains a net, though lamina is no system header.
+- WARNINGS have none to give, though lamina is no system header: about programs that use much of
+  lamina's templates, and with g++ about the lines of any header. (For clang
+  headers/compile_alone.py asks the latter.)
 
 usage: compiler_flags.py [--compiler CXX]...
 """
@@ -17,13 +19,19 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "headers"))
+import compile_alone  # noqa: E402 - the flags and the list of headers
+from compile_alone import WARNINGS  # noqa: E402
+
 NET = pathlib.Path(__file__).resolve().parent / "flags" / "net.cpp"
 STANDARD = ("lamina: the compiler: expected C++20 or newer, found an older standard; add "
             "-std=c++20")
 EXCEPTIONS = "lamina: the compiler: expected exceptions, found -fno-exceptions"
 FAST = "lamina: the compiler: expected the arithmetic of IEEE 754, found -ffast-math or part of it"
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wsign-conversion",
-            "-Wold-style-cast", "-Werror"]
+# Loops, beam search and archives of data; the kernels of the reference executor and formats of
+# models, for which the machine needs a header of another library.
+TRANSLATION = ROOT / "examples" / "machine_translation.cpp"
+INFO, INFO_NEEDS = ROOT / "examples" / "program_info.cpp", "protozero/pbf_reader.hpp"
 FIRST = ("lamina.hpp", "lamina.cuh", "executor/executor.hpp", "io/npz.hpp", "reader/reader.hpp",
          "core/error.hpp")
 MOST_LINES = 12
@@ -33,6 +41,18 @@ def said(compiler, *arguments, text=None):
     run = subprocess.run([*compiler.split(), "-fsyntax-only", f"-I{ROOT / 'include'}", *arguments],
                          input=text, text=True, capture_output=True)
     return run.stderr
+
+
+def all_headers(compiler):
+    """Text that includes all headers. lamina.hpp is the last one, because its pragma for g++ hides
+    warnings about what it is the first to include."""
+    include = ROOT / "include"
+    headers = compile_alone.headers_in(include)
+    lacking = compile_alone.lacking(headers, include, compiler.split(),
+                                    ["-std=c++20", "-fsyntax-only"])
+    umbrella = "lamina/lamina.hpp"
+    return "".join(f"#include <{header}>\n" for header in
+                   [*(h for h in headers if h != umbrella and h not in lacking), umbrella])
 
 
 def faults_of(compiler):
@@ -54,12 +74,18 @@ def faults_of(compiler):
         yield from faults(["-std=c++20", *flags], config, FAST)
     for flags in (["-O3"], ["-O2", "-fno-math-errno", "-fno-trapping-math"]):
         yield from faults(["-std=c++20", *flags], config, None)
-    accepted = [WARNINGS]
+    accepted = [(WARNINGS, NET), (WARNINGS, TRANSLATION)]
+    text = None
     if not said(compiler, "-x", "c++", "-", text="#if defined(__clang__)\n#error\n#endif\n"):
-        accepted += [["-fsanitize=undefined"], ["-fno-delete-null-pointer-checks"]]
-    for flags in accepted:
-        if text := said(compiler, "-std=c++20", *flags, NET):
-            yield f"{compiler} {' '.join(flags)}: expected nothing, found\n{text[:3000]}"
+        accepted += [(["-fsanitize=undefined"], NET), (["-fno-delete-null-pointer-checks"], NET),
+                     (WARNINGS, "all headers")]
+        text = all_headers(compiler)
+        if not said(compiler, "-std=c++20", "-x", "c++", "-", text=f"#include <{INFO_NEEDS}>\n"):
+            accepted.append((WARNINGS, INFO))
+    for flags, what in accepted:
+        source = ["-x", "c++", "-"] if what == "all headers" else [what]
+        if found := said(compiler, "-std=c++20", *flags, *source, text=text):
+            yield f"{compiler} {' '.join(flags)} {what}: expected nothing, found\n{found[:3000]}"
 
 
 def main():

@@ -6,9 +6,9 @@ exported: a library adds lamina as a subdirectory, links it PUBLIC and installs 
 second project finds the library. twice: two parts of a project add a copy each, and a third finds
 the installed one. fetched: FetchContent clones a local git. system: the copy is added as SYSTEM,
 and the project asks for more warnings than lamina's own. unity: a unity build. make: by make in
-place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. vcpkg,
-conan: the overlay port and the recipe, against stand-ins for vcpkg and Conan, because a test
-downloads nothing.
+place of ninja. pkg_config: without CMake. io: with the compiled writers of model files. imported:
+with a saved model as C++. vcpkg, conan: the overlay port and the recipe, against stand-ins for
+vcpkg and Conan, because a test downloads nothing.
 
 usage: cmake_ways.py --compiler CXX [WAY]...
 """
@@ -171,6 +171,18 @@ class ways:
             if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::write",
                              said):
                 sys.exit(f"expected a name of the other instruction set, found {said[-2000:]}")
+
+    def imported(self):
+        """A model that the program of io wrote becomes C++ in another project."""
+        model = self.folder / "io.build/model"
+        if not model.exists():
+            self.io()
+        text = ("find_package(lamina CONFIG REQUIRED)\n"
+                f'add_executable(main "{HERE / "ways/imports.cpp"}")\n'
+                "target_link_libraries(main PRIVATE lamina::lamina)\n"
+                f'target_compile_definitions(main PRIVATE MODEL="{model}")\n'
+                f'lamina_import(main net MODEL "{model}")\n')
+        self.build("imported", text, f"-DCMAKE_PREFIX_PATH={self.installed()}")
 
     def vcpkg(self):
         print("vcpkg: a stand-in runs the port's files, because a test downloads nothing")

@@ -29,3 +29,19 @@ TEST_CASE("rounding a batch keeps the sign of zero") {
     CHECK(std::signbit(up[0]) == std::signbit(std::ceil(x)));
   }
 }
+
+TEST_CASE("a constant of a batch is the double rounded as for a number of its type") {
+  using floats = lamina::engine::cpu::vector;
+  using doubles = lamina::engine::cpu::vector_in<double>;
+  for (const double x : {0.1, -1e30, 0.69314718055994530942}) {
+    float few[16];
+    double many[8];
+    lamina::math::constant<floats>(x).store_unaligned(few);
+    lamina::math::constant<doubles>(x).store_unaligned(many);
+    CHECK(few[0] == static_cast<float>(x));
+    CHECK(few[floats::size - 1] == static_cast<float>(x));
+    CHECK(many[doubles::size - 1] == x);
+    CHECK(lamina::math::constant<float>(x) == static_cast<float>(x));
+    CHECK(lamina::math::constant<double>(x) == x);
+  }
+}

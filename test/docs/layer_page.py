@@ -70,10 +70,13 @@ FAMILIES = [
      "recurrent_nets simple_attention scaled_dot_product_attention"),
     ("Loops and branches", "[Control flow](control_flow.md) has examples.",
      "control/block/while control/array control/split_merge control/block/conditional "
-     "control/rnn/dynamic control/rnn/static"),
+     "control/rnn/dynamic control/rnn/static control/rank_table"),
     ("Labels and decoding", "", "loss/crf/decoding loss/ctc/greedy_decoder decode/beam_search "
      "decode/beam_search/decode metric/sequence/chunk_eval metric/sequence/edit_distance"),
     ("Random numbers, side effects", "", "random/distribution control/print stop_gradient"),
+    ("Any operator",
+     "Programs that are made from files ([interop](interop.md#a-saved-model-as-c)) have these for "
+     "operators that no other layer records as they stand.", "record record_block"),
 ]
 # What the layers are made of, and lists.
 PARTS = set("activation elementwise/binary/arithmetic control/block control/block/hoist_inputs "

@@ -49,6 +49,7 @@
 #include <lamina/train/fit.hpp>
 #include <lamina/train/learning_curves.hpp>
 #include <lamina/train/reduce_on_plateau.hpp>
+#include <lamina/transform/gradients.hpp>
 #include <lamina/v2.hpp>
 
 namespace layer = lamina::layer;
@@ -241,9 +242,19 @@ constexpr auto last_step = lamina::program([](lamina::block& main) {
 #include "control_flow_4.inc"
   return std::tuple{hidden, state};
 });
-void train() {
+constexpr auto nested_steps = lamina::program([](lamina::block& main) {
 #include "control_flow_5.inc"
+  return document;
+});
+constexpr auto step_by_step = lamina::program([](lamina::block& main) {
+  auto x = layer::sequence<"words", float, 32>(main);
+  auto init = layer::data<"init", float, 3>(main);
 #include "control_flow_6.inc"
+  return h;
+});
+void train() {
+#include "control_flow_7.inc"
+#include "control_flow_8.inc"
 }
 }  // namespace control_flow
 
@@ -262,9 +273,8 @@ constexpr auto falling = lamina::program([](lamina::block& loop) {
   return cost;
 });
 #include "programs_4.inc"
-constexpr auto learnt = lamina::program([](lamina::block& main) {
-  layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"});
-});
+constexpr auto learnt = lamina::program(
+    [](lamina::block& main) { layer::create_parameter<float, 8, 4>(main, {.name = "teacher.w"}); });
 #include "programs_6.inc"
 void run(any_samples samples) {
   const std::vector<std::array<float, 8>> all = samples;
@@ -275,6 +285,17 @@ void run(any_samples samples) {
   static_cast<void>(steps);
 }
 }  // namespace programs
+
+namespace gradients {
+#include "gradients_1.inc"
+constexpr auto critic = [](auto point) { return layer::fc<1>(layer::tanh(layer::fc<8>(point))); };
+constexpr auto penalised = lamina::program([](lamina::block& main) {
+  auto real = layer::data<"real", float, 2>(main);
+  auto forged = layer::data<"forged", float, 2>(main);
+  auto between = layer::scale(real + forged, 0.5);
+#include "gradients_2.inc"
+});
+}  // namespace gradients
 
 namespace executor {
 void run() {

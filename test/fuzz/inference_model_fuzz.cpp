@@ -7,11 +7,14 @@
 #include <fuzz/targets.hpp>
 
 #include <lamina/io/inference_model.hpp>
+#include <lamina/io/native/native_source.hpp>
 
 void fuzz::load(lamina::program_message message, const std::string& source) {
   const lamina::loaded_program program(std::move(message), source);
   for (const std::string& name : program.persistable_names())
     require(program.find(name) != nullptr, "a persistable variable is one of block 0");
+  const std::string text = lamina::native_source(program);
+  require(text.ends_with("});\n"), "a program that is written as C++ is complete");
 }
 
 void fuzz::inference_model(std::string_view bytes) {

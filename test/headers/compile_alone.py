@@ -29,8 +29,9 @@ import sys
 import tempfile
 
 LIBRARY = "lamina"
-FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-         "-fdiagnostics-color=never"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wsign-conversion",
+            "-Wold-style-cast", "-Werror"]
+FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", *WARNINGS, "-fdiagnostics-color=never"]
 INCLUDE = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<({LIBRARY}/[^>]+)>", re.M)
 
 ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.M)
@@ -111,11 +112,29 @@ def precompile(header, folder, compiler, flags):
     return path if run.returncode == 0 else None
 
 
+def headers_in(include):
+    """The headers of the library. Those of device code are C++ too, but for those with kernels and
+    CUB."""
+    return sorted(
+        str(p.relative_to(include)) for p in (include / LIBRARY).rglob("*")
+        if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
+
+
 def optional_needs(headers, include):
     """{header: the header of optional.txt that it includes} of those headers that do."""
     lines = (pathlib.Path(__file__).resolve().parent / "optional.txt").read_text().splitlines()
     optional, found = [line for line in lines if line and line[0] != "#"], {}
     return {h: o for h in headers for o in optional if o in included_by(h, include, found)}
+
+
+def lacking(headers, include, compiler, flags):
+    """{header: the header of optional.txt that it includes} where this machine lacks the latter."""
+    needs = optional_needs(headers, include)
+    missing = [
+        o for o in sorted(set(needs.values()))
+        if compile_text(compiler, flags, f"#include <{o}>\n") is not None
+    ]
+    return {header: needed for header, needed in needs.items() if needed in missing}
 
 
 def main():
@@ -130,16 +149,8 @@ def main():
     flags = FLAGS + [f"-I{options.include}"] + sys.argv[split + 1:]
     compiler = options.compiler.split()
 
-    # Headers of device code are C++ too, but for those with kernels and CUB.
-    headers = sorted(
-        str(p.relative_to(options.include)) for p in (options.include / LIBRARY).rglob("*")
-        if p.suffix == ".hpp" or p.suffix == ".cuh" and not FOR_NVCC.search(p.read_text()))
-    needs = optional_needs(headers, options.include)
-    missing = [
-        o for o in set(needs.values())
-        if compile_text(compiler, flags, f"#include <{o}>\n") is not None
-    ]
-    left_out = {header: needed for header, needed in needs.items() if needed in missing}
+    headers = headers_in(options.include)
+    left_out = lacking(headers, options.include, compiler, flags)
     for header, needed in left_out.items():
         print(f"{header}: left out, this machine has no <{needed}>")
 

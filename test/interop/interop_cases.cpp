@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // interop_cases write FOLDER: writes all cases for compare_paddle.py and the others.
 // interop_cases run FOLDER DIFFERENCES: runs what save_paddle.py saved.
+// interop_cases native FOLDER: writes native.cpp with the cases of FOLDER as C++.
 // interop_cases operators: prints all operators of the library, for operator_table.py.
 #include <cstdio>
 #include <exception>
 #include <string_view>
 
 #include <interop/case_writer.hpp>
+#include <interop/native_cases.hpp>
 #include <interop/operator_list.hpp>
 #include <interop/run_saved.hpp>
 
@@ -14,6 +16,7 @@ int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
   try {
     if (what == "operators" && argc == 2) return interop::print_operators();
+    if (what == "native" && argc == 3) return interop::write_native_cases(argv[2]);
     if (what == "run" && argc == 4) return interop::run_saved(argv[2], argv[3]);
     if (what == "write" && argc == 3) {
       interop::case_writer to(argv[2]);
@@ -32,6 +35,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "interop_cases: %s\n", e.what());
     return 1;
   }
-  std::fputs("usage: interop_cases (write FOLDER | run FOLDER DIFFERENCES | operators)\n", stderr);
+  std::fputs(
+      "usage: interop_cases (write FOLDER | run FOLDER DIFFERENCES | native FOLDER | "
+      "operators)\n",
+      stderr);
   return 2;
 }

@@ -9,6 +9,7 @@
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
+#include <lamina/transform/gradients.hpp>
 
 namespace interop {
 namespace {
@@ -107,6 +108,25 @@ void write_branch_cases(case_writer& to) {
   });
 }
 
+void write_gradient_cases(case_writer& to) {
+  // Gradients as values, and their gradients.
+  to.write("net_gradients", []<class T>(block& main) {
+    auto x = layer::data<"x", T, 4>(main);
+    auto y = layer::data<"y", T, 4>(main);
+    auto h = layer::leaky_relu(layer::fc<5>(x));
+    auto critic = layer::fc<2>(layer::tanh(layer::fc<5>(h)), {.act = lamina::activation::sigmoid});
+    auto joined = layer::concat<1>(std::tuple{x * y, x / (layer::square(y) + 1)});
+    auto score = layer::elementwise_max(layer::fc<3>(joined, {.act = lamina::activation::softplus}),
+                                        layer::slice<layer::along<1, 0, 3>>(x));
+    auto [slope] = layer::gradients(critic * 2, x);
+    auto [dx, dy] = layer::gradients(layer::reduce_mean<1>(layer::square(score)), x, y);
+    auto steepness = layer::sqrt(layer::reduce_sum<1>(layer::square(slope)));
+    auto cost = layer::mean(layer::square(steepness - 1)) + layer::mean(layer::square(dx)) +
+                layer::mean(layer::exp(dy));
+    return std::tuple{cost, slope, dx, dy};
+  });
+}
+
 }  // namespace
 
 void write_net_cases(case_writer& to) {
@@ -174,6 +194,7 @@ void write_net_cases(case_writer& to) {
     });
     return std::tuple{layer::mean(h), h};
   });
+  write_gradient_cases(to);
   write_branch_cases(to);
   write_recurrent_cases(to);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is stored in a variable is read by what follows, in each iteration of a loop too.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -68,7 +69,7 @@ constexpr auto loop_of_stores = lamina::program([](lamina::block& main) {
         layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<integer>>(loop, more);
     auto w = layer::create_parameter<float, 2, 17>(loop, {.name = "w"});
     auto h = layer::matmul(x, w) + layer::matmul(x, slow);
-    auto once = h * row;  // the row of the mini-batch before
+    auto once = h * layer::assign(row);  // the row of the mini-batch before
     layer::store(row * 0.5f + 0.25f, row);
     auto twice = layer::tanh(once) * row;  // the new row
     auto cost =
@@ -78,6 +79,33 @@ constexpr auto loop_of_stores = lamina::program([](lamina::block& main) {
     layer::store(0.75f * slow + 0.25f * w, slow);
     layer::store(rate * 0.5f, rate);
     last = cost + layer::mean(layer::matmul(x, w)) + layer::mean(layer::matmul(x, slow));
+  });
+  return last;
+});
+
+// Fluid's example of Switch: a branch stores the learning rate, which another one leaves.
+constexpr auto branches = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  auto rate = layer::create_global_var<float>(main, 0, {.name = "rate"});
+  auto table = layer::create_global_var<float, 2, 3>(main, 0, {.name = "table"});
+  auto steps = layer::create_global_var<float>(main, 0, {.name = "steps"});
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 2>, lamina::field<integer>>(loop, more);
+    auto logits = layer::fc<3>(x, {.name = "out"}) + layer::matmul(x, table);
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(logits, label));
+    auto first = layer::equal(steps, layer::fill_constant<float>(loop, 0));
+    auto third = layer::equal(steps, layer::fill_constant<float>(loop, 2));
+    layer::switch_case(first, [&](lamina::block& b) {
+      layer::store(layer::fill_constant<float>(b, 0.5), rate);
+    }).when(third, [&](lamina::block&) {
+      layer::store(rate * 0.5f, rate);
+      layer::store(table + 0.25f, table);
+    });
+    lamina::optimizer::momentum{.learning_rate = rate}.minimize(cost);
+    layer::store(steps + 1.0f, steps);
+    last = cost;
   });
   return last;
 });
@@ -95,6 +123,15 @@ constexpr auto step_of_stores = lamina::program([](lamina::block& main) {
   layer::store(slow * 2.0f, slow);
   layer::matmul(x, slow, {.name = "slow_after"});
   return layer::mean(layer::square(layer::fc<1>(x, {.name = "out"}) - steps));
+});
+
+// Weights that are trained and limited in the same step.
+constexpr auto limited = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 2>(main);
+  auto cost = layer::mean(layer::square(layer::fc<18>(x, {.bias = false, .name = "out"}) - 1.0f));
+  auto w = layer::create_parameter<float, 2, 18>(main, {.name = "out.w_0"});
+  layer::store(layer::clip(w, -0.125f, 0.125f), w);
+  return cost;
 });
 
 struct point {
@@ -120,6 +157,17 @@ TEST_CASE("values that a loop stores are those of the interpreter") {
   check_interpreted(loop_of_stores, middle, in, batches);
 }
 
+TEST_CASE("what a branch stores stays when the branch does not run") {
+  const auto batches = some_minibatches();
+  lamina::model in{branches};
+  const lamina::model first{branches};
+  lamina::run(in, batches);
+  check_interpreted(branches, first, in, batches);
+  CHECK(in.parameter<"rate">()(0) == 0.25f);
+  CHECK(in.parameter<"table">()(1, 2) == 0.25f);
+  CHECK(in.parameter<"steps">()(0) == 5);
+}
+
 TEST_CASE("a training step stores, on one thread and on three, and evaluators do not") {
   const std::vector<point> batch{{{1, 2}},  {{3, -2}}, {{0.5f, 1}}, {{4, 1}},
                                  {{-1, 1}}, {{2, 2}},  {{1, 1}}};
@@ -143,6 +191,29 @@ TEST_CASE("a training step stores, on one thread and on three, and evaluators do
     CHECK(e.activation<"slow_before">()(0, 3) == 12);
     CHECK(e.activation<"slow_after">()(0, 3) == 12);
     CHECK(one.parameter<"steps">()(0) == 6);
+  }
+}
+
+TEST_CASE("weights are limited, and then updated, on one thread and on three") {
+  const std::vector<point> batch{{{1, 2}}, {{3, -2}}, {{0.5f, 1}}, {{4, 1}}, {{-1, 1}}};
+  // The update follows the store: with w0 = clip(w), w = w0 - rate * the gradient, which is that of
+  // the product with w, as the product comes before the store.
+  lamina::model first{limited};
+  lamina::gradient_machine g{first};
+  g.backward(batch);
+  const auto slope = g.gradient<"out.w_0">();
+  for (const int threads : {1, 3}) {
+    INFO(threads << " threads");
+    lamina::model m{limited};
+    const auto begin = m.parameter<"out.w_0">();
+    lamina::optimizer::sgd sgd{.learning_rate = 0.01f};
+    lamina::trainer t{m, sgd, {.threads = threads}};
+    t.step(batch);
+    const auto w = m.parameter<"out.w_0">();
+    for (std::size_t k = 0; k < w.size(); ++k)
+      REQUIRE(
+          w.flat(k) ==
+          Approx(std::clamp(begin.flat(k), -0.125f, 0.125f) - 0.01f * slope.flat(k)).margin(1e-6));
   }
 }
 

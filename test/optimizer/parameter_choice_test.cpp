@@ -139,6 +139,18 @@ int count_of(const P& program, const std::string& begins, const std::string& hol
   return n;
 }
 
+template <int How>
+constexpr auto by_handle = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 3>(main);
+  auto a = layer::create_parameter<float, 3, 2>(main, {.name = "a"});
+  auto b = layer::create_parameter<float, 2, 2>(main, {.name = "b"});
+  auto c = layer::create_parameter<float, 2>(main, {.name = "c"});
+  auto cost = layer::mean(layer::matmul(layer::matmul(x, a), b) + c);
+  if constexpr (How == 0) forging.minimize(cost, a);
+  if constexpr (How == 1) forging.minimize(cost, std::tuple{c, a});
+  if constexpr (How == 2) forging.minimize(cost);
+});
+
 // -- learning rates of the program ---------------------------------------------------------------
 
 template <class X, class Y>
@@ -250,6 +262,21 @@ TEST_CASE("whole words, beginnings of names and exceptions choose the same") {
       expected);
   CHECK(names(both<lamina::prefix<"d_h", "d_v">, lamina::prefix<"g">>) == expected);
   CHECK(names(both<lamina::only<"d_hidden.w">, lamina::prefix<"g">>) != expected);
+}
+
+TEST_CASE("handles of parameters choose as their names do") {
+  const auto updates = [](const auto& program) {
+    std::vector<std::string> all;
+    const auto view = program.view();
+    for (int v = 0; v < view.count.variables; ++v)
+      if (const auto name = lamina::variable_name(view, v); name.ends_with("_velocity_0"))
+        all.push_back(name);
+    return all;
+  };
+  CHECK(updates(by_handle<0>) == std::vector<std::string>{"a_velocity_0"});
+  CHECK(updates(by_handle<1>) == std::vector<std::string>{"a_velocity_0", "c_velocity_0"});
+  CHECK(updates(by_handle<2>) ==
+        std::vector<std::string>{"a_velocity_0", "b_velocity_0", "c_velocity_0"});
 }
 
 TEST_CASE("a learning rate that the program computes") {

@@ -94,7 +94,7 @@ TEST_CASE("a topic of Kafka is a reader that begins at given offsets") {
   CHECK(ordered.next(2) == 10);
 }
 
-TEST_CASE("a pass over Kafka waits for messages until it is stopped") {
+TEST_CASE("a pass over Kafka waits for messages and for brokers until it is stopped") {
   test::kafka_broker broker;
   broker.create("slow", 1);
   broker.put("slow", 0, "a");
@@ -108,6 +108,12 @@ TEST_CASE("a pass over Kafka waits for messages until it is stopped") {
     broker.put("slow", 0, "c");
     broker.flush();
     while (count < 3) std::this_thread::sleep_for(1ms);
+    ::rd_kafka_mock_broker_set_down(broker.cluster(), 1);
+    std::this_thread::sleep_for(200ms);
+    ::rd_kafka_mock_broker_set_up(broker.cluster(), 1);
+    broker.put("slow", 0, "d");
+    broker.flush();
+    while (count < 4) std::this_thread::sleep_for(1ms);
     stop = true;
   });
   std::vector<std::string> all;
@@ -116,7 +122,7 @@ TEST_CASE("a pass over Kafka waits for messages until it is stopped") {
     ++count;
   }
   later.join();
-  CHECK(all == std::vector<std::string>{"a", "b", "c"});
+  CHECK(all == std::vector<std::string>{"a", "b", "c", "d"});
   // A mini-batch that is not whole is left to the next run.
   stop = false;
   std::atomic<bool> taken = false;
@@ -126,8 +132,8 @@ TEST_CASE("a pass over Kafka waits for messages until it is stopped") {
     stop = true;
   });
   int batches = 0;
-  for (const auto& batch : reader::begin_pass(topic | reader::batch(2, true))) {
-    CHECK(batch.size() == 2);
+  for (const auto& batch : reader::begin_pass(topic | reader::batch(3, true))) {
+    CHECK(batch.size() == 3);
     ++batches;
     taken = true;
   }

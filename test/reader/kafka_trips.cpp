@@ -4,9 +4,7 @@
 // usage: kafka_trips TOPIC PARTITIONS MESSAGES
 //
 // Prints the address of the broker. Half of the messages lie there at once, the rest comes bit by
-// bit for two seconds. One in 50 is no trip. `committed TOPIC` as a line on standard input prints
-// nothing but lets a test wait: what is read is written back.
-#include <array>
+// bit for some seconds. One in 50 is no trip.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -62,6 +62,10 @@ constexpr auto functions = lamina::program([](block& main) {
   add(bend<"cos", "v20">(main, [](auto x) { return layer::cos(x); }));
   add(bend<"asin", "v21">(main, [](auto x) { return layer::asin(x); }));
   add(bend<"acos", "v22">(main, [](auto x) { return layer::acos(x); }));
+  add(bend<"gelu", "v24">(
+      main, [](auto x) { return layer::gelu(x); }, -0.5));
+  add(bend<"gelu_tanh", "v25">(
+      main, [](auto x) { return layer::gelu(x, {.approximate = true}); }, -0.5));
   add(bend<"atan", "v23">(main, [](auto x) { return layer::atan(x); }));
   return sum;
 });
@@ -121,6 +125,26 @@ constexpr auto of_two = lamina::program([](block& main) {
   return sum;
 });
 
+constexpr auto rows = lamina::program([](block& main) {
+  auto x = layer::data<"x", float, 4>(main);
+  auto v = layer::data<"v", float, 4>(main);
+  auto y = layer::data<"y", float, 2, 3>(main);
+  auto z = layer::data<"z", float, 2, 3>(main);
+  auto sum = layer::fill_constant<float>(main, 0);
+  const auto add = [&](auto target, auto from) {
+    auto [slope] = layer::gradients(target, from);
+    sum = sum + size_of_gradient(slope);
+  };
+  add(layer::softmax(x) * v, x);
+  add(layer::softmax(y) * z, y);
+  add(layer::layer_norm(x, {.epsilon = 0.01f}) * v, x);
+  add(layer::layer_norm(layer::square(x), {.scale = false, .shift = false}) * v, x);
+  // The third derivative.
+  auto [slope] = layer::gradients(layer::layer_norm(x, {.epsilon = 0.3f}) * v, x);
+  add(layer::square(slope), x);
+  return 0.1f * sum;
+});
+
 constexpr auto shapes = lamina::program([](block& main) {
   auto x = layer::data<"x", float, 2, 3>(main);
   auto sum = layer::fill_constant<float>(main, 0);
@@ -156,6 +180,11 @@ constexpr auto convolutions = lamina::program([](block& main) {
   add(layer::conv2d<4, 3, lamina::window{.groups = 4}>(image), image);
   add(layer::conv2d_transpose<3, 3>(image), image);
   add(layer::conv3d<2, 2>(volume), volume);
+  constexpr auto average = lamina::pooling_type::average;
+  add(layer::pool2d<3, lamina::window{.stride = 2, .padding = 1}>(layer::square(image),
+                                                                  {.type = average}),
+      image);
+  add(layer::pool3d<2>(layer::square(volume), {.type = average}), volume);
   return sum;
 });
 
@@ -181,6 +210,13 @@ std::set<std::string> listed(const std::string& path, const std::string& heading
   return found;
 }
 
+/// Whether the engine computes a program and its gradients as the executor does.
+template <class P>
+void check_engine(P program) {
+  lamina::law::check_engine(
+      program, {.low = 0.15f, .high = 0.95f, .tolerance = 1e-4, .batches = {1, 3}, .edges = false});
+}
+
 const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
 
 }  // namespace
@@ -188,15 +224,24 @@ const laws::gradient_options positive{.rows = 3, .low = 0.15f, .high = 0.95f};
 TEST_CASE("second derivatives of functions of one variable are difference quotients") {
   laws::check_gradients(functions, {}, positive);
   laws::check_gradients(pieces, {}, positive);
+  check_engine(functions);
 }
 
 TEST_CASE("second derivatives of products, quotients and shapes are difference quotients") {
   laws::check_gradients(of_two, {}, positive);
+  check_engine(of_two);
   laws::check_gradients(shapes, {}, positive);
+  check_engine(shapes);
+}
+
+TEST_CASE("second derivatives of functions of rows are difference quotients") {
+  laws::check_gradients(rows, {}, positive);
+  check_engine(rows);
 }
 
 TEST_CASE("second derivatives of convolutions are difference quotients") {
   laws::check_gradients(convolutions, {}, {.rows = 1});
+  check_engine(convolutions);
 }
 
 TEST_CASE("the page of gradients lists the operators with second derivatives") {

@@ -150,6 +150,29 @@ constexpr auto unrolled = lamina::program([](block& main) {
   return layer::mean(layer::square(step));
 });
 
+constexpr lamina::optimizer::momentum inner{.learning_rate = 0.05f, .momentum = 0.5f};
+
+/// The training of `penalised` as a program.
+constexpr auto trains_itself = lamina::program([](block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto last = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](block& loop) {
+    auto [x] = layer::read_minibatch<"train", lamina::field<float, 6>>(loop, more);
+    auto cost = 10 * layer::mean(penalty(x)) + layer::mean(critic(x));
+    inner.minimize(cost);
+    last = cost;
+  });
+  return last;
+});
+
+std::vector<std::tuple<std::array<float, 6>>> some_samples(std::size_t n) {
+  std::vector<std::tuple<std::array<float, 6>>> samples(n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < 6; ++k)
+      std::get<0>(samples[i])[k] = static_cast<float>((i * 7 + k * 5) % 11) / 5 - 1;
+  return samples;
+}
+
 }  // namespace
 
 TEST_CASE("gradients as values are those of append_backward") {
@@ -218,10 +241,7 @@ TEST_CASE("several threads train a cost of gradients only where its rows are alo
   CHECK(!fits(of_mean));
   CHECK(!fits(of_parameters));
 
-  std::vector<std::tuple<std::array<float, 6>>> samples(7);
-  for (std::size_t i = 0; i < samples.size(); ++i)
-    for (std::size_t k = 0; k < 6; ++k)
-      std::get<0>(samples[i])[k] = static_cast<float>((i * 7 + k * 5) % 11) / 5 - 1;
+  const auto samples = some_samples(7);
   std::vector<std::vector<float>> trained;
   for (const int threads : {1, 3}) {
     lamina::model m{penalised, 5};
@@ -236,4 +256,20 @@ TEST_CASE("several threads train a cost of gradients only where its rows are alo
   REQUIRE(trained[0].size() == trained[1].size());
   for (std::size_t i = 0; i < trained[0].size(); ++i)
     CHECK(trained[0][i] == Approx(trained[1][i]).epsilon(1e-5).margin(1e-6));
+}
+
+TEST_CASE("a program that trains itself minimises a cost of gradients as a trainer does") {
+  const std::vector<std::vector<std::tuple<std::array<float, 6>>>> batches{
+      some_samples(5), some_samples(3), some_samples(7)};
+  lamina::model in{trains_itself, 5};
+  lamina::model out{penalised, 5};
+  const auto begin = out.get(0);
+  lamina::trainer t{out, inner};
+  float last = 0;
+  for (const auto& b : batches) last = t.step(b);
+  CHECK(lamina::run(in, batches).cost == Approx(last).epsilon(1e-5));
+  for (int i = 0; i < penalised.desc.count.parameters; ++i)
+    for (std::size_t k = 0; k < out.get(i).size(); ++k)
+      CHECK(in.get(i).flat(k) == Approx(out.get(i).flat(k)).epsilon(1e-5).margin(1e-6));
+  CHECK(out.get(0).flat(0) != begin.flat(0));
 }

@@ -112,8 +112,10 @@ constexpr auto recurrence = lamina::program([](lamina::block& main) {
   auto more = layers::fill_constant<bool>(main, true);
   auto last = layers::fill_constant<float>(main, 0);
   layers::while_loop(more, [&](lamina::block& loop) {
-    auto [x, target] = layers::read_minibatch<"m", lamina::sequence_field<"sentence", float, 2>,
-                                              lamina::field<float>>(loop, more);
+    auto m = layers::read_minibatch<"m", lamina::sequence_field<"sentence", float, 2>,
+                                    lamina::field<float>>(loop, more);
+    auto x = std::get<0>(m);  // m["sentence"]
+    auto target = std::get<1>(m);
     auto [h, state] = layers::dynamic_rnn(x, [&](auto& t) {  // for t in xrange x.len()
       auto before = t.memory(lamina::dims<2>);
       auto now = the_step(t.input(x), before);
@@ -142,9 +144,10 @@ constexpr auto loops = lamina::program([](lamina::block& main) {
   auto cond = layers::fill_constant<bool>(main, true);
   auto last = layers::fill_constant<float>(main, 0);
   layers::while_loop(cond, [&](lamina::block& train_loop) {
-    auto [x, target] =
-        layers::read_minibatch<"m", lamina::field<float, length, 2>, lamina::field<float>>(
-            train_loop, cond);
+    auto m = layers::read_minibatch<"m", lamina::field<float, length, 2>, lamina::field<float>>(
+        train_loop, cond);
+    auto x = std::get<0>(m);  // m["sentence"]
+    auto target = std::get<1>(m);
     auto words = layers::unstack<1>(x);
     auto t = layers::fill_constant<std::int64_t>(train_loop, 0);
     auto input = layers::array_write(words[0], t);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <locale>
 #include <string>
 #include <thread>
 #include <utility>
@@ -41,7 +42,11 @@ sample sample_of(std::uint64_t i) {
       s.label = k;
   return s;
 }
-std::ifstream open_file(const std::string& name) { return std::ifstream(name); }
+std::ifstream open_file(const std::string& name) {
+  std::ifstream f(name);
+  f.imbue(std::locale::classic());
+  return f;
+}
 /// The next eight samples of a file of numbers; fewer at its end.
 minibatch read_a_minibatch(std::ifstream& f) {
   minibatch mb;
@@ -54,6 +59,7 @@ minibatch read_a_minibatch(std::ifstream& f) {
 bool eof(std::ifstream& f) { return f.peek() == std::ifstream::traits_type::eof(); }
 void write_samples(const std::string& name, std::uint64_t count) {
   std::ofstream to(name);
+  to.imbue(std::locale::classic());
   to.precision(9);
   for (std::uint64_t i = 0; i < count; ++i) {
     const sample s = sample_of(i);

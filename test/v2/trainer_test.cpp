@@ -8,10 +8,11 @@
 #include <tuple>
 #include <vector>
 
-#include "io/temporary_folder.hpp"
-#include "reader/read.hpp"
+#include "engine/cuda/host_backend.hpp"
 #include <catch2/catch.hpp>
 
+#include <lamina/engine/cuda/place.hpp>
+#include <lamina/train/device_trainer.hpp>
 #include <lamina/v2.hpp>
 
 namespace paddle = lamina::v2;
@@ -244,53 +245,26 @@ TEST_CASE("feeding says which field of a sample goes to which data layer") {
   CHECK(&paddle::feeding_of<"pixel", "label">::applied_to<cost_type>(batches) == &batches);
 }
 
-TEST_CASE("parameters are a dictionary, also of two costs, and go to archives and back") {
-  static constexpr auto other = lamina::program([](lamina::block& main) {
-    auto images = layer::data<"pixel", paddle::data_type::dense_vector<64>>(main);
-    return layer::mean(layer::fc<1>(softmax_regression(images), {.name = "value"}));
-  });
-  auto parameters = paddle::parameters::create(cost, other);
-  CHECK(parameters.names() ==
-        std::vector<std::string>{"predict.w_0", "predict.b_0", "value.w_0", "value.b_0"});
-  CHECK(parameters.has_key("value.w_0"));
-  CHECK_FALSE(parameters.has_key("value"));
-  CHECK(parameters.get_shape("predict.w_0") == std::vector<std::size_t>{64, 10});
-  parameters["predict.b_0"] = lamina::array<float>({10}, std::vector<float>(10, 0.5f));
-  const lamina::array<float> b = parameters["predict.b_0"];
-  CHECK(b.flat(9) == 0.5f);
-  CHECK(parameters.apply([](const auto& first, const auto& second) {
-    return first.memory()[0] == second.memory()[0];
-  }));
-  CHECK_THROWS_WITH(parameters.set("predict.b_0", lamina::array<float>{1.f}), Contains("[10]"));
-  CHECK_THROWS_WITH(parameters.get("fc_0.w_0"),
-                    "lamina: v2: parameters: expected the name of a parameter, found 'fc_0.w_0'; "
-                    "known are: predict.w_0, predict.b_0, value.w_0, value.b_0");
-
-  // Training one cost changes what the other one has.
-  const auto before = parameters.get("predict.w_0"), alone = parameters.get("value.w_0");
-  const auto sgd = paddle::optimizer::SGD({.learning_rate = 0.1f});
-  paddle::trainer::SGD first(cost, parameters, sgd);
-  paddle::trainer::SGD second(other, parameters, sgd);
-  first.train(paddle::batch(digits(0, 8), 4));
-  CHECK_FALSE(parameters.get("predict.w_0") == before);
-  CHECK(parameters.get("value.w_0") == alone);
-  std::vector<std::array<float, 64>> images(4, digits(0, 1)[0].image);
-  second.train(paddle::batch(images, 4));
-  CHECK_FALSE(parameters.get("value.w_0") == alone);
-
-  const temporary_folder folder;
-  const std::string all = folder.path() + "/all.tar", part = folder.path() + "/part.tar";
-  parameters.to_tar(all);
-  first.save_parameter_to_tar(part);
-  paddle::init({.seed = 3});
-  auto read = paddle::parameters::create(cost, other);
+TEST_CASE("a trainer with a place trains on a device; use_gpu without one is an error") {
+  // The kernels of this device run on the host.
+  using momentum = lamina::optimizer::momentum;
+  using backend = lamina::engine::cuda::host_backend<1>;
+  using on_device =
+      lamina::trainer<cost_type, momentum, lamina::placed_trainer<cost_type, momentum, backend>>;
+  const auto batches = paddle::batch(digits(0, 48), 16);
+  auto optimizer = paddle::optimizer::Momentum({.momentum = 0.9f, .learning_rate = 0.1f});
+  paddle::init({.use_gpu = true});
+  auto a = paddle::parameters::create(cost), b = paddle::parameters::create(cost);
+  CHECK_THROWS_WITH((paddle::trainer::SGD(cost, b, optimizer)),
+                    Contains("expected a place after the optimizer, as init() has use_gpu"));
+  paddle::trainer::SGD<cost_type, momentum, on_device> device(cost, a, optimizer,
+                                                              lamina::cuda::place{0});
+  device.train(batches, {.num_passes = 3});
+  const auto of_device = device.test(batches);
   paddle::init();
-  CHECK_FALSE(read.get("value.w_0") == parameters.get("value.w_0"));
-  const auto own = read.get("value.w_0");
-  CHECK_THROWS_AS(read.from_tar(part), lamina::format_error);
-  read.init_from_tar(part);
-  CHECK(read.get("predict.w_0") == parameters.get("predict.w_0"));
-  CHECK(read.get("value.w_0") == own);
-  read.from_tar(all);
-  for (const std::string& name : parameters.names()) CHECK(read.get(name) == parameters.get(name));
+  paddle::trainer::SGD host(cost, b, optimizer);
+  host.train(batches, {.num_passes = 3});
+  CHECK(of_device.cost == Approx(host.test(batches).cost).epsilon(1e-4));
+  const auto x = a.get("predict.w_0"), y = b.get("predict.w_0");
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(x.flat(i) == Approx(y.flat(i)).margin(1e-5));
 }

@@ -179,13 +179,13 @@ class loaded_program {
     return -1;
   }
 
-  // "fc_0.w_0@GRAD@RENAME@1" is a gradient of fc_0.w_0.
+  // "fc_0.w_0@GRAD@RENAME@1" is a gradient of fc_0.w_0, "x@GRAD_0@GRAD" one of x@GRAD_0.
   void name_gradients() {
     for (variable_desc& d : made_.variables) {
       const name_desc& name = made_.names[at(d.base)];
       const std::string_view whole =
           std::string_view(made_.characters).substr(at(name.offset), at(name.length));
-      const std::size_t suffix = whole.find("@GRAD");
+      const std::size_t suffix = whole.rfind("@GRAD");
       if (suffix == std::string_view::npos || suffix == 0) continue;
       const int of = find(d.block, whole.substr(0, suffix));
       if (of < 0) continue;

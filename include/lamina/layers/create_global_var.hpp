@@ -34,15 +34,14 @@ constexpr auto create_global_var(const block& main, double value,
   } else {
     layer_helper layer(b, "global_var");
     const param_attr param{.name = attr.name,
-                           .initializer = init::constant(static_cast<float>(value)),
+                           .initializer = {.kind = initializer_kind::constant, .a = value},
                            .trainable = false};
-    const auto made = [&](const auto&... extent) {
-      return layer.parameter(param, ".w_", {extent...}, dtype_of<T>, init::constant(), line);
-    };
     if constexpr (sizeof...(Dims) == 0)
-      return variable<T, once, 1>{&b, made(1)};
+      return variable<T, once, 1>{
+          &b, layer.parameter(param, ".w_", {1}, dtype_of<T>, init::constant(), line)};
     else
-      return variable<T, once, Dims...>{&b, made(Dims...)};
+      return variable<T, once, Dims...>{
+          &b, layer.parameter(param, ".w_", {Dims...}, dtype_of<T>, init::constant(), line)};
   }
 }
 

@@ -19,6 +19,7 @@
 #include <lamina/operators/control/block/layer_hoist_inputs.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
 #include <lamina/operators/control/print/layer.hpp>
+#include <lamina/operators/control/rank_table/layer.hpp>
 #include <lamina/operators/control/read_minibatch/layer.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
@@ -122,6 +123,8 @@
 #include <lamina/layers/nce.hpp>
 #include <lamina/layers/npair_loss.hpp>
 #include <lamina/layers/one_operator.hpp>
+#include <lamina/layers/record.hpp>
+#include <lamina/layers/record_block.hpp>
 #include <lamina/layers/recurrent_nets.hpp>
 #include <lamina/layers/residual.hpp>
 #include <lamina/layers/row_ids.hpp>

@@ -41,6 +41,11 @@ class gradient_machine {
       check<!second_gradient_check<program>::found, typename second_gradient_check<program>::name>,
       "lamina: gradients: the gradient of this operator has itself no gradient");
   static_assert(
+      check<program::desc.fault.kind != fault_kind::stored_too_early,
+            detail::faulty_name<program::desc>>,
+      "lamina: store: a gradient needs the value from before the store; store after minimize, or "
+      "read a copy, layer::assign(x)");
+  static_assert(
       check<!loop_gradient_check<program>::found, typename loop_gradient_check<program>::name>,
       "lamina: train: gradients do not flow through a handle whose rows a loop changes");
 

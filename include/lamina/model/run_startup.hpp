@@ -44,6 +44,17 @@ constexpr int first_foreign_result() {
   return -1;
 }
 
+/// The name of parameter Index of program S as a type, for error messages; void without one.
+template <program_type S, int Index, bool = (Index >= 0)>
+struct parameter_letters_of {
+  using type = void;
+};
+template <program_type S, int Index>
+struct parameter_letters_of<S, Index, true> : variable_text<S, S::desc.parameters[Index].variable> {
+};
+template <program_type S, int Index>
+using parameter_letters = typename parameter_letters_of<S, Index>::type;
+
 }  // namespace detail
 
 /// Runs program `start` once on the parameters of model `m`: a startup program of one's own, which
@@ -57,18 +68,14 @@ void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>
   constexpr bool alone = faulty || S::desc.count.data == 0;
   static_assert(check<alone>, "lamina: run_startup: a startup program has no data layers");
   constexpr int unknown = faulty ? -1 : detail::first_unknown_parameter<S, P, More...>();
-  static_assert(
-      check < (unknown < 0),
-      typename detail::variable_text<
-          S, unknown<0 ? 0 : S::desc.parameters[unknown < 0 ? 0 : unknown].variable>::type>,
-      "lamina: run_startup: a startup program names parameters that the models have");
+  constexpr bool known = unknown < 0;
+  static_assert(check<known, detail::parameter_letters<S, unknown>>,
+                "lamina: run_startup: a startup program names parameters that the models have");
   constexpr int foreign = faulty || unknown >= 0 ? -1 : detail::first_foreign_result<S, P>();
-  static_assert(
-      check < (foreign < 0),
-      typename detail::variable_text<
-          S, foreign<0 ? 0 : S::desc.parameters[foreign < 0 ? 0 : foreign].variable>::type>,
-      "lamina: run_startup: a startup program writes to parameters of the first model");
-  if constexpr (!faulty && alone && unknown < 0 && foreign < 0) {
+  constexpr bool own = foreign < 0;
+  static_assert(check<own, detail::parameter_letters<S, foreign>>,
+                "lamina: run_startup: a startup program writes to parameters of the first model");
+  if constexpr (!faulty && alone && known && own) {
     const model<S> shared{start, share_parameters_of(m), share_parameters_of(sources)...};
     using machine_type = engine::cpu::machine<S>;
     static_assert(check<detail::accepts_program<machine_type>,

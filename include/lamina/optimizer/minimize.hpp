@@ -122,9 +122,7 @@ class minimizer {
     int* gradient = new int[parameters];
     int* scale = new int[parameters];
     find_gradients(b_, known, b_.variables.count, b_.parameters.count, b_.current_block, gradient);
-    if (chosen != nullptr)
-      if (const auto idle = chosen->idle_name(gradient); !idle.empty())
-        b_.report(fault_kind::no_parameter, line_, idle, nullptr, 0, nullptr, 0);
+    if (chosen != nullptr) chosen->report_idle(gradient, line_);
     b_.role = op_role::optimize;
     const bool limited = record_scales(gradient, scale);
     b_.role = role;
@@ -278,7 +276,8 @@ class minimizer {
 namespace optimizer {
 
 /// Records the gradients of a cost, a scalar of the current block, and then the update of every
-/// trainable parameter, or of those that `choice` names (only, prefix, except). So a training step
+/// trainable parameter, or of those that `choice` means: only, prefix, except, a handle of
+/// create_parameter or a tuple of such handles. So a training step
 /// becomes part of a program, mostly in a loop that reads mini-batches. Operators compute the
 /// values that change from step to step (optimizer/step_operators.hpp): the learning rate of a
 /// schedule, its correction (adam), and the factors of gradients that are clipped by norm. The
@@ -300,8 +299,10 @@ constexpr auto minimize_with(const Opt& opt, const variable<T, R, D...>& cost, i
                 "lamina: minimize: inside of a program an optimizer's own numbers are the same in "
                 "each step");
   constexpr bool chooses = (is_parameter_choice<Choice> && ...);
-  static_assert(check<chooses, gets_type<Choice...>>,
-                "lamina: minimize: expected only<...>, prefix<...> or except<...> after the cost");
+  static_assert(
+      check<chooses, gets_type<Choice...>>,
+      "lamina: minimize: expected only<...>, prefix<...>, except<...> or parameters after the "
+      "cost");
   if constexpr (one && constant && chooses) {
     lamina::detail::minimizer<Opt> recorder(opt, *cost.builder, cost.id, line);
     if constexpr (sizeof...(Choice) == 0)

@@ -5,10 +5,11 @@
 #include <lamina/core/config.hpp>
 
 #include <string_view>
+#include <tuple>
 
 #include <lamina/core/fixed_string.hpp>
+#include <lamina/program/block.hpp>
 #include <lamina/program/names.hpp>
-#include <lamina/program/program_builder.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
@@ -38,11 +39,15 @@ inline constexpr parameter_choice<choice_rule::prefix, Names...> prefix{};
 template <fixed_string... Names>
 inline constexpr parameter_choice<choice_rule::except, Names...> except{};
 
-/// Whether T is a parameter_choice.
+/// Whether T chooses parameters: a parameter_choice, a handle of create_parameter, or a tuple of
+/// such handles.
 template <class T>
-inline constexpr bool is_parameter_choice = false;
+inline constexpr bool is_parameter_choice = is_variable<T>;
 template <choice_rule Rule, fixed_string... Names>
 inline constexpr bool is_parameter_choice<parameter_choice<Rule, Names...>> = true;
+template <class... V>
+inline constexpr bool is_parameter_choice<std::tuple<V...>> = sizeof...(V) > 0 &&
+                                                              (is_variable<V> && ...);
 
 namespace detail {
 
@@ -69,48 +74,75 @@ constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_v
 /// flows to them and nothing updates them.
 class chosen_parameters {
  public:
-  template <class Choice>
-  constexpr chosen_parameters(program_builder& b, const Choice&)
-      : b_(b),
-        count_(b.parameters.count),
-        names_(Choice::names),
-        name_count_(Choice::count),
-        rule_(Choice::rule),
-        trainable_(new bool[static_cast<unsigned>(count_) + 1]) {
-    for (int i = 0; i < count_; ++i) {
-      trainable_[i] = b.parameters.items[i].trainable;
-      bool named = false;
-      for (int n = 0; n < name_count_; ++n) named = named || chooses(b, rule_, names_[n], i);
-      if (named == (rule_ == choice_rule::except)) b.parameters.items[i].trainable = false;
-    }
+  template <choice_rule Rule, fixed_string... Names>
+  constexpr chosen_parameters(program_builder& b, const parameter_choice<Rule, Names...>&)
+      : chosen_parameters(b, Rule, parameter_choice<Rule, Names...>::names, sizeof...(Names)) {}
+  template <class... V>
+  constexpr chosen_parameters(program_builder& b, const std::tuple<V...>& handles)
+      : chosen_parameters(b, choice_rule::only, nullptr, 0) {
+    handles_ = new int[sizeof...(V)];
+    std::apply([&](const auto&... v) { ((handles_[handle_count_++] = v.id), ...); }, handles);
+    hold();
   }
+  template <class T, class R, int... D>
+  constexpr chosen_parameters(program_builder& b, const variable<T, R, D...>& handle)
+      : chosen_parameters(b, std::tuple{handle}) {}
   constexpr ~chosen_parameters() {
     for (int i = 0; i < count_; ++i) b_.parameters.items[i].trainable = trainable_[i];
     delete[] trainable_;
+    delete[] handles_;
   }
   chosen_parameters(const chosen_parameters&) = delete;
   chosen_parameters& operator=(const chosen_parameters&) = delete;
 
-  /// The first name that means no parameter or, if it chooses parameters, none that has a gradient;
-  /// empty if there is none. `gradient` has a variable by parameter, or -1.
-  constexpr std::string_view idle_name(const int* gradient) const {
+  /// Reports the first name or handle that means no parameter or, where it chooses parameters, none
+  /// that has a gradient. `gradient` has a variable by parameter, or -1.
+  constexpr void report_idle(const int* gradient, int line) const {
     for (int n = 0; n < name_count_; ++n) {
       bool found = false;
       for (int i = 0; i < count_; ++i)
         if (rule_ == choice_rule::except || gradient[i] >= 0)
           found = found || chooses(b_, rule_, names_[n], i);
-      if (!found) return names_[n];
+      if (!found)
+        return b_.report(fault_kind::no_parameter, line, names_[n], nullptr, 0, nullptr, 0);
     }
-    return {};
+    for (int h = 0; h < handle_count_; ++h) {
+      const variable_desc& v = b_.variables.items[handles_[h]];
+      if (v.kind != variable_kind::parameter || gradient[v.index] < 0)
+        return report_variable(b_, fault_kind::no_parameter, handles_[h], line);
+    }
   }
 
  private:
+  constexpr chosen_parameters(program_builder& b, choice_rule rule, const std::string_view* names,
+                              std::size_t name_count)
+      : b_(b),
+        count_(b.parameters.count),
+        names_(names),
+        name_count_(static_cast<int>(name_count)),
+        rule_(rule),
+        trainable_(new bool[static_cast<unsigned>(count_) + 1]) {
+    for (int i = 0; i < count_; ++i) trainable_[i] = b.parameters.items[i].trainable;
+    if (name_count_ > 0) hold();
+  }
+  constexpr void hold() {
+    for (int i = 0; i < count_; ++i) {
+      bool named = false;
+      for (int n = 0; n < name_count_; ++n) named = named || chooses(b_, rule_, names_[n], i);
+      for (int h = 0; h < handle_count_; ++h)
+        named = named || handles_[h] == b_.parameters.items[i].variable;
+      if (named == (rule_ == choice_rule::except)) b_.parameters.items[i].trainable = false;
+    }
+  }
+
   program_builder& b_;
   int count_;
   const std::string_view* names_;
   int name_count_;
   choice_rule rule_;
-  bool* trainable_;  // by parameter, as recorded
+  bool* trainable_;         // by parameter, as recorded
+  int* handles_ = nullptr;  // variables
+  int handle_count_ = 0;
 };
 
 }  // namespace detail

@@ -74,7 +74,8 @@ struct rule {
     return minimize_with(static_cast<const Derived&>(*this), cost, line);
   }
   /// The same for some parameters only: `minimize(cost, lamina::only<"w_0", "fc_1">)`,
-  /// `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`.
+  /// `minimize(cost, lamina::prefix<"d_">)`, `minimize(cost, lamina::except<"words">)`, or handles
+  /// of parameters, `minimize(cost, std::tuple{w, b})`.
   template <class Cost, class Choice>
   requires(!__is_same(Choice, int)) constexpr auto minimize(const Cost& cost, const Choice& choice,
                                                             int line = __builtin_LINE()) const {

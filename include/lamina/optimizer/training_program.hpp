@@ -129,7 +129,8 @@ constexpr void make_training(program_builder& b) {
 template <program_type P, class Opt>
 struct training_program : program_base<training_program<P, Opt>> {
   using missing = second_gradient_check<with_backward<P>>;
-  static_assert(check<!missing::found || is_faulty<P>, typename missing::name>,
+  static constexpr bool exists = !missing::found || is_faulty<P>;
+  static_assert(check<exists, typename missing::name>,
                 "lamina: gradients: the gradient of this operator has itself no gradient");
   using result = typename P::result;
   static constexpr program_desc desc =
@@ -140,6 +141,11 @@ struct training_program : program_base<training_program<P, Opt>> {
 template <program_type P, class Opt>
 inline constexpr bool accepts_gradients =
     optimizer::traits<Opt>::accepts_rows || !detail::has_rows_gradient(with_backward<P>::desc);
+
+/// Whether the gradients of a program read no variable in which a value was stored meanwhile.
+template <program_type P>
+inline constexpr bool keeps_operands =
+    with_backward<P>::desc.fault.kind != fault_kind::stored_too_early;
 
 namespace transform {
 

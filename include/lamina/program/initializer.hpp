@@ -25,7 +25,7 @@ enum class initializer_kind : std::uint8_t {
 /// The rule that fills a parameter; made by the functions of namespace lamina::init.
 struct initializer {
   initializer_kind kind = initializer_kind::by_layer;
-  float a = 0, b = 0;             // constant: value; uniform: low, high; normal: mean, deviation
+  double a = 0, b = 0;            // constant: value; uniform: low, high; normal: mean, deviation
   bool uniform = true;            // xavier and msra: uniform or normal
   float fan_in = 0, fan_out = 0;  // xavier and msra: 0 means "from the shape"
   int seed = 0;                   // 0: the program's seed

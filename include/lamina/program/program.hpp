@@ -243,6 +243,10 @@ consteval bool accept() {
   } else if constexpr (f.kind == fault_kind::stored_variable) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: store: only global variables and parameters keep a value");
+  } else if constexpr (f.kind == fault_kind::stored_too_early) {
+    static_assert(check<f.kind == fault_kind::none, faulty_name<P>>,
+                  "lamina: store: a gradient needs the value from before the store; store after "
+                  "minimize, or read a copy, layer::assign(x)");
   } else if constexpr (f.kind == fault_kind::out_of_block) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>, faulty_name<P>>,
                   "lamina: block: a variable is used in its own block and those inside of it");

@@ -21,6 +21,7 @@ class rollback {
               b.names.count,     b.blocks.count,    b.parameters.count, b.data.count,
               b.startup.count,   b.outputs.count,   b.domains.count},
         made_parameters_(b.made_parameters.count),
+        open_domains_(b.open_domains.count),
         fault_(b.fault),
         accumulators_(b.accumulators) {
     for (int i = 0; i < b.keys.count; ++i) keys_.push(b.keys[i]);
@@ -45,6 +46,7 @@ class rollback {
     b_.outputs.count = size_.outputs;
     b_.domains.count = size_.domains;
     b_.made_parameters.count = made_parameters_;
+    b_.open_domains.count = open_domains_;
     b_.keys.count = keys_.count;
     copy_items(b_.keys.items, keys_.items, keys_.count);
     b_.counters.count = counters_.count;
@@ -57,6 +59,7 @@ class rollback {
   program_builder& b_;
   program_counts size_;
   int made_parameters_;
+  int open_domains_;
   fault_desc fault_;
   int accumulators_;
   constexpr_vector<key_counter> keys_;

@@ -33,6 +33,10 @@ constexpr bool is_trainable() {
     static_assert(check<accepts, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
+    constexpr bool keeps = keeps_operands<P>;
+    static_assert(check<keeps, faulty_name<with_backward<P>::desc>>,
+                  "lamina: store: a gradient needs the value from before the store; store after "
+                  "minimize, or read a copy, layer::assign(x)");
   }
   return true;
 }

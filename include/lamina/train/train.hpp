@@ -113,7 +113,11 @@ auto train_with(const Opt& opt, model<P>& m, Reader&& batches, const train_optio
     static_assert(check<accepts, gets_type<Opt>>,
                   "lamina: train: an embedding with is_sparse has gradients of rows, which sgd, "
                   "momentum, adagrad, adam, rmsprop and lamb take");
-    if constexpr (accepts) {
+    constexpr bool keeps = keeps_operands<P>;
+    static_assert(check<keeps, detail::faulty_name<with_backward<P>::desc>>,
+                  "lamina: store: a gradient needs the value from before the store; store after "
+                  "minimize, or read a copy, layer::assign(x)");
+    if constexpr (accepts && keeps) {
       optimizer::require_options(opt);
       return train_at(at, opt, m, batches, options);
     } else {

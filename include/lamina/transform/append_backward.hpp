@@ -71,7 +71,8 @@ namespace transform {
 template <program_type P>
 constexpr with_backward<P> append_backward(P) {
   using missing = second_gradient_check<with_backward<P>>;
-  static_assert(check < !missing::found || is_faulty<P>, typename missing::name >,
+  constexpr bool exists = !missing::found || is_faulty<P>;
+  static_assert(check<exists, typename missing::name>,
                 "lamina: gradients: the gradient of this operator has itself no gradient");
   return {};
 }
@@ -80,7 +81,8 @@ constexpr with_backward<P> append_backward(P) {
 template <program_type P>
 constexpr with_backward<P, true> append_backward_to_data(P) {
   using missing = second_gradient_check<with_backward<P, true>>;
-  static_assert(check < !missing::found || is_faulty<P>, typename missing::name >,
+  constexpr bool exists = !missing::found || is_faulty<P>;
+  static_assert(check<exists, typename missing::name>,
                 "lamina: gradients: the gradient of this operator has itself no gradient");
   return {};
 }

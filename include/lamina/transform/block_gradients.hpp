@@ -27,6 +27,8 @@
 #include <lamina/operators/embedding/selected_rows/definition.hpp>
 #include <lamina/operators/fill/definition_like.hpp>
 #include <lamina/operators/gradient.hpp>
+#include <lamina/program/block.hpp>
+#include <lamina/transform/unchanged_parameters.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
 
@@ -109,6 +111,10 @@ class block_gradients {
  public:
   /// The first `operators` operators of the program are the forward ones.
   constexpr block_gradients(program_builder& b, int operators) : b_(b) {
+    for (int k = 0; k < operators; ++k)
+      if (b.operators.items[k].role == op_role::optimize &&
+          is<assign_variable>(b.operators.items[k]))
+        stores_.push(k);
     if (b.blocks.count < 2) return;
     has_blocks_ = true;
     for (int v = 0; v < b.variables.count; ++v) carrier_[v] = copy_[v] = -1;
@@ -132,6 +138,7 @@ class block_gradients {
       const int first = b_.operators.count;
       if (!is_null(op.schema->gradient)) {
         if (!hands_over(op)) op.schema->gradient(b_, op);
+        if (stores_.count > 0) require_unchanged(b_, stores_, first, k);
       } else if (is_gradient_value(op)) {
         differentiate_again(op);
       } else if (has_blocks_) {
@@ -367,6 +374,7 @@ class block_gradients {
   }
 
   program_builder& b_;
+  constexpr_vector<int> stores_{};         // the operators that store values in variables
   bool has_blocks_ = false;                // if false, the next three are not used
   int carrier_[gradient_state::capacity];  // by variable: the block that gives it its next value,
                                            // or -1

@@ -10,17 +10,22 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/operators/activation/simple/definition.hpp>
+#include <lamina/operators/activation/softmax/definition.hpp>
 #include <lamina/operators/activation/tunable/definition.hpp>
 #include <lamina/operators/conv/definition.hpp>
 #include <lamina/operators/elementwise/clip/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
 #include <lamina/operators/matrix/matmul/definition.hpp>
 #include <lamina/operators/matrix/mul/definition.hpp>
+#include <lamina/operators/norm/layer_norm/definition.hpp>
+#include <lamina/operators/pool/pool2d/definition.hpp>
+#include <lamina/operators/pool/pool3d/definition.hpp>
 #include <lamina/operators/random/dropout/definition.hpp>
 #include <lamina/operators/reduce/dimensions/definition.hpp>
 #include <lamina/operators/reduce/mean/definition.hpp>
 #include <lamina/operators/shape/join/definition.hpp>
 #include <lamina/operators/shape/reshape/definition.hpp>
+#include <lamina/transform/gradient_bends.hpp>
 #include <lamina/transform/gradient_writer.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -40,12 +45,8 @@ using twice_differentiable_pieces =
                   thresholded_relu, clip, abs, dropout>;
 /// The derivative is 0 wherever there is one.
 using twice_differentiable_steps = operator_list<ceil, floor, round, sign>;
-using twice_differentiable_functions =
-    operator_list<tanh, sigmoid, logsigmoid, softplus, softsign, tanh_shrink, selu, elu, soft_relu,
-                  stanh, swish, pow, exp, log, sqrt, rsqrt, square, reciprocal, sin, cos, asin,
-                  acos, atan>;
-using twice_differentiable_others =
-    operator_list<elementwise_div, elementwise_max, elementwise_min, concat>;
+using twice_differentiable_others = operator_list<elementwise_div, elementwise_max, elementwise_min,
+                                                  concat, softmax, layer_norm, pool2d, pool3d>;
 
 namespace detail {
 
@@ -134,6 +135,17 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
+/// The same of averages of windows; largest elements are refused.
+template <class Op>
+constexpr bool differentiate_pool(gradient_writer& w) {
+  const program_builder& b = w.builder();
+  if (w.attributes() < 0) return false;
+  const attribute_value type = b.attributes.items[w.attributes()];
+  if (type.count != 3 || b.characters.items[type.offset] != 'a') return false;
+  differentiate_linear<Op>(w);
+  return true;
+}
+
 /// dX = d and dY = the sum of +-d over the copies of Y.
 template <class Op>
 constexpr void differentiate_sum(gradient_writer& w) {
@@ -143,83 +155,6 @@ constexpr void differentiate_sum(gradient_writer& w) {
     w.template give_of_two<Op>(d, gx >= 0 ? gx : w.zeros(d), gy, w.attributes());
   else if (gx >= 0)
     w.give(d, gx);
-}
-
-/// dX = d f'(v), where v is X or Out. The gradient of d is the same operator of g.
-constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
-  program_builder& b = w.builder();
-  const int g = w.slope(0), v = w.input(0);
-  if (g < 0) return;
-  if (const int part = partial_gradient(b, w.of_out()); part >= 0)
-    b.add_operator(schema, {v, g}, {part}, w.attributes());
-}
-
-/// The gradient of v in dX = d f'(v), where u = g d. The zeros of gradient operators stay: u = 0
-/// gives 0 where f' is infinite.
-template <class Op>
-constexpr void differentiate_bend(gradient_writer& w) {
-  const int g = w.slope(0), v = w.input(0), d = w.of_out(), at = w.attributes();
-  if (g < 0 || !w.wants(v)) return;
-  program_builder& b = w.builder();
-  const auto u = [&] { return w.product(d, g); };
-  if constexpr (__is_same(Op, tanh)) {
-    w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, sigmoid)) {
-    w.give(v, w.product(w.scaled(v, -2, 1), u()));
-  } else if constexpr (__is_same(Op, exp)) {
-    w.give(v, u());
-  } else if constexpr (__is_same(Op, sqrt)) {  // -u / (2 v^2)
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<sqrt>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, rsqrt)) {  // -3/2 v^2 u
-    w.give(v, w.product(w.of_one<square>(v), u()), -1.5);
-  } else if constexpr (__is_same(Op, reciprocal)) {
-    w.give(v, w.product(v, u()), -2);
-  } else if constexpr (__is_same(Op, selu)) {  // u where the function bends
-    const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(all, w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, square)) {
-    w.give(v, u(), 2);
-  } else if constexpr (__is_same(Op, log)) {  // -u / v^2
-    w.give(v, w.template gradient<log>(v, w.product(w.template gradient<log>(v, d), g)), -1);
-  } else if constexpr (__is_same(Op, sin)) {
-    w.give(v, w.product(w.of_one<sin>(v), u()), -1);
-  } else if constexpr (__is_same(Op, cos)) {
-    w.give(v, w.product(w.of_one<cos>(v), u()), -1);
-  } else if constexpr (__is_same(Op, asin) || __is_same(Op, acos)) {
-    int slope = u();
-    for (int i = 0; i < 3; ++i) slope = w.template gradient<Op>(v, slope);
-    w.give(v, w.product(v, slope));
-  } else if constexpr (__is_same(Op, atan)) {
-    w.give(v, w.product(v, w.template gradient<atan>(v, w.template gradient<atan>(v, u()))), -2);
-  } else if constexpr (__is_same(Op, softplus) || __is_same(Op, logsigmoid)) {
-    w.give(v, w.template gradient<sigmoid>(w.of_one<sigmoid>(v), u()),
-           __is_same(Op, softplus) ? 1 : -1);
-  } else if constexpr (__is_same(Op, softsign)) {  // -2 sign(v) u / (1 + |v|)^3
-    const int above = w.product(w.of_one<sign>(v), w.template gradient<softsign>(v, u()));
-    w.give(v, w.of_two<elementwise_div>(above, w.scaled(w.of_one<abs>(v), 1, 1)), -2);
-  } else if constexpr (__is_same(Op, tanh_shrink)) {
-    const int t = w.of_one<tanh>(v);
-    w.give(v, w.product(t, w.template gradient<tanh>(t, u())), 2);
-  } else if constexpr (__is_same(Op, stanh)) {
-    const int t = w.of_one<tanh>(w.scaled(v, w.attribute(0)));
-    w.give(v, w.product(t, w.template gradient<stanh>(v, u(), at)), -2 * w.attribute(0));
-  } else if constexpr (__is_same(Op, elu)) {  // alpha e^v u below 0
-    const int all = u();
-    w.give(v, w.of_two<elementwise_sub>(w.template gradient<elu>(v, all, at),
-                                        w.template gradient<relu>(v, all)));
-  } else if constexpr (__is_same(Op, soft_relu)) {
-    w.give(v, w.product(w.template gradient<soft_relu>(v, u(), at),
-                        w.scaled(w.of_one<sigmoid>(v), -1, 1)));
-  } else if constexpr (__is_same(Op, swish)) {  // beta s (1 - s) (2 + beta v (1 - 2 s)) u
-    const double beta = w.attribute(0);
-    const int s = w.of_one<sigmoid>(w.scaled(v, beta));
-    const int bend = w.scaled(w.product(v, w.scaled(s, -2, 1)), beta, 2);
-    w.give(v, w.product(bend, w.template gradient<sigmoid>(s, u())), beta);
-  } else {
-    static_assert(__is_same(Op, pow));  // p (p - 1) v^(p - 2) u
-    const double p = w.attribute(0);
-    w.give(v, w.template gradient<pow>(v, u(), b.attribute_list(p - 1)), p);
-  }
 }
 
 /// dX = d / Y and dY = -d X / Y^2. With q = X / Y and n = gX - gY q, the gradient of d is n / Y,
@@ -239,7 +174,11 @@ constexpr void differentiate_quotient(gradient_writer& w) {
     return gx < 0 ? part : w.of_two<elementwise_add>(gx, part);
   };
   if (w.wants(d)) w.give_of_two<elementwise_div>(d, less(1), y, at);
-  if (w.wants(y)) w.give_side<elementwise_div>(y, 1, less(2), y, d, at);
+  // The sum over the copies of Y is that of a product. The gradient of a quotient would read the
+  // quotient in Fluid.
+  if (w.wants(y))
+    w.give_side<elementwise_mul>(y, 1, w.of_two<elementwise_div>(w.scaled(less(2), -1), y, at), y,
+                                 w.of_two<elementwise_div>(d, y, at), at);
   if (gy >= 0 && w.wants(x)) {
     const int whole = w.product(d, gy, at);
     w.give(x, w.of_two<elementwise_div>(w.of_two<elementwise_div>(whole, y, at), y, at), -1);
@@ -287,38 +226,99 @@ constexpr void differentiate_concat(gradient_writer& w) {
   delete[] parts;
 }
 
+/// dX = Y (d - sum d Y) in each row of the last dimension. The gradient of d is the same operator
+/// of g, that of Y is g (d - sum d Y) - d sum g Y.
+constexpr bool differentiate_softmax(gradient_writer& w) {
+  const int y = w.input(0), d = w.of_out(), g = w.slope(0);
+  const int last = w.builder().variables.items[y].rank - 1;
+  if (w.attribute(0) != -1 && w.attribute(0) != last) return false;
+  differentiate_slope(w, *w.op().schema);
+  if (g < 0 || !w.wants(y)) return true;
+  const int all = w.row_product(g, w.reduced<reduce_sum>(w.product(d, y), last));
+  const int other = w.row_product(d, w.reduced<reduce_sum>(w.product(g, y), last));
+  w.give(y, w.of_two<elementwise_sub>(w.product(d, g), w.of_two<elementwise_add>(all, other)));
+  return true;
+}
+
+/// With h = d Scale, the normalised rows x, and their reciprocal deviation r, dX is P h, where P h
+/// = r (h - mean h - x mean(h x)). P is symmetric, so the gradient of h is P g. That of X is -r (P
+/// h mean(g x) + P g mean(h x) + x mean(g P h)). Gradients of dScale and dBias are not known here.
+constexpr bool differentiate_layer_norm(gradient_writer& w) {
+  program_builder& b = w.builder();
+  const int x = w.input(0), scale_of = w.input(1), d = w.of_out(), g = w.slope(0);
+  if (w.slope(1) >= 0 || w.slope(2) >= 0 || b.variables.items[x].rank != 2 || w.attribute(1) != 1)
+    return false;
+  if (g < 0) return true;
+  const auto projected = [&](int of) {
+    const int out = w.made(x);
+    b.add_operator(*w.op().schema, {x, -1, w.input(2), w.input(3), of}, {out, -1, -1},
+                   w.attributes());
+    return out;
+  };
+  const int pg = projected(g);
+  if (scale_of >= 0) {
+    w.give_of_two<elementwise_mul>(d, pg, scale_of, -1);
+    w.give_side<elementwise_mul>(scale_of, 1, d, scale_of, pg, -1);
+  } else {
+    w.give(d, pg);
+  }
+  if (!w.wants(x)) return true;
+  const int h = scale_of >= 0 ? w.product(d, scale_of) : d;
+  const int ph = projected(h);
+  const auto mean_of_rows = [&](int of) { return w.reduced<reduce_mean>(of, 1); };
+  const auto of_rows = b.attribute_list(0);
+  const int centred = w.of_two<elementwise_sub>(x, mean_of_rows(x), of_rows);
+  const int variance = mean_of_rows(w.of_one<square>(centred));
+  const int r = w.of_one<rsqrt>(w.scaled(variance, 1, w.attribute(0)));
+  const int normal = w.row_product(centred, r);
+  const auto times = [&](int p, int of) {
+    return w.row_product(p, mean_of_rows(w.product(of, normal)));
+  };
+  const int bent = w.row_product(normal, mean_of_rows(w.product(g, ph)));
+  const int sum = w.of_two<elementwise_add>(times(ph, g), times(pg, h));
+  w.give(x, w.row_product(w.of_two<elementwise_add>(sum, bent), r), -1);
+  return true;
+}
+
 /// Records the gradient of a gradient operator. Returns false if there is no rule for it. It is a
 /// template so that only programs with gradients of gradients compile it.
 template <class = void>
 constexpr bool differentiate_gradient(program_builder& b, const operator_desc& op) {
   gradient_writer w(b, op);
   bool known = true;
-  return for_gradient_of(op, twice_differentiable_products{},
-                         [&]<class Op>() { differentiate_product<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_functions{},
-                         [&]<class Op>() {
-                           differentiate_slope(w, *op.schema);
-                           differentiate_bend<Op>(w);
-                         }) ||
-         for_gradient_of(op, twice_differentiable_pieces{},
-                         [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
-         for_gradient_of(op, twice_differentiable_sums{},
-                         [&]<class Op>() { differentiate_sum<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_linear{},
-                         [&]<class Op>() { differentiate_linear<Op>(w); }) ||
-         for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
-         for_gradient_of(op, twice_differentiable_others{},
-                         [&]<class Op>() {
-                           if constexpr (__is_same(Op, elementwise_div))
-                             differentiate_quotient(w);
-                           else if constexpr (__is_same(Op, concat))
-                             differentiate_concat(w);
-                           else
-                             differentiate_choice<Op>(w);
-                         }) ||
-         (for_gradient_of(op, twice_differentiable_convolutions{},
-                          [&]<class Op>() { known = differentiate_convolution<Op>(w); }) &&
-          known);
+  const bool found =
+      for_gradient_of(op, twice_differentiable_products{},
+                      [&]<class Op>() { differentiate_product<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_functions{},
+                      [&]<class Op>() {
+                        differentiate_slope(w, *op.schema);
+                        differentiate_bend<Op>(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_pieces{},
+                      [&]<class Op>() { differentiate_slope(w, *op.schema); }) ||
+      for_gradient_of(op, twice_differentiable_sums{},
+                      [&]<class Op>() { differentiate_sum<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_linear{},
+                      [&]<class Op>() { differentiate_linear<Op>(w); }) ||
+      for_gradient_of(op, twice_differentiable_steps{}, []<class>() {}) ||
+      for_gradient_of(op, twice_differentiable_others{},
+                      [&]<class Op>() {
+                        if constexpr (__is_same(Op, elementwise_div))
+                          differentiate_quotient(w);
+                        else if constexpr (__is_same(Op, concat))
+                          differentiate_concat(w);
+                        else if constexpr (__is_same(Op, softmax))
+                          known = differentiate_softmax(w);
+                        else if constexpr (__is_same(Op, pool2d) || __is_same(Op, pool3d))
+                          known = differentiate_pool<Op>(w);
+                        else if constexpr (__is_same(Op, layer_norm))
+                          known = differentiate_layer_norm(w);
+                        else
+                          differentiate_choice<Op>(w);
+                      }) ||
+      for_gradient_of(op, twice_differentiable_convolutions{},
+                      [&]<class Op>() { known = differentiate_convolution<Op>(w); });
+  return found && known;
 }
 
 }  // namespace detail

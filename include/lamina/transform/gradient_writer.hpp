@@ -63,6 +63,25 @@ class gradient_writer {
   constexpr int scaled(int x, double factor, double bias = 0) {
     return of_one<scale>(x, b_.attribute_list(factor, bias, true));
   }
+  /// x times one number per row, of shape [rows, 1, ...].
+  constexpr int row_product(int x, int y) { return product(x, y, b_.attribute_list(0)); }
+  /// Op, a reduction, of the dimensions of x from `first` on, which become ones.
+  template <class Op>
+  constexpr int reduced(int x, int first) {
+    const variable_desc v = b_.variables.items[x];
+    const int shape = b_.dims.take(v.rank);
+    int dims[16];
+    for (int i = 0; i < v.rank; ++i) {
+      b_.dims.items[shape + i] = i < first ? b_.dims.items[v.dims + i] : 1;
+      if (i >= first) dims[i - first] = i;
+    }
+    const int out = made(x);
+    b_.variables.items[out].dims = shape;
+    b_.variables.items[out].kind = variable_kind::temporary;
+    const attribute_value list = b_.integer_list(dims, v.rank - first);
+    b_.add_operator(schema_of<Op>(), {x}, {out}, b_.attribute_list(list, true, false));
+    return out;
+  }
   constexpr int zeros(int like) { return of_one<fill_zeros_like>(like); }
   /// The gradient operator of Op with the value that it reads and the gradient of its result.
   template <class Op>

@@ -68,9 +68,9 @@ class Inference {
     evaluator_.machine().run(~0ull, 0, 0);
     return [this]<std::size_t... Index>(std::index_sequence<Index...>) {
       if constexpr (outputs == 1)
-        return result<Field, P::desc.outputs[0]>();
+        return this->template result<Field, P::desc.outputs[0]>();
       else
-        return std::make_tuple(result<Field, P::desc.outputs[Index]>()...);
+        return std::make_tuple(this->template result<Field, P::desc.outputs[Index]>()...);
     }
     (std::make_index_sequence<static_cast<std::size_t>(outputs)>());
   }

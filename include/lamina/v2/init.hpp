@@ -17,6 +17,7 @@ namespace lamina::inline LAMINA_ABI::v2 {
 
 /// What the trainers and parameters that are made later go by.
 struct settings {
+  bool use_gpu = false;    // trainers are given a place
   int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
   std::uint64_t seed = 1;  // of first values and of dropout
 };
@@ -59,16 +60,13 @@ inline const settings& current() { return detail::current_settings(); }
 
 /// Sets what later calls of parameters::create and trainer::SGD go by: `init({.use_gpu = false,
 /// .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, for a variable of
-/// the environment that is no number, and for `use_gpu`, because a device is chosen by its type:
-/// give lamina::trainer a place. v2: paddle.init.
+/// the environment that is no number. With `use_gpu` each trainer::SGD needs a place, because the
+/// type of a trainer decides where it runs. v2: paddle.init.
 LAMINA_COLD inline void init(const init_attr& given = {}) {
-  const auto gpu = given.use_gpu ? std::optional<int>(*given.use_gpu ? 1 : 0)
-                                 : detail::from_environment<int>("PADDLE_INIT_USE_GPU");
-  if (gpu.value_or(0) != 0)
-    throw error(
-        "lamina: v2: init: expected use_gpu = false, found true: for a device use lamina::trainer "
-        "with a place");
   settings made;
+  made.use_gpu = given.use_gpu
+                     ? *given.use_gpu
+                     : detail::from_environment<int>("PADDLE_INIT_USE_GPU").value_or(0) != 0;
   made.trainer_count = given.trainer_count
                            ? *given.trainer_count
                            : detail::from_environment<int>("PADDLE_INIT_TRAINER_COUNT").value_or(1);

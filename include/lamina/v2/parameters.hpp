@@ -16,7 +16,6 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/io/parameter_tar.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/v2/init.hpp>
 
@@ -86,18 +85,14 @@ class Parameters {
     });
   }
 
-  /// Writes all parameters to an archive in v2's format, and reads those that are in both. v2:
-  /// Parameters.to_tar, init_from_tar.
-  LAMINA_COLD void to_tar(const file_path& path) const { lamina::to_tar(path, tensors()); }
-  LAMINA_COLD void init_from_tar(const file_path& path) {
-    std::apply([&](auto&... m) { (lamina::init_from_tar(path, m), ...); }, models_);
-  }
+  /// Writes all parameters to an archive in v2's format, and reads those that are in both; with
+  /// <lamina/v2/parameter_tar.hpp>. v2: Parameters.to_tar, init_from_tar.
+  void to_tar(const file_path& path) const { write_tar(*this, path); }
+  void init_from_tar(const file_path& path) { read_tar(*this, path, false); }
   /// Reads all parameters from an archive. Throws format_error for one that is missing there or has
   /// another shape; the parameters of that cost and later ones then stay unchanged. v2:
   /// Parameters.from_tar.
-  LAMINA_COLD void from_tar(const file_path& path) {
-    std::apply([&](auto&... m) { (lamina::from_tar(path, m), ...); }, models_);
-  }
+  void from_tar(const file_path& path) { read_tar(*this, path, true); }
 
   /// Whether a cost is one of those that the parameters were created with.
   template <class P>
@@ -111,6 +106,21 @@ class Parameters {
   template <class F>
   decltype(auto) apply(F&& f) const {
     return std::apply(std::forward<F>(f), models_);
+  }
+  template <class F>
+  decltype(auto) apply(F&& f) {
+    return std::apply(std::forward<F>(f), models_);
+  }
+
+  /// Calls `f(info, model, index)` for each parameter until it returns true; whether it did.
+  template <class F>
+  bool each(const F& f) const {
+    const auto of_one = [&](const auto& m) {
+      for (int i = 0; i < m.parameter_arrays(); ++i)
+        if (f(m.describe(i), m, i)) return true;
+      return false;
+    };
+    return std::apply([&](const auto&... m) { return (of_one(m) || ...); }, models_);
   }
 
  private:
@@ -130,16 +140,6 @@ class Parameters {
     else
       return grown;
   }
-  /// Calls `f(info, model, index)` for each parameter until it returns true; whether it did.
-  template <class F>
-  bool each(const F& f) const {
-    const auto of_one = [&](const auto& m) {
-      for (int i = 0; i < m.parameter_arrays(); ++i)
-        if (f(m.describe(i), m, i)) return true;
-      return false;
-    };
-    return std::apply([&](const auto&... m) { return (of_one(m) || ...); }, models_);
-  }
   template <class F>
   void at(std::string_view name, const F& f) const {
     const bool found = each([&](const parameter_info& info, const auto& m, int i) {
@@ -157,15 +157,6 @@ class Parameters {
     throw error(text() << "lamina: v2: parameters: expected the name of a parameter, found '"
                        << name << "'; known are: " << known);
   }
-  named_tensors tensors() const {
-    named_tensors all;
-    each([&](const parameter_info& info, const auto& m, int i) {
-      all.emplace(info.name, m.get(i));
-      return false;
-    });
-    return all;
-  }
-
   std::tuple<lamina::model<First>, lamina::model<More>...> models_;
 };
 

@@ -12,6 +12,7 @@
 #include <lamina/core/check.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
+#include <lamina/core/place.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/optimizer/train_options.hpp>
@@ -32,13 +33,17 @@ struct train_attr {
 /// Trains the parameters of a cost: `SGD trainer(cost, parameters, update_equation)`. It is a
 /// lamina::trainer, whose loop it runs, with the threads and the seed of init(). Layers on which
 /// the cost does not depend are computed too, as with v2's extra_layers. The parameters must
-/// outlive it, and so must an update equation that is a variable. v2: trainer.SGD.
-template <program_type P, lamina::optimizer::optimizer_type Opt>
+/// outlive it, and so must an update equation that is a variable. On a device, with
+/// <lamina/lamina.cuh>: `SGD trainer(cost, parameters, update_equation, lamina::cuda::place{0})`.
+/// There the parameters change at the end of each pass, and tests run on the CPU. v2: trainer.SGD.
+template <program_type P, lamina::optimizer::optimizer_type Opt,
+          class Trainer = lamina::trainer<P, Opt>>
 class SGD {
  public:
+  /// Throws lamina::error if init() asked for a device, as the type of a trainer chooses it.
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation)
-      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {
+      : model_(model_in(trained)), trainer_(model_, update_equation, options_of_host()) {
     constexpr bool has = parameters::Parameters<All...>::template has<P>;
     static_assert(check<has>,
                   "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
@@ -46,7 +51,17 @@ class SGD {
   }
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, const Opt& update_equation)
-      : model_(model_in(trained)), trainer_(model_, update_equation, options()) {
+      : model_(model_in(trained)), trainer_(model_, update_equation, options_of_host()) {
+    constexpr bool has = parameters::Parameters<All...>::template has<P>;
+    static_assert(check<has>,
+                  "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
+                  "parameters::create(cost)");
+  }
+
+  /// A trainer on a device, with one thread.
+  template <program_type... All, typed_place Place>
+  SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation, const Place& at)
+      : model_(model_in(trained)), trainer_(model_, update_equation, options(1), at) {
     constexpr bool has = parameters::Parameters<All...>::template has<P>;
     static_assert(check<has>,
                   "lamina: v2: trainer::SGD: expected parameters that were created with this cost, "
@@ -81,21 +96,26 @@ class SGD {
     constexpr bool fed = Feeding::template fits<P>;
     static_assert(check<fed, typename Feeding::names>,
                   "lamina: v2: feeding: expected each data layer of the cost once");
+    trainer_.bring_back();
     if (!evaluator_) evaluator_.emplace(model_, evaluator_options{.threads = trainer_threads()});
     return event::TestResult(evaluator_->test(feed.template applied_to<P>(reader)));
   }
 
-  /// Writes the parameters of the cost to an archive in v2's format.
-  LAMINA_COLD void save_parameter_to_tar(const file_path& path) const { to_tar(path, model_); }
+  /// Writes the parameters of the cost to an archive in v2's format, with
+  /// <lamina/v2/parameter_tar.hpp>.
+  void save_parameter_to_tar(const file_path& path) {
+    trainer_.bring_back();
+    to_tar(path, std::as_const(model_));
+  }
 
   /// The trainer itself, for a step at a time, for its state in files, and more.
-  lamina::trainer<P, Opt>& of() { return trainer_; }
+  Trainer& of() { return trainer_; }
 
  private:
   /// Has the trainer report to a handler, until it goes.
   class handled {
    public:
-    handled(lamina::trainer<P, Opt>& of, const event::handler& to) : of_(of) {
+    handled(Trainer& of, const event::handler& to) : of_(of) {
       if (to)
         of_.options().on_event = [&to, first = of_.passes()](const lamina::event& e) {
           to(e, first);
@@ -106,7 +126,7 @@ class SGD {
     ~handled() { of_.options().on_event = {}; }
 
    private:
-    lamina::trainer<P, Opt>& of_;
+    Trainer& of_;
   };
 
   template <program_type... All>
@@ -117,20 +137,34 @@ class SGD {
     else
       return *static_cast<lamina::model<P>*>(static_cast<void*>(&all));
   }
-  static train_options options() {
+  static train_options options_of_host() {
+    if (current().use_gpu)
+      throw error(
+          "lamina: v2: trainer::SGD: expected a place after the optimizer, as init() has use_gpu, "
+          "found none: SGD trainer(cost, parameters, optimizer, lamina::cuda::place{0})");
+    return options(current().trainer_count);
+  }
+  static train_options options(int threads) {
     train_options made;
-    made.threads = current().trainer_count;
+    made.threads = threads;
     made.seed = current().seed;
     return made;
   }
   int trainer_threads() { return trainer_.options().threads; }
 
   lamina::model<P>& model_;
-  lamina::trainer<P, Opt> trainer_;
+  Trainer trainer_;
   std::optional<lamina::evaluator<P>> evaluator_;
 };
 
 template <program_type P, program_type... All, lamina::optimizer::optimizer_type Opt>
 SGD(P, parameters::Parameters<All...>&, const Opt&) -> SGD<P, Opt>;
+template <program_type P, program_type... All, lamina::optimizer::optimizer_type Opt,
+          typed_place Place>
+SGD(P, parameters::Parameters<All...>&, Opt&, const Place&)
+    -> SGD<P, Opt,
+           decltype(lamina::trainer(std::declval<lamina::model<P>&>(), std::declval<Opt&>(),
+                                    std::declval<const train_options&>(),
+                                    std::declval<const Place&>()))>;
 
 }  // namespace lamina::inline LAMINA_ABI::v2::trainer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names as an argument of minimize.
-// expect-error: lamina: minimize: expected only<\.\.\.>, prefix<\.\.\.> or except<\.\.\.> after the cost
+// expect-error: lamina: minimize: expected only<\.\.\.>, prefix<\.\.\.>, except<\.\.\.> or parameters after
 // The shortest path of includes to a header makes the shortest message.
 // clang-format off
 #include <lamina/program/program.hpp>

@@ -8,6 +8,7 @@
 
 #include <lamina/io/fluid/prune_message.hpp>
 #include <lamina/io/inference_model.hpp>
+#include <lamina/layers/layers.hpp>
 #include <lamina/transform/clone_for_test.hpp>
 
 using lamina::lod_tensor;
@@ -34,6 +35,36 @@ struct trained {
 };
 
 }  // namespace
+
+TEST_CASE("inference model: values that training stores are not stored") {
+  namespace layer = lamina::layer;
+  constexpr auto counting = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 2>(main);
+    auto steps = layer::create_global_var<float>(main, 3, {.name = "steps"});
+    layer::store(steps + 1.0f, steps);
+    auto more = layer::fill_constant<bool>(main, true);
+    auto y = layer::fc<2>(x, {.name = "out"}) * steps;
+    layer::while_loop(more, [&](lamina::block& loop) {
+      layer::store(steps * 2.0f, steps);
+      y = y + steps;
+      more = layer::fill_constant<bool>(loop, false);
+    });
+    return y;
+  });
+  lamina::executor executor;
+  lamina::scope variables;
+  executor.run_startup(counting.view(), variables, 4);
+  const lamina::feed_map feed{{"x", tensor({1, 2}, std::vector<float>{1, 2})}};
+  const auto expected =
+      executor.run(lamina::transform::clone_for_test(counting).view(), variables, feed);
+  const auto target = lamina::variable_name(counting.view(), counting.desc.outputs[0]);
+  const temporary_folder folder;
+  save_inference_model(folder.path(), counting.view(), variables, {target});
+  const lamina::inference_model m = lamina::load_inference_model(folder.path());
+  for (int run = 0; run < 2; ++run)
+    CHECK(values(executor.run(m.program, *m.variables, feed).at(0)) == values(expected.at(0)));
+  CHECK(m.variables->get("steps").as<float>()(0) == 3);
+}
 
 TEST_CASE("inference model: the targets' part, in separate files and in one, gives the same bits") {
   trained t;

@@ -159,17 +159,6 @@ void control(To& to) {
              return squared(ranked_and_back(x, layer::data<"first", T, 2>(main)));
            },
            {.edges = edge_kind::none});
-  to.write("nested_steps",
-           []<class T>(block& main) {
-             auto x = layer::nested_sequence<"x", T, 3>(main);
-             return squared(layer::dynamic_rnn<0>(x, [&](auto& step) {
-               auto h = step.template memory<T>(lamina::dims<3>, {.value = 0.5f});
-               auto next = layer::tanh(layer::sequence_pool(step.input(x)) + h);
-               step.update(h, next);
-               return next;
-             }));
-           },
-           {.edges = edge_kind::none});
   to.write("select_input",
            []<class T>(block& main) { return squared(selected(layer::data<"x", T, 3>(main))); },
            {.edges = edge_kind::none});
@@ -186,6 +175,23 @@ void control(To& to) {
              }));
            },
            {.gradients = false, .edges = edge_kind::none});
+}
+
+/// Rows with nested sequences, which are no cases of other libraries.
+template <class To>
+void nested_control(To& to) {
+  using namespace detail;
+  to.write("nested_steps",
+           []<class T>(block& main) {
+             auto x = layer::nested_sequence<"x", T, 3>(main);
+             return squared(layer::dynamic_rnn<0>(x, [&](auto& step) {
+               auto h = step.template memory<T>(lamina::dims<3>, {.value = 0.5f});
+               auto next = layer::tanh(layer::sequence_pool(step.input(x)) + h);
+               step.update(h, next);
+               return next;
+             }));
+           },
+           {.edges = edge_kind::none});
 }
 
 }  // namespace rows

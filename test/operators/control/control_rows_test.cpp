@@ -8,4 +8,5 @@
 TEST_CASE("rows of control obey the laws of all operators") {
   laws::operator_laws laws;
   rows::control(laws);
+  rows::nested_control(laws);
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <lamina/io/fluid/fluid_attributes.hpp>
+#include <lamina/io/fluid/fluid_block_gradients.hpp>
 #include <lamina/io/fluid/program_message.hpp>
 
 namespace lamina::inline LAMINA_ABI::detail {
@@ -96,7 +97,7 @@ class fluid_array_gradient_writer {
   }
   static void as_gradient_of_join(operator_message& op, const std::string& array) {
     op.type = "tensor_array_to_tensor_grad";
-    op.inputs = {{"X", {array.substr(0, array.find("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
+    op.inputs = {{"X", {array.substr(0, array.rfind("@GRAD"))}}, {"Out@GRAD", op.input("X")}};
     op.outputs = {{"X@GRAD", {array}}};
     attribute_message& stacks = op.attributes.emplace_back();
     stacks.name = "use_stack";
@@ -124,6 +125,7 @@ class fluid_gradient_writer {
   explicit fluid_gradient_writer(program_message& program) : program_(program) {}
 
   void rewrite() {
+    fluid_block_gradient_writer(program_).rewrite();
     fluid_array_gradient_writer(program_).rewrite();
     for (block_message& b : program_.blocks)
       for (operator_message& op : b.operators) {
@@ -133,8 +135,10 @@ class fluid_gradient_writer {
   }
 
  private:
-  // The variable of a gradient: "w" for "w@GRAD@RENAME@1".
-  static std::string_view base(std::string_view name) { return name.substr(0, name.find("@GRAD")); }
+  // The variable of a gradient: "w" for "w@GRAD@RENAME@1", "w@GRAD_0" for "w@GRAD_0@GRAD".
+  static std::string_view base(std::string_view name) {
+    return name.substr(0, name.rfind("@GRAD"));
+  }
   static bool is_gradient(std::string_view slot) {
     return slot.size() > 5 && slot.substr(slot.size() - 5) == "@GRAD";
   }

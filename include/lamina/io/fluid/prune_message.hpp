@@ -26,6 +26,13 @@ inline int sub_block_of(const program_message& p, const operator_message& op) {
              : static_cast<int>(a->integer);
 }
 
+/// Whether an operator stores a value in a variable (layer::store), which only training does.
+inline bool is_store(const operator_message& op) {
+  const attribute_message* role = op.attribute("op_role");
+  return op.type == "assign" && role != nullptr &&
+         role->integer == static_cast<std::int64_t>(op_role::optimize);
+}
+
 /// Adds the names of variables that an operator reads, and those read by the block that it runs.
 inline void add_inputs(const program_message& p, const operator_message& op,
                        std::set<std::string>& names, std::set<int>& blocks) {
@@ -65,8 +72,9 @@ inline variable_message column_variable(const char* name, variable_class kind) {
 }  // namespace detail
 
 /// Keeps the operators of block 0 that `targets` need, the blocks that these run, and their
-/// variables; blocks get new numbers. An operator whose outputs are overwritten later stays. Throws
-/// lamina::error for a target that is not in the program. Fluid: Program.prune.
+/// variables; blocks get new numbers. An operator whose outputs are overwritten later stays; one
+/// that stores a value for later runs does not. Throws lamina::error for a target that is not in
+/// the program. Fluid: Program.prune.
 inline program_message pruned_message(const program_message& p,
                                       const std::vector<std::string>& targets) {
   std::set<std::string> needed(targets.begin(), targets.end());
@@ -82,7 +90,7 @@ inline program_message pruned_message(const program_message& p,
     bool keep = false;
     for (const slot_message& s : operators[k].outputs)
       for (const std::string& name : s.arguments) keep = keep || needed.count(name) != 0;
-    if (!keep) continue;
+    if (!keep || detail::is_store(operators[k])) continue;
     detail::add_inputs(p, operators[k], needed, blocks);
     for (const slot_message& s : operators[k].outputs)
       needed.insert(s.arguments.begin(), s.arguments.end());
@@ -111,8 +119,10 @@ inline program_message pruned_message(const program_message& p,
   return made;
 }
 
-/// Sets is_test of all operators with this attribute, in all blocks. Fluid: clone(for_test=True).
+/// Sets is_test of all operators with this attribute, in all blocks, and removes those that store
+/// values for later runs. Fluid: clone(for_test=True).
 inline void set_test_mode(program_message& p) {
+  for (block_message& b : p.blocks) std::erase_if(b.operators, detail::is_store);
   for (block_message& b : p.blocks)
     for (operator_message& op : b.operators)
       for (attribute_message& a : op.attributes)

@@ -12,6 +12,7 @@
 #include <lamina/program/param_attr.hpp>
 #include <lamina/v2/layers/activation.hpp>
 #include <lamina/v2/layers/data_type.hpp>
+#include <lamina/v2/layers/evaluator.hpp>
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
@@ -80,8 +81,7 @@ template <class X, class L>
 constexpr auto classification_cost(const X& input, const L& label,
                                    const options<cost_attr, X>& attr = {},
                                    int line = __builtin_LINE()) {
-  lamina::layer::assign(1 - lamina::layer::accuracy(input, label),
-                        {.name = "classification_error_evaluator"});
+  evaluator::classification_error(input, label, {}, line);
   return cross_entropy_cost(input, label, attr, line);
 }
 /// The position of the largest element of each row. v2: layer.max_id.

@@ -7,4 +7,5 @@
 TEST_CASE("bodies of CUDA kernels compute the rows of control") {
   const laws::cuda_laws<> laws;
   rows::control(laws);
+  rows::nested_control(laws);
 }

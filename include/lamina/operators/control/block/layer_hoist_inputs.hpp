@@ -50,7 +50,7 @@ class input_hoister {
   /// Whether an operator cuts a variable into an array of its steps.
   constexpr bool is_cut(const operator_desc& op) const {
     return op.block == outer_ &&
-           (same_address(op.schema, &schema_of<lod_tensor_to_array>()) ||
+           (same_address(op.schema, &schema_of<lamina::lod_tensor_to_array>()) ||
             (same_address(op.schema, &schema_of<tensor_to_tensor_array>()) && axis_of(op) == 1));
   }
   constexpr int axis_of(const operator_desc& op) const {
@@ -105,7 +105,7 @@ class input_hoister {
     if (b_.variables[step].rows == once::domain || b_.variables[x].rows == once::domain)
       return false;
 
-    const bool stacked = !same_address(cut->schema, &schema_of<lod_tensor_to_array>());
+    const bool stacked = !same_address(cut->schema, &schema_of<lamina::lod_tensor_to_array>());
     const operator_desc reading = *read, cutting = *cut;
     const int whole = add_whole(out, x, stacked), steps = add_steps(out);
     operator_desc before = op;

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include <lamina/operators/control/rank_table/definition.hpp>
+#include <lamina/operators/control/rank_table/layer.hpp>
 #include <lamina/operators/control/rnn/layer.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
 
@@ -23,14 +23,6 @@ template <class F>
 struct step_rows {};
 template <class F>
 struct ranked_rows {};
-
-/// The sequences of level Level among the rows S and those above them.
-template <class S, int Level, bool Found = S::lod_level == Level + 1>
-struct sequences_at {
-  using type = S;
-};
-template <class S, int Level>
-struct sequences_at<S, Level, false> : sequences_at<typename S::parent, Level> {};
 }  // namespace detail
 
 /// One time step of a dynamic_rnn over sequences with rows S. The step function gets it as its
@@ -61,7 +53,7 @@ class rnn_step : public detail::rnn_recorder {
     const int here = leave(x.id, line);
     layer_helper layer(b_, "dynamic_rnn_input");
     const int array = new_array<item>(layer);
-    b_.add_operator(schema_of<lod_tensor_to_array>(), {x.id, table_}, {array});
+    b_.add_operator(schema_of<lamina::lod_tensor_to_array>(), {x.id, table_}, {array});
     b_.current_block = here;
     return read<item>(array, now_.index);
   }
@@ -140,7 +132,7 @@ class rnn_step : public detail::rnn_recorder {
   constexpr int reorder(int x) {
     layer_helper layer(b_, "reorder_lod_tensor_by_rank");
     const int made = layer.template output<Out>().id;
-    b_.add_operator(schema_of<reorder_lod_tensor_by_rank>(), {x, table_}, {made});
+    b_.add_operator(schema_of<lamina::reorder_lod_tensor_by_rank>(), {x, table_}, {made});
     return made;
   }
   template <class Out>
@@ -188,10 +180,10 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
     const int outer = b.current_block;
     const auto table = layer.template output<variable<std::int64_t, typename W::parent, 2>>();
     detail::without_gradient(layer, table.id);
-    b.add_operator(schema_of<lod_rank_table>(), {x.id}, {table.id},
+    b.add_operator(schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
                    b.attribute_list(W::lod_level - 1));
     const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
-    b.add_operator(schema_of<max_sequence_len>(), {table.id}, {longest.id});
+    b.add_operator(schema_of<lamina::max_sequence_len>(), {table.id}, {longest.id});
     const int parents = rows_of<typename W::parent>(b);
     b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
     b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step,
@@ -204,9 +196,9 @@ constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::strin
     b.open_domains.count -= 2;
     outputs::make(layer, made);
     for (int k = 0; k < results::count; ++k)
-      b.add_operator(
-          results::is_last[k] ? schema_of<last_rnn_memory>() : schema_of<array_to_lod_tensor>(),
-          {arrays[k], table.id}, {made[k]});
+      b.add_operator(results::is_last[k] ? schema_of<last_rnn_memory>()
+                                         : schema_of<lamina::array_to_lod_tensor>(),
+                     {arrays[k], table.id}, {made[k]});
     const auto all = outputs::handles(b, made);
     if constexpr (detail::is_tuple<result>)
       return all;

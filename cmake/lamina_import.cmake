@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# lamina_import(TARGET NAME MODEL FOLDER [PARAMETERS FILE])
+#
+# Makes C++ of a saved model when TARGET is built: its sources may include <NAME.hpp>, which has the
+# program NAME. FOLDER is what save_inference_model of lamina or PaddlePaddle wrote, or the file of
+# the program in it; FILE is the one with all parameters, if there is one. The parameters land in
+# NAME.safetensors; the macro LAMINA_IMPORTED_NAME is its path. Needs protozero and nlohmann_json.
+include_guard(GLOBAL)
+set_property(GLOBAL PROPERTY LAMINA_IMPORT_SOURCE "${CMAKE_CURRENT_LIST_DIR}/lamina_import.cpp")
+
+function(lamina_import target name)
+  cmake_parse_arguments(PARSE_ARGV 2 _import "" "MODEL;PARAMETERS" "")
+  if(NOT _import_MODEL OR _import_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lamina_import: expected (${target} ${name} MODEL FOLDER "
+                        "[PARAMETERS FILE]), found other arguments: ${ARGN}")
+  endif()
+  cmake_path(ABSOLUTE_PATH _import_MODEL BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT EXISTS "${_import_MODEL}")
+    message(FATAL_ERROR "lamina_import: expected a model, found no ${_import_MODEL}")
+  endif()
+  find_path(LAMINA_PROTOZERO protozero/pbf_reader.hpp)
+  find_path(LAMINA_NLOHMANN_JSON nlohmann/json.hpp)
+  if(NOT LAMINA_PROTOZERO OR NOT LAMINA_NLOHMANN_JSON)
+    message(FATAL_ERROR "lamina_import: expected protozero and nlohmann_json, found "
+                        "${LAMINA_PROTOZERO} and ${LAMINA_NLOHMANN_JSON}")
+  endif()
+  if(NOT TARGET lamina_importer)  # compiled once for all models
+    get_property(_source GLOBAL PROPERTY LAMINA_IMPORT_SOURCE)
+    add_executable(lamina_importer EXCLUDE_FROM_ALL "${_source}")
+    target_link_libraries(lamina_importer PRIVATE lamina::lamina)
+    target_include_directories(lamina_importer SYSTEM PRIVATE "${LAMINA_PROTOZERO}"
+                               "${LAMINA_NLOHMANN_JSON}")
+  endif()
+  set(_folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_imported")
+  set(_parameters)
+  if(_import_PARAMETERS)
+    set(_parameters --parameters "${_import_PARAMETERS}")
+  endif()
+  if(IS_DIRECTORY "${_import_MODEL}")
+    file(GLOB _files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${_import_MODEL}/*")
+  else()
+    cmake_path(GET _import_MODEL PARENT_PATH _parent)
+    file(GLOB _files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${_parent}/*")
+  endif()
+  add_custom_command(
+    OUTPUT "${_folder}/${name}.hpp" "${_folder}/${name}.safetensors" VERBATIM
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${_folder}"
+    COMMAND lamina_importer "${_import_MODEL}" --out "${_folder}/${name}.hpp" --name "${name}"
+            ${_parameters}
+    DEPENDS lamina_importer ${_files} COMMENT "Making C++ of ${_import_MODEL}")
+  target_sources(${target} PRIVATE "${_folder}/${name}.hpp")
+  target_include_directories(${target} PRIVATE "${_folder}")
+  string(TOUPPER "${name}" _upper)
+  target_compile_definitions(${target} PRIVATE
+                             "LAMINA_IMPORTED_${_upper}=\"${_folder}/${name}.safetensors\"")
+endfunction()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/cli/import_main.hpp - the command that makes C++ of a saved model. CMake's lamina_import
+// runs it.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+#include <lamina/core/error.hpp>
+#include <lamina/io/import_model.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// `import MODEL --out HEADER [--name NAME] [--weights FILE] [--parameters FILE]`. MODEL is the
+/// folder of save_inference_model, or its file of the program; `--parameters` names the file with
+/// all parameters in that folder. Returns what main returns: 0; 1 with a line on stderr for a model
+/// that cannot be imported; 2 for other arguments.
+inline int import_main(int argc, const char* const* argv) {
+  const auto usage = [] {
+    std::fputs(
+        "usage: import MODEL --out HEADER [--name NAME] [--weights FILE] "
+        "[--parameters FILE]\n",
+        stderr);
+    return 2;
+  };
+  std::string model, header;
+  import_options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    std::string* const to = flag == "--out"          ? &header
+                            : flag == "--name"       ? &options.name
+                            : flag == "--weights"    ? &options.weights
+                            : flag == "--parameters" ? &options.files.parameters
+                                                     : nullptr;
+    if (to != nullptr && i + 1 < argc)
+      *to = argv[++i];
+    else if (to == nullptr && model.empty() && !flag.starts_with("-"))
+      model = flag;
+    else
+      return usage();
+  }
+  if (model.empty() || header.empty()) return usage();
+  try {
+    struct ::stat about = {};
+    if (::stat(model.c_str(), &about) == 0 && !S_ISDIR(about.st_mode)) {
+      const std::size_t slash = model.rfind('/');
+      options.files.program = model.substr(slash + 1);
+      model = slash == std::string::npos ? "." : model.substr(0, slash);
+    }
+    import_model(model, header, options);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "import: %s\n", e.what());
+    return 1;
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI

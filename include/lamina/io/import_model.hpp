@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/import_model.hpp - a saved model as C++ source and a file of its parameters. Needs
+// protozero and nlohmann_json.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <string>
+
+#include <lamina/core/file.hpp>
+#include <lamina/io/inference_model.hpp>
+#include <lamina/io/native/native_source.hpp>
+#include <lamina/io/safetensors.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Options of import_model.
+struct import_options {
+  inference_files files{};   // the names of the files in the directory
+  std::string name = "net";  // of the program in the header
+  std::string weights = "";  // the file of the parameters; empty: the header's name and
+                             // .safetensors
+};
+
+/// Reads a directory that save_inference_model of lamina or PaddlePaddle wrote, and writes its
+/// program as a C++ header (native_source) and its parameters as safetensors. A program that
+/// includes the header has the net as if it had been written by hand:
+/// `lamina::model m{net}; lamina::load_safetensors("net.safetensors", m);`. Both are complete or
+/// not changed. Throws format_error for damaged files and for programs that native_source refuses.
+inline void import_model(const file_path& directory, const file_path& header,
+                         const import_options& options = {}) {
+  const inference_model read = load_inference_model(directory, options.files);
+  std::string weights = options.weights;
+  if (weights.empty()) {
+    weights = header.string();
+    const std::size_t dot = weights.rfind('.');
+    if (dot != std::string::npos && weights.find('/', dot) == std::string::npos)
+      weights.resize(dot);
+    weights += ".safetensors";
+  }
+  const std::string file = weights.substr(weights.rfind('/') + 1);
+  const std::string source = native_source(read.program, {.name = options.name, .weights = file});
+  save_safetensors(weights, *read.variables);
+  write_file(header.string(), source);
+}
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/native/native_names.hpp - the names in a program that is written as C++: of handles,
+// layers and parameters; and its statements.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/io/native/cpp_text.hpp>
+#include <lamina/io/native/native_rows.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Names, and the text so far.
+class native_names : protected native_rows {
+ protected:
+  using native_rows::native_rows;
+
+  std::string new_identifier(int v) {
+    const std::string wanted = identifier_of(base_of(v));
+    std::string made = wanted;
+    int& next = numbers_of_[wanted];
+    while (!identifiers_.insert(made).second)
+      made =
+          wanted + (wanted.back() == '_' ? "" : "_") + std::to_string(next < 2 ? next = 2 : ++next);
+    made_handles_.push_back(v);
+    return handles_[v] = made;
+  }
+  /// A counter of names that a try may change.
+  int& counter(std::map<std::string, int>& of, const std::string& name) {
+    int& found = of[name];
+    counted_.emplace_back(&found, found);
+    return found;
+  }
+  /// The C++ name of a variable that a statement before made, or of a parameter.
+  std::string handle(int v, std::size_t k) {
+    if (const auto found = handles_.find(v); found != handles_.end()) return found->second;
+    if (v < 0) fail(k, "expected a variable in each slot, found none");
+    if (!is_parameter(v))
+      fail(k, "expected a variable that an operator computes, found '" + name_of(v) + "'");
+    const dtype type = p_.variables[v].type;
+    if ((type != dtype::float32 && type != dtype::float64) || !is_known(v) || has_rows(v))
+      fail(k,
+           "expected a parameter of real numbers and known dimensions, found '" + name_of(v) + "'");
+    ++counter(keys_, "create_parameter");
+    std::string call = std::string("create_parameter<") + cpp_type(type);
+    for (const int d : dims_of(v)) call += ", " + std::to_string(d);
+    const std::string made = new_identifier(v);
+    line("auto " + made + " = layer::" + call + ">(" + here_ +
+         ", {.name = " + text_literal(name_of(v)) + "});");
+    return made;
+  }
+  void line(const std::string& statement) { body_ += wrapped(statement, indent_); }
+  /// Whether a layer gets this name by itself.
+  bool is_generated(const std::string& key, const std::string& name) const {
+    if (torn_.count(name) != 0) return false;
+    const auto count = keys_.find(key);
+    return name == key + "_" + std::to_string(count == keys_.end() ? 0 : count->second);
+  }
+  /// The name of a parameter as an option of its layer; empty where that is what the layer calls
+  /// it.
+  std::string parameter_name(const std::string& base, const std::string& suffix, int v) {
+    int& next = counter(numbers_, base + suffix);
+    if (name_of(v) == base + suffix + std::to_string(next)) return ++next, std::string();
+    return text_literal(name_of(v));
+  }
+  /// A statement that names the results of a call. Structured bindings, which clang 14 cannot
+  /// capture in the lambda of a body, are for programs without bodies.
+  void assign(const std::vector<int>& results, const std::string& call) {
+    bool read = false;
+    for (const int v : results) read = read || reads_[at(v)] > 0;
+    std::string left;
+    std::vector<std::string> names;
+    for (const int v : results) {
+      names.push_back(new_identifier(v));
+      left += (left.empty() ? "" : ", ") + names.back();
+    }
+    if (!read) return line(call);
+    if (results.size() == 1) return line("auto " + left + " = " + call);
+    if (p_.count.blocks == 1) return line("auto [" + left + "] = " + call);
+    std::string all = names[0] + "_all";
+    while (!identifiers_.insert(all).second) all += "_";
+    line("auto " + all + " = " + call);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      line("auto " + names[i] + " = std::get<" + std::to_string(i) + ">(" + all + ");");
+  }
+
+  std::string here_ = "main";  // the block in the text
+  std::size_t indent_ = 2;
+  std::map<int, std::string> handles_;  // by variable: its C++ name
+  std::set<std::string> identifiers_;
+  std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
+  std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
+  std::map<std::string, int> numbers_of_;  // by C++ name: the last number behind it
+  std::vector<int> made_handles_;          // variables that the current statement named
+  std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and what they were
+  std::string body_;
+};
+
+}  // namespace lamina::inline LAMINA_ABI::detail

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/io/native/native_source.hpp - a program that was read, as C++ source text in lamina's own
+// layers.
+//
+// The text is made from the records of a loaded_program: what reads other formats into these has
+// this writer too. An operator, with the bias and the activation that follow it, becomes the call
+// of a layer by the rows of layer_calls.hpp, and layer::record where no row fits.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/io/loaded_program.hpp>
+#include <lamina/io/native/cpp_text.hpp>
+#include <lamina/io/native/layer_calls.hpp>
+#include <lamina/io/native/native_calls.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// Options of native_source.
+struct native_options {
+  std::string name = "net";  // of the program, in the global namespace
+  std::string origin = "";   // where the program comes from; empty: its source
+  std::string weights = "";  // the file of its parameters, if there is one
+};
+
+namespace detail {
+
+/// Writes one program.
+class native_writer : native_calls {
+ public:
+  native_writer(const loaded_program& program, const native_options& options)
+      : native_calls(program), options_(options) {
+    if (options.name != identifier_of(options.name))
+      throw error("lamina: native_source: expected a C++ name for the program, found '" +
+                  options.name + "'");
+  }
+
+  std::string text() {
+    for (int i = 0; i < p_.count.data; ++i) feed(p_.data[i]);
+    enter_block(0);
+    if (p_.count.outputs == 0)
+      throw format_error(program_.source(), 0,
+                         "expected fetch operators, which say what a program returns, found none");
+    std::string results;
+    for (int i = 0; i < p_.count.outputs; ++i)
+      results += (i > 0 ? ", " : "") + handle(p_.outputs[i], 0);
+    if (p_.count.outputs > 1) results = "std::tuple{" + results + "}";
+    std::string made =
+        "// Made from " + in_comment(options_.origin.empty() ? program_.source() : options_.origin);
+    if (!options_.weights.empty())
+      made += "\n// Parameters: lamina::load_safetensors(" +
+              in_comment(text_literal(options_.weights)) + ", model)";
+    made +=
+        "\n#pragma once\n\n#include <array>\n#include <cstdint>\n#include <limits>\n"
+        "#include <tuple>\n\n#include <lamina/layers/layers.hpp>\n"
+        "#include <lamina/program/program.hpp>\n\n";
+    made += "inline constexpr auto " + options_.name +
+            " = lamina::program([](lamina::block& main) {\n  namespace layer = lamina::layer;\n";
+    return made + body_ + "  return " + results + ";\n});\n";
+  }
+
+ private:
+  /// Writes one layer, or one operator by layer::record; returns the next operator.
+  std::size_t statement(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    if (sub_block_of(p_, op) >= 0) return run_block(k), k + 1;
+    if (op.schema->type == std::string_view("write_to_array")) {
+      const int x = input(op, "X"), i = input(op, "I"), array = output(op, "Out");
+      const std::string value = handle(x, k), place = handle(i, k);
+      line("layer::array_write(" + value + ", " + place + ", " + handle(array, k) + ");");
+      return k + 1;
+    }
+    for (const layer_call& row : layer_calls) {
+      if (row.type != operators_[k]->schema->type) continue;
+      // What is tried leaves no trace if it does not fit.
+      const std::size_t body = body_.size();
+      made_handles_.clear();
+      counted_.clear();
+      layer_text made;
+      made.end = k + 1;
+      if (call(k, row.call, made)) {
+        finish(made);
+        return made.end;
+      }
+      body_.resize(body);
+      for (const int v : made_handles_) {
+        identifiers_.erase(handles_.at(v));
+        handles_.erase(v);
+      }
+      while (!counted_.empty()) {
+        *counted_.back().first = counted_.back().second;
+        counted_.pop_back();
+      }
+    }
+    record(k);
+    return k + 1;
+  }
+  /// Writes the operators of a block.
+  void enter_block(int block) {
+    open(block);
+    for (int v = 0; v < p_.count.variables; ++v) {
+      if (p_.variables[v].kind != variable_kind::tensor_array || p_.variables[v].block != block ||
+          writes_[at(v)] == 0)
+        continue;
+      const std::string item = handle_type(operators_.size(), v);
+      const std::string made = new_identifier(v);
+      line("auto " + made + " = layer::create_array<" + item + ">(" + here_ +
+           ", {.name = " + text_literal(base_of(v)) + "});");
+    }
+    for (std::size_t k = 0; k < operators_.size();) k = statement(k);
+  }
+  /// Writes a loop or a branch.
+  void run_block(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    const int inner = sub_block_of(p_, op), outer = block_;
+    // What the body alone computes, and what follows reads.
+    for (const operator_desc* within : all_) {
+      if (!is_inside(p_, within->block, inner)) continue;
+      each(*within, false, [&](int v) {
+        const variable_desc& d = p_.variables[v];
+        if (is_inside(p_, d.block, inner) || handles_.count(v) != 0 || is_parameter(v) ||
+            d.kind == variable_kind::step_scopes)
+          return;
+        const std::string type = handle_type(k, v);
+        line("auto " + new_identifier(v) + " = layer::declare<" + type + ">(" + here_ + ", " +
+             text_literal(base_of(v)) + ");");
+      });
+    }
+    const bool loop = op.schema->type == std::string_view("while");
+    const bool flag =
+        op.schema->attribute_count > 1 && op.attributes >= 0 && value(op, 1).number != 0;
+    const int scopes = output(op, loop ? "StepScopes" : "Scope");
+    const std::string condition = handle(condition_of(op), k), here = here_;
+    const std::string body = "body_" + std::to_string(inner);
+    line(std::string("layer::record_block<lamina::") +
+         (loop ? "while_block" : "conditional_block") + ">(" + here_ + ", " +
+         text_literal(scopes < 0 ? "" : base_of(scopes)) + ", " + condition + ", " +
+         (flag ? "true" : "false") + ", [&](lamina::block& " + body + ") {");
+    const std::map<int, std::string> visible = handles_;
+    here_ = body;
+    indent_ += 2;
+    enter_block(inner);
+    indent_ -= 2;
+    here_ = here;
+    handles_ = visible;
+    open(outer);
+    line("});");
+  }
+  void record(std::size_t k) {
+    const operator_desc& op = *operators_[k];
+    const std::string_view type = op.schema->type;
+    std::string text =
+        "layer::record<lamina::" + std::string(type == "clip_by_norm" ? "clip_to_norm" : type) +
+        ">(" + here_ + ", ";
+    if (type == "lookup_table_v2" || type == "flatten_contiguous_range" || type == "read_minibatch")
+      fail(k, "expected an operator that layer::record takes, found another");
+    std::string base;
+    each(op, false, [&](int v) {
+      if (base.empty()) base = base_of(v);
+    });
+    text += text_literal(base);
+    for (int s = 0; s < op.schema->input_count; ++s) {
+      const std::vector<int> variables = in_slot(op, op.schema->inputs[s].name, true);
+      if (variables.empty()) continue;
+      text += ", layer::in(" + text_literal(op.schema->inputs[s].name);
+      for (const int v : variables) text += ", " + handle(v, k);
+      text += ")";
+    }
+    for (int i = 0; i < op.schema->attribute_count; ++i) {
+      if (is_default(op, i)) continue;
+      const attribute_type t = op.schema->attributes[i].type;
+      if (t == attribute_type::strings || t == attribute_type::block)
+        fail(k, "expected attributes of numbers and texts, found '" +
+                    std::string(op.schema->attributes[i].name) + "'");
+      const std::string value = literal(op, i);
+      text += ", layer::set(" + text_literal(op.schema->attributes[i].name) + ", " +
+              (is_list(t) ? "std::array{" + value + "}" : value) + ")";
+    }
+    std::vector<int> made;
+    for (int s = 0; s < op.schema->output_count; ++s) {
+      const slot_desc& slot = op.schema->outputs[s];
+      const std::vector<int> variables = in_slot(op, slot.name, false);
+      if (variables.empty()) continue;
+      std::string types, targets;
+      bool known = true;
+      for (const int v : variables) known = known && (is_known(v) || reads_[at(v)] > 0);
+      if (!known) continue;  // nothing reads it, and only its gradient would need its shape
+      for (const int v : variables) {
+        if (is_parameter(v) || handles_.count(v) != 0) {
+          targets += ", " + handle(v, k);
+          continue;
+        }
+        types += (types.empty() ? "" : ", ") + handle_type(k, v);
+        made.push_back(v);
+      }
+      if (!types.empty() && !targets.empty())
+        fail(k,
+             "expected new variables in slot '" + std::string(slot.name) + "', found old ones too");
+      text += targets.empty() ? ", layer::out<" + types + ">(" + text_literal(slot.name) + ")"
+                              : ", layer::into(" + text_literal(slot.name) + targets + ")";
+    }
+    assign(made, text + ");");
+  }
+  void feed(int v) {
+    const std::size_t none = operators_.size();
+    const std::string name = name_of(v), type = cpp_type(p_.variables[v].type);
+    if (!has_rows(v) || !is_known(v) || inner(v).empty())
+      fail(none, "expected -1 and known dimensions of the input '" + name + "', found " +
+                     std::string(lamina::text().list(dims_of(v))));
+    const int level = level_of(v);
+    std::string inside;
+    const std::vector<int> dims = inner(v);
+    if (dims.size() != 1 || dims[0] != 1)
+      for (const int d : dims) inside += ", " + std::to_string(d);
+    std::string function = level == 0 ? "data" : level == 1 ? "sequence" : "nested_sequence";
+    std::string from = "main";
+    if (level > 0) {
+      const int first = classes_[at(class_of(v))].feed;
+      if (first != v) {
+        if (level > 1)
+          fail(none, "expected one input with nested sequences of these lengths, found '" + name +
+                         "' too");
+        from = handles_.at(first);
+      } else {
+        row_names_.insert(name);
+      }
+    }
+    const std::string made = new_identifier(v);
+    line("auto " + made + " = layer::" + function + "<" + text_literal(name) + ", " + type +
+         inside + ">(" + from + ");");
+  }
+
+  const native_options& options_;
+};
+
+}  // namespace detail
+
+/// A program that was read, as the text of a C++ header: `inline constexpr auto net =
+/// lamina::program(...)` in calls of layers, which records the same operators, layers and
+/// parameters under the same names. Throws format_error, with the offset of the operator in the
+/// file, for what is not written yet: loops and branches, programs of training, inputs without
+/// rows, and dimensions that the file does not tell.
+inline std::string native_source(const loaded_program& program,
+                                 const native_options& options = {}) {
+  return detail::native_writer(program, options).text();
+}
+
+}  // namespace lamina::inline LAMINA_ABI

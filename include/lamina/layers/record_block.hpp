@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/layers/record_block.hpp - records a loop or a branch as it stands in a file: the body
+// writes variables, not handles.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/layers/layer_helper.hpp>
+#include <lamina/operators/control/block/layer.hpp>
+
+namespace lamina::inline LAMINA_ABI::layer {
+
+/// Records an operator that runs a block, `while_block` or `conditional_block`, as programs from
+/// files have it: the body is recorded once, and what it changes outside of it are variables that
+/// it writes by `record<...>(body, ..., into("Out", x))`. `flag` is the operator's second
+/// attribute: is_test of a loop, is_scalar_condition of a branch. Handles are not carried:
+/// layer::while_loop and layer::conditional_block, for programs that are written by hand, do that.
+/// Fluid: While, ConditionalBlock.
+template <class Op, class Condition, class Body>
+constexpr void record_block(const block& main, std::string_view name, const Condition& condition,
+                            bool flag, Body&& body) {
+  program_builder& b = *main.builder;
+  layer_helper layer(b, Op::type, name);
+  detail::open_block opened(b);
+  const int made = b.current_block, first = b.operators.count;
+  block inner = opened.inner();
+  body(inner);
+  opened.close();
+  const int scopes = detail::scopes_output(layer);
+  const int at = b.attribute_list(made, flag);
+  b.operators.push(
+      lamina::detail::block_operator(b, schema_of<Op>(), made, first, condition.id, scopes, at));
+}
+
+}  // namespace lamina::inline LAMINA_ABI::layer

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/transform/unchanged_parameters.hpp - finds values that are stored while a gradient still
+// needs the old ones.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/core/constexpr_vector.hpp>
+#include <lamina/operators/gradient.hpp>
+#include <lamina/program/block.hpp>
+
+namespace lamina::inline LAMINA_ABI::detail {
+
+/// Whether an operator makes the gradient of variable v and no other.
+constexpr bool makes_only_gradient_of(const program_builder& b, const operator_desc& op, int v) {
+  for (int at = op.outputs; at < op.end; ++at)
+    if (const int made = b.arguments.items[at]; made >= 0 && b.variables.items[made].of != v)
+      return false;
+  return true;
+}
+
+/// Reports a parameter that the gradients of operator k read and that has another value by then:
+/// one that was stored after operator k, or by a later iteration of a loop around it. The gradient
+/// operators of k begin with number `first`; `stores` has the numbers of the operators that store.
+constexpr void require_unchanged(program_builder& b, const constexpr_vector<int>& stores, int first,
+                                 int k) {
+  const int root = b.variables.items[b.cost].block;
+  int body = b.operators.items[k].block;  // the outermost loop or branch around k, or root
+  while (body > root && b.blocks.items[body].parent != root) body = b.blocks.items[body].parent;
+  const operator_facts facts = b.operators.items[k].schema->facts;
+  const bool is_product =
+      facts.linear == linearity::product ||
+      (facts.products != product_rule::none && facts.products != product_rule::recurrent);
+  for (int g = first; g < b.operators.count; ++g) {
+    const operator_desc op = b.operators.items[g];
+    for (int s = 0, at = op.inputs; s < op.schema->input_count; ++s) {
+      const int n = op.schema->inputs[s].duplicable ? b.arguments.items[at++] : 1;
+      for (int i = 0; i < n; ++i, ++at) {
+        const int v = b.arguments.items[at];
+        if (v < 0 || b.variables.items[v].kind != variable_kind::parameter) continue;
+        // A product's gradient of v alone is computed from the other operand.
+        if (is_product && makes_only_gradient_of(b, op, v)) continue;
+        for (int j = 0; j < stores.count; ++j) {
+          const operator_desc& store = b.operators.items[stores.items[j]];
+          const bool later =
+              stores.items[j] > k || (body > root && is_inside(b, store.block, body));
+          if (later && output_of(b, store, 0) == v)
+            report_variable(b, fault_kind::stored_too_early, v, 0);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lamina::inline LAMINA_ABI::detail

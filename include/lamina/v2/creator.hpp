@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/creator.hpp - readers of the rows of an array and of the lines of a file.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/file.hpp>
+#include <lamina/core/text.hpp>
+#include <lamina/reader/generator.hpp>
+#include <lamina/tensor/array.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::reader::creator {
+
+/// A reader of the rows of an array, each a vector of its numbers; made by np_array.
+template <class T>
+class array_rows {
+ public:
+  explicit array_rows(array<T> x) : x_(std::make_shared<const array<T>>(std::move(x))) {}
+  generator<std::vector<T>> operator()() const { return run(x_); }
+
+ private:
+  static generator<std::vector<T>> run(std::shared_ptr<const array<T>> x) {
+    const std::size_t rows = x->dimension() == 0 ? 0 : x->shape(0);
+    const std::size_t width = rows == 0 ? 0 : x->size() / rows;
+    for (std::size_t i = 0; i < rows; ++i)
+      co_yield std::vector<T>(x->data() + i * width, x->data() + (i + 1) * width);
+  }
+
+  std::shared_ptr<const array<T>> x_;
+};
+/// The rows of an array, the first dimension. v2: reader.creator.np_array.
+template <class T>
+array_rows<T> np_array(array<T> x) {
+  return array_rows<T>(std::move(x));
+}
+
+/// A reader of the lines of a file, made by text_file.
+class file_lines {
+ public:
+  explicit file_lines(const file_path& path) : path_(path.string()) {}
+  generator<std::string> operator()() const { return run(path_); }
+
+ private:
+  LAMINA_COLD static generator<std::string> run(std::string path) {
+    std::ifstream from(path, std::ios::binary);
+    if (!from.is_open())
+      throw error(text() << "lamina: " << path << ": cannot be opened: " << reason_of(errno));
+    for (std::string line; std::getline(from, line);) co_yield line;
+    if (from.bad()) throw error(text() << "lamina: " << path << ": cannot be read");
+  }
+
+  std::string path_;
+};
+/// The lines of a file, without their ends, read anew in each pass. A file that cannot be opened is
+/// a lamina::error when the first line is read. v2: reader.creator.text_file.
+inline file_lines text_file(const file_path& path) { return file_lines(path); }
+
+}  // namespace lamina::inline LAMINA_ABI::v2::reader::creator

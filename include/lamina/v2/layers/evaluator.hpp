@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/v2/layers/evaluator.hpp - the evaluators of PaddlePaddle v2: layers whose numbers are
+// metrics of events and tests.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string_view>
+
+#include <lamina/layers/layers.hpp>
+
+namespace lamina::inline LAMINA_ABI::v2::evaluator {
+
+/// The names under which metrics are reported, v2's by default.
+struct classification_error_attr {
+  std::string_view name = "classification_error_evaluator";
+};
+struct auc_attr {
+  std::string_view name = "auc_evaluator";
+};
+struct sum_attr {
+  std::string_view name = "sum_evaluator";
+};
+
+/// The share of rows whose label is not among the TopK largest numbers of the row. v2:
+/// evaluator.classification_error(input, label, top_k).
+template <int TopK = 1, class X, class L>
+constexpr auto classification_error(
+    const X& input, const L& label,
+    const lamina::layer::options<classification_error_attr, X>& attr = {},
+    int line = __builtin_LINE()) {
+  return lamina::layer::assign(1 - lamina::layer::accuracy<TopK>(input, label, {}, line),
+                               {.name = attr.name});
+}
+/// The area under the curve of the second of two probabilities, over the whole pass. v2:
+/// evaluator.auc.
+template <class X, class L>
+constexpr auto auc(const X& input, const L& label,
+                   const lamina::layer::options<auc_attr, X>& attr = {},
+                   int line = __builtin_LINE()) {
+  return lamina::layer::auc(input, label, {.name = attr.name}, line);
+}
+/// The sum of all numbers of a mini-batch. v2: evaluator.sum.
+template <class X>
+constexpr auto sum(const X& input, const lamina::layer::options<sum_attr, X>& attr = {}) {
+  return lamina::layer::reduce_sum(input, {.name = attr.name});
+}
+
+}  // namespace lamina::inline LAMINA_ABI::v2::evaluator

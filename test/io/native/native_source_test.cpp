@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs are saved, read and written as C++; the text is compared with the headers of imported/,
+// which this file includes, and what these record with what was saved.
+#include <cstring>
+#include <random>
+
+#include <catch2/catch.hpp>
+#include <executor/shared_executor.hpp>
+#include <io/native/imported/images.imported>
+#include <io/native/imported/lenet.imported>
+#include <io/native/imported/loops.imported>
+#include <io/native/imported/sentences.imported>
+#include <io/native/same_program.hpp>
+
+#include <lamina/io/native/native_source.hpp>
+#include <lamina/layers/layers.hpp>
+
+namespace layer = lamina::layer;
+using Catch::Contains;
+using lamina::activation;
+
+namespace {
+
+namespace recorded {
+
+constexpr auto lenet = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 1, 28, 28>(main);
+  auto act = activation::relu;
+  auto first =
+      layer::pool2d<2, lamina::window{.stride = 2}>(layer::conv2d<6, 5>(image, {.act = act}));
+  auto second =
+      layer::pool2d<2, lamina::window{.stride = 2}>(layer::conv2d<16, 5>(first, {.act = act}));
+  auto hidden = layer::fc<84>(layer::fc<120>(second, {.act = act}), {.act = act});
+  return layer::softmax(layer::fc<10>(hidden), {.name = "p"});
+});
+
+// Sequences, one parameter in two layers, an input with the rows of another, names of users.
+constexpr auto sentences = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto marks = layer::sequence<"class", float, 3>(words);
+  auto embedded = layer::embedding<50, 8>(words, {.param = {.name = "table"}, .padding_idx = 7});
+  auto again = layer::embedding<50, 8>(words, {.param = {.name = "table"}, .name = "again"});
+  auto both = layer::concat(std::tuple{embedded, again, marks});
+  auto wide = layer::sequence_conv<6>(both, {.act = activation::tanh});
+  auto [hidden, cell] = layer::dynamic_lstm<4 * 5>(
+      layer::fc<20>(std::tuple{both, wide}, {.bias = false}),
+      {.is_reverse = true, .candidate_activation = lamina::recurrent_activation::relu});
+  auto last = layer::sequence_last_step(layer::dynamic_gru<4>(layer::fc<12>(hidden)));
+  auto most = layer::sequence_pool(cell, {.type = lamina::pooling_type::max});
+  auto kept = layer::dropout(
+      layer::fc<4>({last, layer::scale(last, 0.1)}, {.param = {.name = "shared"}}), 0.25f,
+      {.is_test = true,
+       .implementation = layer::dropout_implementation::upscale_in_train,
+       .name = "my \"kept\"\n"});
+  auto table = layer::create_parameter<float, 4, 5>(main, {.name = "tied"});
+  auto tied = layer::matmul(kept, table) + most;
+  return std::tuple{layer::softmax(tied, {.name = "p"}), layer::reduce_mean<1>(tied)};
+});
+
+// Batch norm and a sum of two paths, doubles among operators without a layer in the text.
+constexpr auto images = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 4, 9, 8>(main);
+  auto normed = layer::batch_norm(
+      layer::conv2d<8, lamina::extent2{3, 2}, lamina::window{.stride = {2, 1}, .padding = {1, 0}}>(
+          image, {.bias = false}),
+      {.act = activation::relu, .is_test = true, .moving_mean_name = "mean"});
+  auto deep = layer::conv2d<8, 3, lamina::window{.padding = 1, .groups = 8}>(normed);
+  auto joined = layer::elementwise_add(deep, normed, {.act = activation::leaky_relu});
+  auto bent = layer::prelu(joined, {.mode = layer::prelu_mode::channel});
+  auto cut = layer::slice<layer::along<2, 0, 3>>(bent);
+  auto mean = layer::global_pool2d(cut, {.type = lamina::pooling_type::average});
+  auto flat = layer::reshape<8>(mean);
+  auto norm = layer::layer_norm(flat, {.shift = false, .epsilon = 1e-3f});
+  auto [most, where] = layer::topk<2>(layer::clip(norm, -1.5, 2.25));
+  layer::increment(where);
+  return std::tuple{most, where};
+});
+
+// Loops in a loop, branches, arrays, the steps of a static_rnn.
+constexpr auto loops = lamina::program([](lamina::block& main) {
+  auto x = layer::data<"x", float, 5, 3>(main);
+  auto states = layer::static_rnn(x, [&](auto& step) {
+    auto h = step.template memory<float>(lamina::dims<4>, {.value = 0.5f});
+    auto next = layer::tanh(layer::fc<4>(std::tuple{step.input(x), h}));
+    step.update(h, next);
+    return std::tuple{next, step.last(h)};
+  });
+  auto h = layer::scale(std::get<1>(states), 1);
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto n = layer::fill_constant<std::int64_t>(main, 3);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](lamina::block& body) {
+    auto least = layer::fill_constant<float>(body, 0.05f);
+    auto more = layer::greater_than(layer::mean(layer::square(h)), least);
+    layer::while_loop(more, [&](lamina::block&) {
+      h = layer::scale(layer::fc<4>(h, {.bias = false, .name = "inner"}), 0.5f);
+      layer::greater_than(layer::mean(layer::square(h)), least, more);
+    });
+    h = layer::scale(h, 1.9f);
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  auto chosen = layer::cond(
+      layer::less_than(layer::mean(h), layer::fill_constant<float>(main, 0.01)),
+      [&](lamina::block&) {
+        return std::tuple{layer::fc<2>(h), layer::mean(h)};
+      },
+      [&](lamina::block& no) {
+        return std::tuple{layer::tanh(layer::fc<2>(h)), layer::fill_constant<float>(no, 2)};
+      });
+  return std::tuple{std::get<0>(states), h, std::get<0>(chosen), std::get<1>(chosen)};
+});
+
+}  // namespace recorded
+
+std::string path_of(const std::string& name) {
+  return std::string(LAMINA_TEST_DIR) + "/io/native/imported/" + name + ".imported";
+}
+std::string text_of(const lamina::program_view& p, const std::string& name) {
+  const lamina::loaded_program read(same_program::as_saved(p), name);
+  return lamina::native_source(read,
+                               {.name = name, .origin = "the program of native_source_test.cpp"});
+}
+
+lamina::tensor random_tensor(const lamina::tensor_shape& shape) {
+  std::mt19937 numbers(5);
+  std::vector<float> values(lamina::size_of(shape));
+  for (float& v : values) v = static_cast<float>(numbers() % 2001) / 1000.f - 1;
+  return lamina::tensor(shape, values);
+}
+
+/// The results of a program and of its copy, with the same parameters.
+void check_same_bits(const lamina::program_view& p, const lamina::program_view& copy,
+                     const lamina::feed_map& feed) {
+  lamina::executor executor;
+  lamina::scope parameters;
+  executor.run_startup(p, parameters, 3);
+  const auto run = [&](const lamina::program_view& q) {
+    std::vector<std::string> fetches;
+    for (int i = 0; i < q.count.outputs; ++i)
+      fetches.push_back(lamina::variable_name(q, q.outputs[i]));
+    return executor.run(q, parameters, feed, fetches);
+  };
+  const auto found = run(p), again = run(copy);
+  REQUIRE(found.size() == again.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    REQUIRE(found[i].shape() == again[i].shape());
+    CHECK(found[i].lod() == again[i].lod());
+    const std::size_t bytes =
+        found[i].size() * static_cast<std::size_t>(lamina::size_of(found[i].type()));
+    CHECK(std::memcmp(found[i].data(), again[i].data(), bytes) == 0);
+  }
+}
+
+template <class Program, class Copy>
+void check(const std::string& name, Program, Copy, const lamina::feed_map& feed) {
+  INFO(name);
+  CHECK(text_of(Program::view(), name) == lamina::read_file(path_of(name)));
+  CHECK(same_program::comparison::of(same_program::as_saved(Program::view()),
+                                     same_program::as_saved(Copy::view())) == "");
+  check_same_bits(Program::view(), Copy::view(), feed);
+}
+
+}  // namespace
+
+TEST_CASE("native source: saved programs come back as layers, with the same bits") {
+  check("lenet", recorded::lenet, lenet, {{"image", random_tensor({3, 1, 28, 28})}});
+  const lamina::lod lengths = lamina::lod::from_lengths({{2, 1, 4}});
+  check("sentences", recorded::sentences, sentences,
+        {{"words",
+          lamina::lod_tensor(
+              lamina::tensor({7, 1}, std::vector<std::int64_t>{3, 7, 49, 0, 7, 1, 20}), lengths)},
+         {"class", lamina::lod_tensor(random_tensor({7, 3}), lengths)}});
+  check("images", recorded::images, images, {{"image", random_tensor({2, 4, 9, 8})}});
+  check("loops", recorded::loops, loops, {{"x", random_tensor({6, 5, 3})}});
+}
+
+TEST_CASE("native source: LeNet has less than 40 lines") {
+  const std::string text = text_of(decltype(recorded::lenet)::view(), "lenet");
+  CHECK(std::count(text.begin(), text.end(), '\n') < 40);
+}
+
+// ./test --  "native source: write the headers" after a change of the text.
+TEST_CASE("native source: write the headers", "[.]") {
+  lamina::write_file(path_of("lenet"), text_of(decltype(recorded::lenet)::view(), "lenet"));
+  lamina::write_file(path_of("sentences"),
+                     text_of(decltype(recorded::sentences)::view(), "sentences"));
+  lamina::write_file(path_of("images"), text_of(decltype(recorded::images)::view(), "images"));
+  lamina::write_file(path_of("loops"), text_of(decltype(recorded::loops)::view(), "loops"));
+}
+
+TEST_CASE("native source: what is not written is refused with the operator and its place") {
+  constexpr auto rows = lamina::program([](lamina::block& main) {
+    auto x = layer::data<"x", float, 3>(main);
+    auto first = layer::slice<layer::along<1, 0, 1>>(x);
+    return layer::if_else(
+        layer::greater_than(first, layer::scale(first, 0.5f)),
+        [&](auto& yes) { return layer::fc<2>(yes.input(x)); },
+        [&](auto& no) { return layer::tanh(layer::fc<2>(no.input(x))); });
+  });
+  const std::string file = lamina::to_proto(same_program::as_saved(rows.view()));
+  const lamina::loaded_program read(lamina::from_proto(file, "net/__model__"), "net/__model__");
+  CHECK_THROWS_AS(lamina::native_source(read), lamina::format_error);
+  CHECK_THROWS_WITH(
+      lamina::native_source(read),
+      Contains("net/__model__, offset ") &&
+          Contains("expected all rows in each operator, found those that a condition or a time "
+                   "step chooses (operator 3 of block 0, 'split_lod_tensor')"));
+
+  lamina::program_message m = same_program::as_saved(recorded::lenet.view());
+  const auto refused = [&](const lamina::program_message& changed) {
+    try {
+      return lamina::native_source(lamina::loaded_program(changed, "m"));
+    } catch (const lamina::format_error& e) {
+      return std::string(e.what());
+    }
+  };
+  auto changed = m;
+  for (lamina::variable_message& v : changed.blocks[0].variables)
+    if (v.name == "image") v.dims[2] = -1;
+  CHECK_THAT(refused(changed), Contains("known dimensions of the input 'image', found [-1, 1, -1"));
+  changed = m;
+  std::erase_if(changed.blocks[0].operators, [](const auto& op) { return op.type == "fetch"; });
+  CHECK_THAT(refused(changed), Contains("expected fetch operators"));
+  changed = m;
+  std::erase_if(changed.blocks[0].operators, [](const auto& op) { return op.type == "conv2d"; });
+  CHECK_THAT(refused(changed),
+             Contains("expected a variable that an operator computes, found "
+                      "'conv2d_0.tmp_0' (operator 0 of block 0, 'elementwise_add"));
+  CHECK_THROWS_WITH(lamina::native_source(lamina::loaded_program(m), {.name = "a b"}),
+                    Contains("expected a C++ name for the program, found 'a b'"));
+}
