@@ -168,8 +168,8 @@ class ways:
                 sys.exit(f"expected 'the same', found {said!r}")
         if platform.machine() == "x86_64":
             said = run("cmake", "--build", build, "--target", "other", works=False)
-            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::write",
-                             said):
+            if not re.search(r"undefined reference to .*lamina::x123\w*::detail::compiled_io::"
+                             "write", said):
                 sys.exit(f"expected a name of the other instruction set, found {said[-2000:]}")
 
     def imported(self):

@@ -60,7 +60,8 @@ class launcher:
                 out, err = process.communicate(timeout=LONGEST)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                raise failure(f"{ranks} processes, {' '.join(arguments)}: no end within {LONGEST} s")
+                raise failure(f"{ranks} processes, {' '.join(arguments)}: no end within"
+                              f" {LONGEST} s")
         return process.returncode, out, err
 
     def results(self, ranks, *arguments):
@@ -155,7 +156,8 @@ def kills(launch, options):
                 if process.returncode == 0:
                     break
                 if time.monotonic() - begin > ENDS_WITHIN:
-                    raise failure(f"the launcher ended {time.monotonic() - begin:.1f} s after a kill")
+                    raise failure(f"the launcher ended {time.monotonic() - begin:.1f} s after a"
+                                  " kill")
             if process.returncode != 0:
                 raise failure(f"exit code {process.returncode}\n{err}")
             found = out.splitlines()
@@ -175,7 +177,8 @@ def resume(launch, _):
             if ranks == 4 and line[1] != whole[1]:
                 raise failure("four processes go on with other numbers than without a stop")
             if abs(float(line[2]) - float(whole[2])) > 0.1:
-                raise failure(f"{ranks} processes: expected a cost near {whole[2]}, found {line[2]}")
+                raise failure(f"{ranks} processes: expected a cost near {whole[2]}, found"
+                              f" {line[2]}")
 
 
 if __name__ == "__main__":

@@ -21,10 +21,11 @@ PLACES = (("header", "include/lamina/"), ("test", "test/"), ("page or example", 
 
 INTRODUCTION = """# Coverage
 
-What five documents of PaddlePaddle name, item by item, with the header that declares it, a test, and the page or example that shows it.
-"PaddlePaddle API" is two of the five, for there are two versions of it. Code of the documents stands beside C++ on the [page of v2's names](v2.md).
-`test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. It looks for each word in its header and for each test, so a row
-cannot outlive what it names.
+What five documents of PaddlePaddle name, item by item, with the header that declares it, a test,
+and the page or example that shows it. "PaddlePaddle API" is two of the five, for there are two
+versions of it. Code of the documents stands beside C++ on the [page of v2's names](v2.md).
+`test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. It looks
+for each word in its header and for each test, so a row cannot outlive what it names.
 """
 MISSING = """## Not there yet
 

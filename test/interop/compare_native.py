@@ -68,8 +68,8 @@ def main():
         print(f"{name}: native_differences.txt has a reason, but it is C++")
         failed += 1
     equal = sum(why == "equal" for _, why in rows)
-    print(f"C++: {equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} are no C++ as "
-          f"explained, {failed} failed")
+    print(f"C++: {equal} of {len(rows)} cases are equal, {len(rows) - equal - failed} are no C++"
+          f" as explained, {failed} failed")
     if arguments.table:
         arguments.table.write_text("".join(f"{name}\t{why}\n" for name, why in rows))
     if arguments.page:

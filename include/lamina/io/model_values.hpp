@@ -44,7 +44,7 @@ model_setter setter_of(model<P>& to) {
   return {model<P>::parameter_arrays(), &model<P>::describe, &to,
           [](void* m, const void* const* values) {
             constexpr int n = model<P>::parameter_arrays();
-            const real_of<P>* typed[n + 1];
+            const real_of<P>* typed[bound(n + 1)];
             for (int i = 0; i < n; ++i) typed[i] = static_cast<const real_of<P>*>(values[i]);
             static_cast<model<P>*>(m)->set_all(typed);
           }};

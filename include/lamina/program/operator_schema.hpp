@@ -76,7 +76,7 @@ struct program_builder;
 struct operator_desc;
 
 /// Records the gradient of a gradient operator. Returns false if it has none.
-using second_gradient = bool (*)(program_builder& to, const operator_desc& op);
+using second_gradient_rule = bool (*)(program_builder& to, const operator_desc& op);
 
 /// Computes `count` elements of output `output` of a pointwise operator. The arguments are its
 /// inputs in slot order, then its attributes; a stride of 0 repeats the first element.

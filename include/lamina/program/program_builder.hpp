@@ -101,7 +101,7 @@ struct program_builder {
   int current_block = 0;
   op_role role = op_role::forward;
   bool is_test;
-  second_gradient again;  // see program_desc
+  second_gradient_rule again;  // see program_desc
   gradient_state* gradients = nullptr;
 
   /// Appends to `program`. finish() writes its last members.

@@ -198,7 +198,7 @@ struct program_desc {
   int cost;          // the scalar that training minimises, or -1
   int accumulators;  // number of accumulator variables
   bool is_test;
-  second_gradient again;  // the gradients of gradient operators; null without layer::gradients
+  second_gradient_rule again;  // the gradients of gradient operators; null without layer::gradients
 };
 
 namespace detail {

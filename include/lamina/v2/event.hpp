@@ -152,12 +152,12 @@ class handler {
     if constexpr (takes) {
       target_ = std::shared_ptr<void>(new target(std::forward<F>(f)));
       call_ = [](void* to, const Event& e) {
-        target& f = *static_cast<target*>(to);
+        target& callee = *static_cast<target*>(to);
         if constexpr (std::invocable<target&, const Event&>) {
-          f(e);
+          callee(e);
         } else {
-          const auto call = [&f]<class E>(const E& one) {
-            if constexpr (std::invocable<target&, const E&>) f(one);
+          const auto call = [&callee]<class E>(const E& one) {
+            if constexpr (std::invocable<target&, const E&>) callee(one);
           };
           std::visit(call, e);
         }

@@ -43,7 +43,7 @@ class feeding_of {
   }
   template <class P>
   static constexpr bool all_named() {
-    int count[at_least_one(P::desc.count.data)] = {};
+    int count[bound(P::desc.count.data)] = {};
     bool known = true;
     for (const int layer : layers<P>())
       if (layer >= 0) ++count[layer];

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <vector>
 
+#include <net.hpp>
+
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/safetensors.hpp>
 #include <lamina/model/evaluator.hpp>
-
-#include <net.hpp>
 
 int main() {
   lamina::model made{net}, saved{net};
