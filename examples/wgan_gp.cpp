@@ -59,7 +59,7 @@ struct noise {
 };
 
 int main() {
-  constexpr int steps = 3000, critic_steps = 5, batch = 128;
+  constexpr int steps = 2500, critic_steps = 5, batch = 128;
   lamina::model critic{criticises};
   // One memory for the critic of both models; only the critic's own trainer changes it.
   lamina::model forger{lamina::transform::freeze<"critic">(forges),

@@ -6,6 +6,7 @@
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>
+#include <lamina/operators/control/rank_table/layer.hpp>
 #include <lamina/operators/control/rnn/layer_dynamic.hpp>
 #include <lamina/operators/control/rnn/layer_static.hpp>
 #include <lamina/operators/control/split_merge/layer.hpp>
@@ -37,6 +38,25 @@ void write_recurrent_cases(case_writer& to) {
       return next;
     });
     return squared(layer::sequence_pool(out));
+  });
+}
+
+void write_step_cases(case_writer& to) {
+  // A loop that walks over sequences itself.
+  to.write("net_rank_table", []<class T>(block& main) {
+    auto x = layer::sequence<"x", T, 3>(main);
+    auto table = layer::lod_rank_table(x);
+    auto steps = layer::max_sequence_len(table);
+    auto xs = layer::lod_tensor_to_array(x, table);
+    auto out = layer::create_array<lamina::variable<T, typename decltype(table)::step, 3>>(main);
+    auto i = layer::fill_constant<integer>(main, 0);
+    auto going = layer::less_than(i, steps);
+    layer::while_loop(going, [&](block&) {
+      layer::array_write(layer::tanh(layer::fc<3>(layer::array_read(xs, i))), i, out);
+      layer::increment(i);
+      layer::less_than(i, steps, going);
+    });
+    return squared(layer::sequence_pool(layer::array_to_lod_tensor(out, table)));
   });
 }
 
@@ -195,6 +215,7 @@ void write_net_cases(case_writer& to) {
     return std::tuple{layer::mean(h), h};
   });
   write_gradient_cases(to);
+  write_step_cases(to);
   write_branch_cases(to);
   write_recurrent_cases(to);
 }

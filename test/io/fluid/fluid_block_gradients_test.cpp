@@ -60,6 +60,32 @@ constexpr auto recurrent = lamina::program([](block& main) {
   return layer::mean(layer::square(layer::sequence_pool(out)));
 });
 
+/// A recurrence with branches in a loop.
+constexpr auto nested = lamina::program([](block& main) {
+  auto x = layer::sequence<"x", float, 3>(main);
+  auto y = x;
+  auto i = layer::fill_constant<std::int64_t>(main, 0);
+  auto n = layer::fill_constant<std::int64_t>(main, 2);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](block&) {
+    y = layer::dynamic_rnn(y, [&](auto& step) {
+      auto h = step.memory(lamina::dims<3>, {.value = 0.3f});
+      auto in = step.input(y);
+      auto sum = layer::reduce_sum<1>(in, layer::keep_dim);
+      auto chosen = layer::if_else(
+          layer::greater_than(sum, layer::scale(sum, 0)),
+          [&](auto& yes) { return layer::fc<3>(yes.input(in)); },
+          [&](auto& no) { return layer::sin(no.input(h)); });
+      auto next = layer::tanh(chosen + h) + in;
+      step.update(h, next);
+      return next;
+    });
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  return layer::mean(layer::square(layer::sequence_pool(y)));
+});
+
 std::vector<const operator_message*> all_of(const program_message& p, const std::string& type) {
   std::vector<const operator_message*> found;
   for (const lamina::block_message& b : p.blocks)
@@ -156,4 +182,19 @@ TEST_CASE("gradients of the arrays of a dynamic_rnn are reads and writes") {
                                    {"start", lamina::tensor({2, 4}, std::vector<float>(8, 1))}},
                                   {"start@GRAD"});
   for (std::size_t k = 0; k < 8; ++k) CHECK(at(empty[0], k) == 0);
+}
+
+TEST_CASE("gradients of a recurrence with branches in a loop are computed from the file") {
+  const program_message p =
+      lamina::to_program_message(decltype(lamina::transform::append_backward_to_data(nested)){});
+  for (const operator_message* m : all_of(p, "merge_lod_tensor")) {
+    CHECK(m->input("InTrue").size() == 1);
+    CHECK(m->input("InFalse").size() == 1);
+  }
+  CHECK(all_of(p, "read_from_array_grad").empty());
+  CHECK(all_of(p, "write_to_array_grad").empty());
+  check_read(nested,
+             {{"x", lamina::sequences<std::array<float, 3>>(
+                        {{{1, -1, 2}}, {}, {{0, -1, -2}, {3, 1, -1}, {1, -1, -1}}})}},
+             {"x@GRAD", "fc_0.w_0@GRAD"});
 }

@@ -120,7 +120,7 @@ class fluid_block_gradient_writer {
 
   // Gives the merge that is the gradient of a split zeros for the side without a gradient, which
   // PaddlePaddle requires. They have the rows of that side of the split.
-  static void fill_merges(block_message& b) {
+  void fill_merges(block_message& b) const {
     for (std::size_t k = 0; k < b.operators.size(); ++k) {
       if (b.operators[k].type != "merge_lod_tensor") continue;
       for (const std::string side : {"True", "False"}) {
@@ -128,11 +128,13 @@ class fluid_block_gradient_writer {
         const names& given = merge.input(side == "True" ? "InFalse" : "InTrue");
         if (!merge.input("In" + side).empty() || given.size() != 1) continue;
         const operator_message* split = nullptr;
-        for (std::size_t i = 0; i < k; ++i)
-          if (const operator_message& o = b.operators[i];
-              o.type == "split_lod_tensor" && o.input("X") == merge.input("X") &&
-              o.input("Mask") == merge.input("Mask") && o.output("Out" + side).size() == 1)
-            split = &o;
+        const block_message* const body = forward_block_of(b);
+        for (const block_message* in : {body, static_cast<const block_message*>(&b)})
+          for (std::size_t i = 0; in != nullptr && i < (in == &b ? k : in->operators.size()); ++i)
+            if (const operator_message& o = in->operators[i];
+                o.type == "split_lod_tensor" && o.input("X") == merge.input("X") &&
+                o.input("Mask") == merge.input("Mask") && o.output("Out" + side).size() == 1)
+              split = &o;
         if (split == nullptr) continue;
         const std::string rows = split->output("Out" + side)[0], name = given[0] + "@OTHER";
         if (!declare_like(b, rows, name)) continue;
@@ -143,8 +145,22 @@ class fluid_block_gradient_writer {
     }
   }
 
-  static bool declare_like(block_message& b, const std::string& like, const std::string& name) {
-    const variable_message* const found = b.find(like);
+  const block_message* forward_block_of(const block_message& b) const {
+    return b.forward_block < 0 ? nullptr
+                               : &program_.blocks[static_cast<std::size_t>(b.forward_block)];
+  }
+  /// A variable that the operators of block b name: of b, the block whose gradients it computes, or
+  /// a block around it.
+  const variable_message* find_variable(const block_message& b, const std::string& name) const {
+    if (const variable_message* const own = b.find(name)) return own;
+    if (const block_message* const body = forward_block_of(b))
+      if (const variable_message* const kept = body->find(name)) return kept;
+    return b.index == 0 || b.parent < 0
+               ? nullptr
+               : find_variable(program_.blocks[static_cast<std::size_t>(b.parent)], name);
+  }
+  bool declare_like(block_message& b, const std::string& like, const std::string& name) const {
+    const variable_message* const found = find_variable(b, like);
     if (found == nullptr) return false;
     variable_message made = *found;
     made.name = name;
@@ -259,7 +275,11 @@ class fluid_block_gradient_writer {
           u.read != nullptr ? u.read->input("I").at(0) : u.write->input("I").at(0);
       if (!find_counter(body, start, c)) continue;
       if (is_memory && !is_one(u.write->input("I"), c.next)) continue;
-      if (is_memory) inserted += begin_with_zeros(b, at + inserted, array, c);
+      if (is_memory) {
+        const std::size_t made = begin_with_zeros(b, at + inserted, array, c);
+        if (made == 0) continue;
+        inserted += made;
+      }
       // What was inserted moved the operators of the block.
       const array_uses now = uses_of(array, b, *gradients);
       if (now.read != nullptr) as_write(*now.read, array);
@@ -269,8 +289,8 @@ class fluid_block_gradient_writer {
     return inserted;
   }
   // No iteration reads what the last one writes to a memory, so the gradient of this slot is 0.
-  static std::size_t begin_with_zeros(block_message& b, std::size_t at, const std::string& array,
-                                      const counter& c) {
+  std::size_t begin_with_zeros(block_message& b, std::size_t at, const std::string& array,
+                               const counter& c) const {
     const std::string values = array.substr(0, array.rfind("@GRAD"));
     const std::string last = values + "@LAST", zeros = array + "@LAST";
     if (!declare_like(b, values, last) || !declare_like(b, values, zeros)) return 0;
