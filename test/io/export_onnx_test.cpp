@@ -12,6 +12,7 @@
 
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
+#include <lamina/io/model_files.hpp>
 #include <lamina/layers/layers.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
 #include <lamina/operators/control/block/layer_while.hpp>

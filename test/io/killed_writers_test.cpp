@@ -13,6 +13,7 @@
 
 #include <lamina/io/arrays/variable_files.hpp>
 #include <lamina/io/export_onnx.hpp>
+#include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/parameter_tar.hpp>
 #include <lamina/io/program_desc_json.hpp>

@@ -17,7 +17,7 @@ namespace onnx {
 /// The value in a slot, reshaped so that ONNX broadcasts it against X. Fluid aligns the dimensions
 /// of Y, without trailing ones, with those of X from `axis` on; ONNX aligns the last dimensions.
 inline std::string aligned(onnx_operator& op, const char* slot = "Y") {
-  const std::string y = op.in(slot);
+  const std::string& y = op.in(slot);
   const int rank = op.rank(slot), axis = static_cast<int>(op.integer("axis", -1));
   const int at = axis < 0 ? op.rank("X") - rank : axis;
   const int positions = op.rank("X") - at;

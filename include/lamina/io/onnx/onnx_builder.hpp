@@ -30,26 +30,27 @@ class onnx_builder {
   void reserve(const std::string& name) { reserved_.insert(name); }
   /// Takes a name; false if it is taken.
   bool take(const std::string& name) { return taken_.insert(name).second; }
-  /// A unique name that resembles `wish`.
-  std::string unique(const std::string& wish) {
+  /// A unique name that resembles `wish`; it lives as long as this object.
+  const std::string& unique(const std::string& wish) {
     for (int i = 0;; ++i) {
       std::string name = i == 0 ? wish : wish + "_" + std::to_string(i);
-      if (reserved_.count(name) == 0 && take(name)) return name;
+      if (reserved_.count(name) == 0 && take(name)) return *taken_.find(name);
     }
   }
+  /// The same text, which lives as long as this object.
+  const std::string& kept(const std::string& name) { return *kept_.insert(name).first; }
 
   /// Appends a node to the innermost graph that is open.
-  void node(const std::string& type, const std::vector<std::string>& inputs,
-            const std::vector<std::string>& outputs,
-            const std::vector<onnx_attribute>& attributes = {}, const std::string& domain = "") {
+  void node(std::string_view type, onnx_names inputs, onnx_names outputs,
+            const onnx_attributes& attributes = {}, std::string_view domain = "") {
     graph& to = graphs_.back();
     to.made.nodes.push_back(onnx_node(type, inputs, outputs, attributes, domain));
-    to.produced.insert(outputs.begin(), outputs.end());
-    if (!domain.empty()) domains_.insert(domain);
+    for (std::size_t i = 0; i < outputs.size(); ++i) to.produced.emplace(outputs[i]);
+    if (!domain.empty()) domains_.emplace(domain);
   }
 
   /// Adds a constant; equal constants share one value.
-  std::string constant(tensor value) {
+  const std::string& constant(tensor value) {
     std::string key = std::to_string(static_cast<int>(value.type())) + to_string(value.shape());
     key.append(static_cast<const char*>(value.data()),
                value.size() * static_cast<std::size_t>(size_of(value.type())));
@@ -106,7 +107,7 @@ class onnx_builder {
   };
 
   std::vector<graph> graphs_;  // the open graphs, the outermost first
-  std::set<std::string> taken_, reserved_, domains_;
+  std::set<std::string> taken_, reserved_, domains_, kept_;
   std::map<std::string, std::string> constants_;  // names of constants by type, shape and bytes
   std::deque<tensor> owned_;
 };

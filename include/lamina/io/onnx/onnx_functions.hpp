@@ -18,14 +18,14 @@ namespace lamina::inline LAMINA_ABI {
 namespace onnx {
 
 /// y, but NaN where X is NaN. For nodes that do not return NaN for NaN.
-inline std::string keeping_nan(onnx_operator& op, const std::string& y) {
-  const std::string x = op.in("X");
+inline const std::string& keeping_nan(onnx_operator& op, const std::string& y) {
+  const std::string& x = op.in("X");
   return op.node("Where", {op.node("Equal", {x, x}), y, x});
 }
 
 /// min(max(x, low), high).
-inline std::string limited(onnx_operator& op, const std::string& x, double low, double high,
-                           dtype type) {
+inline const std::string& limited(onnx_operator& op, const std::string& x, double low, double high,
+                                  dtype type) {
   return op.node("Clip", {x, op.number(low, type), op.number(high, type)});
 }
 
@@ -37,8 +37,9 @@ inline std::string finite(onnx_operator& op) {
   return limited(op, op.in("X"), -most, most, op.real_type());
 }
 /// factor * x, and 0 where the factor is 0, because infinity * 0 is NaN.
-inline std::string weighted(onnx_operator& op, const std::string& factor, const std::string& x) {
-  const std::string zero = op.number(0);
+inline const std::string& weighted(onnx_operator& op, const std::string& factor,
+                                   const std::string& x) {
+  const std::string& zero = op.number(0);
   return op.node("Where", {op.node("Equal", {factor, zero}), zero, op.node("Mul", {factor, x})});
 }
 
@@ -46,10 +47,10 @@ inline std::string weighted(onnx_operator& op, const std::string& factor, const 
 /// alone would skip NaN or not, depending on the dimensions.
 inline std::string extreme(onnx_operator& op, const char* type, std::vector<std::string> inputs,
                            bool keep, dtype of) {
-  const std::string most = op.node(type, inputs, {{"keepdims", keep}});
+  const std::string& most = op.node(type, inputs, {{"keepdims", keep}});
   if (!is_floating(of)) return most;
   inputs[0] = op.cast(op.node("IsNaN", {inputs[0]}), dtype::int32);
-  const std::string any =
+  const std::string& any =
       op.cast(op.node("ReduceMax", inputs, {{"keepdims", keep}}), dtype::boolean);
   return op.node("Where", {any, op.number(std::numeric_limits<double>::quiet_NaN(), of), most});
 }
@@ -65,15 +66,15 @@ inline std::string affine(onnx_operator& op, std::string x, double factor, doubl
 }
 
 /// log(1 + e^x) without overflow.
-inline std::string softplus(onnx_operator& op, const std::string& x) {
+inline const std::string& softplus(onnx_operator& op, const std::string& x) {
   if (op.real_type() != dtype::float64) return op.node("Softplus", {x});
   // ONNX Runtime supports Softplus for float only. With w = 1 + u, log(1 + u) = log(w) * u / (w -
   // 1) up to rounding; if w is 1, it is u.
-  const std::string u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
-  const std::string w = affine(op, u, 1, 1), one = op.number(1);
-  const std::string is_one = op.node("Equal", {w, one});
-  const std::string less = op.node("Where", {is_one, one, affine(op, w, 1, -1)});
-  const std::string log = op.node(
+  const std::string& u = op.node("Exp", {op.node("Neg", {op.node("Abs", {x})})});
+  const std::string &w = affine(op, u, 1, 1), &one = op.number(1);
+  const std::string& is_one = op.node("Equal", {w, one});
+  const std::string& less = op.node("Where", {is_one, one, affine(op, w, 1, -1)});
+  const std::string& log = op.node(
       "Where", {is_one, u, op.node("Div", {op.node("Mul", {op.node("Log", {w}), u}), less})});
   return op.node("Add", {op.node("Max", {x, op.number(0)}), log});
 }
@@ -95,24 +96,25 @@ inline length_and_direction direction_of(onnx_operator& op, const std::string& x
     return op.node(type, inputs, {{"keepdims", keeps}});
   };
   const dtype type = op.type_of("X");
-  const std::string size = op.node("Abs", {x}), zero = op.number(0, type), one = op.number(1, type);
+  const std::string &size = op.node("Abs", {x}), &zero = op.number(0, type),
+                    &one = op.number(1, type);
   const auto or_one = [&](const std::string& divisor) {
     return op.node("Where", {op.node("Equal", {divisor, zero}), one, divisor});
   };
-  const std::string largest = reduced("ReduceMax", size);
+  const std::string& largest = reduced("ReduceMax", size);
   // Small numbers are scaled too if epsilon is 0; otherwise the scaled epsilon would overflow.
-  const std::string most =
+  const std::string& most =
       epsilon != 0 ? op.node("Max", {largest, one})
                    : op.node("Where", {op.node("Greater", {largest, zero}), largest, one});
-  const std::string part = op.node("Div", {x, most});
+  const std::string& part = op.node("Div", {x, most});
   std::string sum = reduced("ReduceSumSquare", part);
   if (epsilon != 0) {
-    const std::string less = op.node("Div", {op.number(epsilon, type), most});
+    const std::string& less = op.node("Div", {op.number(epsilon, type), most});
     sum = op.node("Add", {sum, op.node("Div", {less, most})});
   }
-  const std::string root = op.node("Sqrt", {sum});
+  const std::string& root = op.node("Sqrt", {sum});
   // Infinity divided by itself would be NaN.
-  const std::string is_infinite = op.node("IsInf", {most}), whole = reduced("ReduceSum", size);
+  const std::string &is_infinite = op.node("IsInf", {most}), &whole = reduced("ReduceSum", size);
   return {op.node("Where", {is_infinite, whole, op.node("Mul", {root, most})}),
           op.node("Where", {is_infinite, op.node("Div", {x, or_one(whole)}),
                             op.node("Div", {part, or_one(root)})})};
@@ -132,13 +134,13 @@ inline onnx_lowering same_as(const char* type) {
 /// doubles they are composed of others.
 inline bool is_double(const onnx_operator& op) { return op.real_type() == dtype::float64; }
 /// e^x - 1 for x <= 0, without loss of precision near 0.
-inline std::string exp_minus_one(onnx_operator& op, const std::string& x) {
-  const std::string t = op.node("Tanh", {affine(op, x, 0.5, 0)});
+inline const std::string& exp_minus_one(onnx_operator& op, const std::string& x) {
+  const std::string& t = op.node("Tanh", {affine(op, x, 0.5, 0)});
   return op.node("Div", {affine(op, t, 2, 0), affine(op, t, -1, 1)});
 }
 /// `inside` where x > limit, else `otherwise`.
-inline std::string above(onnx_operator& op, const std::string& x, double limit,
-                         const std::string& inside, const std::string& otherwise) {
+inline const std::string& above(onnx_operator& op, const std::string& x, double limit,
+                                const std::string& inside, const std::string& otherwise) {
   return op.node("Where", {op.node("Greater", {x, op.number(limit)}), inside, otherwise});
 }
 /// A conversion that uses the single node for floats, and the nodes that `made` adds for doubles.
@@ -165,7 +167,7 @@ inline std::int64_t extents(const onnx_operator& op, const char* slot, int first
 }
 
 /// Whole numbers [..., 1] without the last dimension.
-inline std::string without_last(onnx_operator& op, const char* slot) {
+inline const std::string& without_last(onnx_operator& op, const char* slot) {
   return op.node("Squeeze", {op.in(slot), op.list({op.rank(slot) - 1})});
 }
 

@@ -7,8 +7,12 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -149,19 +153,58 @@ class onnx_attribute {
   std::string bytes_;
 };
 
+/// The values that a node reads or writes in a call, in braces or a vector; valid during the call.
+/// It copies no text, for calls are most of the code of a conversion.
+class onnx_names {
+ public:
+  onnx_names() = default;
+  onnx_names(std::initializer_list<std::string_view> names)  // NOLINT: braces convert
+      : views_(std::data(names)), size_(names.size()) {}
+  onnx_names(const std::vector<std::string>& names)  // NOLINT: a vector converts
+      : texts_(names.data()), size_(names.size()) {}
+
+  std::size_t size() const { return size_; }
+  std::string_view operator[](std::size_t i) const {
+    return views_ != nullptr ? views_[i] : std::string_view(texts_[i]);
+  }
+
+ private:
+  const std::string_view* views_ = nullptr;
+  const std::string* texts_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The attributes of a node in a call, in braces or a vector.
+class onnx_attributes {
+ public:
+  onnx_attributes() = default;
+  onnx_attributes(std::initializer_list<onnx_attribute> all)  // NOLINT: braces convert
+      : first_(std::data(all)), size_(all.size()) {}
+  onnx_attributes(const std::vector<onnx_attribute>& all)  // NOLINT: a vector converts
+      : first_(all.data()), size_(all.size()) {}
+
+  const onnx_attribute* begin() const { return first_; }
+  const onnx_attribute* end() const { return first_ + size_; }
+
+ private:
+  const onnx_attribute* first_ = nullptr;
+  std::size_t size_ = 0;
+};
+
 /// The bytes of a NodeProto.
-inline std::string onnx_node(const std::string& type, const std::vector<std::string>& inputs,
-                             const std::vector<std::string>& outputs,
-                             const std::vector<onnx_attribute>& attributes,
-                             const std::string& domain = "") {
+inline std::string onnx_node(std::string_view type, onnx_names inputs, onnx_names outputs,
+                             const onnx_attributes& attributes, std::string_view domain = "") {
   std::string made;
   protozero::pbf_writer to(made);
-  for (const std::string& name : inputs) to.add_string(1, name);
-  for (const std::string& name : outputs) to.add_string(2, name);
-  if (!outputs.empty()) to.add_string(3, outputs[0]);
-  to.add_string(4, type);
+  const auto add = [&](protozero::pbf_tag_type field, std::string_view value) {
+    to.add_string(field, value.data(), value.size());
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) add(1, inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) add(2, outputs[i]);
+  if (outputs.size() > 0) add(3, outputs[0]);
+  add(4, type);
   for (const onnx_attribute& a : attributes) to.add_message(5, a.bytes());
-  if (!domain.empty()) to.add_string(7, domain);
+  if (!domain.empty()) add(7, domain);
   return made;
 }
 

@@ -56,15 +56,15 @@ class onnx_operator {
     return names[0];
   }
   /// The value in an input slot.
-  std::string in(std::string_view slot) { return value_of(name(slot)); }
+  const std::string& in(std::string_view slot) { return value_of(name(slot)); }
   /// All values of a slot that takes any number.
   std::vector<std::string> all(std::string_view slot) {
     std::vector<std::string> values;
     for (const std::string& name : message_.input(slot)) values.push_back(value_of(name));
     return values;
   }
-  std::string value_of(const std::string& variable) {
-    std::string found = program_.value(variable);
+  const std::string& value_of(const std::string& variable) {
+    const std::string& found = program_.graph.kept(program_.value(variable));
     if (found.empty()) fail("expected a value of '" + variable + "', found that nothing sets it");
     return found;
   }
@@ -116,14 +116,16 @@ class onnx_operator {
     return a == nullptr ? std::vector<std::int64_t>() : a->integers;
   }
 
-  /// Adds a node; returns its first output, a new value.
-  std::string node(const char* type, const std::vector<std::string>& inputs,
-                   const std::vector<onnx_attribute>& attributes = {}) {
-    return nodes(type, inputs, 1, attributes)[0];
+  /// Adds a node; returns its first output, a new value, whose text the graph keeps.
+  const std::string& node(const char* type, onnx_names inputs,
+                          const onnx_attributes& attributes = {}) {
+    const std::string& made = program_.graph.unique(base_name() + "/" + type);
+    program_.graph.node(type, inputs, {made}, attributes);
+    return made;
   }
   /// Adds a node with several outputs.
-  std::vector<std::string> nodes(const char* type, const std::vector<std::string>& inputs,
-                                 int outputs, const std::vector<onnx_attribute>& attributes = {}) {
+  std::vector<std::string> nodes(const char* type, onnx_names inputs, int outputs,
+                                 const onnx_attributes& attributes = {}) {
     std::vector<std::string> made;
     for (int i = 0; i < outputs; ++i)
       made.push_back(program_.graph.unique(base_name() + "/" + type));
@@ -131,16 +133,16 @@ class onnx_operator {
     return made;
   }
   /// Adds a node whose first output becomes the value of the variable in an output slot.
-  void out(std::string_view slot, const char* type, const std::vector<std::string>& inputs,
-           const std::vector<onnx_attribute>& attributes = {}) {
+  void out(std::string_view slot, const char* type, onnx_names inputs,
+           const onnx_attributes& attributes = {}) {
     assign(name_of_output(slot), type, inputs, attributes);
   }
   /// Makes an existing value the value of the variable in an output slot.
   void out(std::string_view slot, const std::string& value) {
     program_.set(name_of_output(slot), value);
   }
-  void assign(const std::string& variable, const char* type, const std::vector<std::string>& inputs,
-              const std::vector<onnx_attribute>& attributes = {}) {
+  void assign(const std::string& variable, const char* type, onnx_names inputs,
+              const onnx_attributes& attributes = {}) {
     program_.graph.node(type, inputs, {program_.write(variable)}, attributes);
   }
   const std::string& name_of_output(std::string_view slot) const {
@@ -151,23 +153,23 @@ class onnx_operator {
 
   /// Constants: a list of integers, or one number without dimensions, of a given type or of the
   /// type in which the operator computes.
-  std::string list(const std::vector<std::int64_t>& values) {
+  const std::string& list(const std::vector<std::int64_t>& values) {
     return program_.graph.constant(tensor({values.size()}, values));
   }
-  std::string whole(std::int64_t value) {
+  const std::string& whole(std::int64_t value) {
     return program_.graph.constant(tensor::filled<std::int64_t>({}, value));
   }
-  std::string number(double value) { return number(value, real_type()); }
-  std::string number(double value, dtype type) {
+  const std::string& number(double value) { return number(value, real_type()); }
+  const std::string& number(double value, dtype type) {
     if (type == dtype::int64) return whole(number_cast<std::int64_t>(value));
     return program_.graph.constant(tensor::filled<double>({}, value).cast(type));
   }
 
   /// Shorthands for single nodes.
-  std::string cast(const std::string& x, dtype type) {
+  const std::string& cast(const std::string& x, dtype type) {
     return node("Cast", {x}, {{"to", onnx_type_of(type)}});
   }
-  std::string reshape(const std::string& x, const std::vector<std::int64_t>& shape) {
+  const std::string& reshape(const std::string& x, const std::vector<std::int64_t>& shape) {
     return node("Reshape", {x, list(shape)});
   }
 

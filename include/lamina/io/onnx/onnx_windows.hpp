@@ -16,10 +16,10 @@ namespace onnx {
 
 /// In ONNX, channels are dimension 1.
 inline void require_channels_first(onnx_operator& op, const char* attribute) {
-  const std::string layout = op.string(attribute, "NCHW");
+  const std::string& layout = op.string(attribute, "NCHW");
   if (layout != "NCHW" && layout != "NCDHW" && layout != "AnyLayout")
     op.fail("expected " + std::string(attribute) + " NCHW, found " + layout);
-  const std::string algorithm = op.string("padding_algorithm", "EXPLICIT");
+  const std::string& algorithm = op.string("padding_algorithm", "EXPLICIT");
   if (algorithm != "EXPLICIT") op.fail("expected padding_algorithm EXPLICIT, found " + algorithm);
 }
 

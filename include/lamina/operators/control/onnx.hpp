@@ -19,12 +19,12 @@ namespace onnx {
 /// The maximal number of loop steps that are unrolled in the graph.
 inline constexpr int most_repeated_steps = 10000;
 /// A value of one element without dimensions, as conditions are.
-inline std::string scalar(onnx_operator& op, const std::string& value) {
+inline const std::string& scalar(onnx_operator& op, const std::string& value) {
   return op.reshape(value, {});
 }
 /// The value of a variable or, if it has none yet, zeros with the given number of rows.
 inline std::string value_or_zeros(onnx_program& p, const std::string& name, std::size_t rows = 0) {
-  const std::string found = p.value(name);
+  const std::string& found = p.value(name);
   if (!found.empty()) return found;
   const variable_message& v = p.variable(name);
   tensor_shape shape;

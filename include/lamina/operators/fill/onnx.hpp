@@ -16,7 +16,7 @@ namespace onnx {
 
 /// The value of a constant: its text attribute has digits that the float attribute lacks.
 inline tensor constant_of(onnx_operator& op, const tensor_shape& shape) {
-  const std::string digits = op.string("str_value");
+  const std::string& digits = op.string("str_value");
   std::int64_t whole = 0;
   if (!is_floating(op.type_of("Out")) && detail::read_number(digits, whole))
     return tensor::filled<std::int64_t>(shape, whole);
@@ -35,7 +35,7 @@ inline void lower_fill_constant(onnx_operator& op) {
   const dtype type = op.type_of("Out");
   const bool is_one = shape.size() == 1 && shape[0] == 1;
   const tensor value = constant_of(op, is_one ? tensor_shape{1} : tensor_shape{});
-  const std::string made = op.program().graph.constant(value.cast(type));
+  const std::string& made = op.program().graph.constant(value.cast(type));
   if (!is_one) return op.out("Out", "Expand", {made, op.list(shape)});
   op.out("Out", made);
   if (!is_floating(type)) op.program().known[made] = value.cast<std::int64_t>().flat(0);

@@ -13,11 +13,11 @@ namespace lamina::inline LAMINA_ABI {
 namespace onnx {
 
 /// A cost of two pieces: `inside` where `condition` is true, else `outside`.
-inline std::string choose(onnx_operator& op, const std::string& condition,
-                          const std::string& inside, const std::string& outside) {
+inline const std::string& choose(onnx_operator& op, const std::string& condition,
+                                 const std::string& inside, const std::string& outside) {
   return op.node("Where", {condition, inside, outside});
 }
-inline std::string square(onnx_operator& op, const std::string& x) {
+inline const std::string& square(onnx_operator& op, const std::string& x) {
   return op.node("Mul", {x, x});
 }
 

@@ -20,8 +20,8 @@ namespace lamina::inline LAMINA_ABI {
 namespace onnx {
 
 /// The elements [first, end) along an axis.
-inline std::string part_of(onnx_operator& op, const std::string& x, std::int64_t first,
-                           std::int64_t end, std::int64_t axis) {
+inline const std::string& part_of(onnx_operator& op, const std::string& x, std::int64_t first,
+                                  std::int64_t end, std::int64_t axis) {
   return op.node("Slice", {x, op.list({first}), op.list({end}), op.list({axis})});
 }
 /// The maxima or means of windows [first, end) along an axis.

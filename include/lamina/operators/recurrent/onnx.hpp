@@ -22,7 +22,7 @@ namespace onnx {
 
 /// ONNX's name for the activation function of a gate.
 inline std::string function_named(onnx_operator& op, const char* attribute, const char* otherwise) {
-  const std::string name = op.string(attribute, otherwise);
+  const std::string& name = op.string(attribute, otherwise);
   for (const auto& [ours, theirs] :
        {std::pair{"sigmoid", "Sigmoid"}, {"tanh", "Tanh"}, {"relu", "Relu"}})
     if (name == ours) return theirs;
@@ -47,23 +47,23 @@ inline std::string no_bias(onnx_operator& op, std::int64_t size) {
       tensor::zeros(op.type_of("Input"), {1, static_cast<std::size_t>(size)}));
 }
 /// The columns [first, end) of a matrix.
-inline std::string columns(onnx_operator& op, const std::string& x, std::int64_t first,
-                           std::int64_t end) {
+inline const std::string& columns(onnx_operator& op, const std::string& x, std::int64_t first,
+                                  std::int64_t end) {
   return op.node("Slice", {x, op.list({first}), op.list({end}), op.list({1})});
 }
 /// Reorders blocks of `size` columns.
-inline std::string blocks_of(onnx_operator& op, const std::string& x, std::int64_t size,
-                             const std::vector<std::int64_t>& from,
-                             const std::vector<float>& sign) {
+inline const std::string& blocks_of(onnx_operator& op, const std::string& x, std::int64_t size,
+                                    const std::vector<std::int64_t>& from,
+                                    const std::vector<float>& sign) {
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < from.size(); ++k) {
-    const std::string part = columns(op, x, from[k] * size, (from[k] + 1) * size);
+    const std::string& part = columns(op, x, from[k] * size, (from[k] + 1) * size);
     parts.push_back(sign[k] < 0 ? op.node("Neg", {part}) : part);
   }
   return op.node("Concat", parts, {{"axis", 1}});
 }
 /// Transposes a weight [D, parts * D] to ONNX's layout [1, parts * D, D].
-inline std::string recurrent_weight(onnx_operator& op, const std::string& x) {
+inline const std::string& recurrent_weight(onnx_operator& op, const std::string& x) {
   return op.node(
       "Unsqueeze",
       {op.node("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}}}), op.list({0})});
@@ -82,15 +82,15 @@ class padded_steps {
   /// The input, with zeros after the end of each sequence, and the lengths, in the layout of ONNX.
   std::string input() {
     const auto [row, holds] = padded_positions(op_, at_, steps_);
-    const std::string x = gathered(op_, op_.in("Input"), row);
-    const std::string zero =
+    const std::string& x = gathered(op_, op_.in("Input"), row);
+    const std::string& zero =
         op_.node("Where", {column(op_, holds), x, op_.number(0, op_.type_of("Input"))});
     return op_.node("Transpose", {zero}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}});
   }
   std::string lengths() { return op_.cast(at_.lengths, dtype::int32); }
   /// Y [steps, 1, sequences, size] as rows.
   void give(const char* slot, const std::string& y) {
-    const std::string position =
+    const std::string& position =
         op_.node("Concat", {column(op_, at_.position), column(op_, at_.id)}, {{"axis", 1}});
     op_.out(slot, "GatherND", {op_.node("Squeeze", {y, op_.list({1})}), position});
   }

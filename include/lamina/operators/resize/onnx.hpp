@@ -34,8 +34,8 @@ inline void lower_bilinear(onnx_operator& op) {
   const char* mode = op.flag("align_corners", true)     ? "align_corners"
                      : op.integer("align_mode", 1) == 0 ? "pytorch_half_pixel"
                                                         : "asymmetric";
-  const std::string whole = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
-  const std::string sizes = op.node(
+  const std::string& whole = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
+  const std::string& sizes = op.node(
       "Concat", {whole, op.list({op.extent("Out", 2), op.extent("Out", 3)})}, {{"axis", 0}});
   op.out("Out", "Resize", {op.in("X"), "", "", sizes},
          {{"mode", "linear"}, {"coordinate_transformation_mode", mode}});
@@ -45,7 +45,7 @@ inline void lower_pad2d(onnx_operator& op) {
   if (op.has("Paddings")) op.fail("expected paddings as attribute, found them in a variable");
   require_channels_first(op, "data_format");
   const std::vector<std::int64_t> p = each_side(op, "paddings", 4, 0);  // top, bottom, left, right
-  const std::string mode = op.string("mode", "constant");
+  const std::string& mode = op.string("mode", "constant");
   std::vector<std::string> inputs{op.in("X"), op.list({0, 0, p[0], p[2], 0, 0, p[1], p[3]})};
   if (mode == "constant") inputs.push_back(op.number(op.real("pad_value"), op.type_of("X")));
   op.out("Out", "Pad", inputs, {{"mode", mode}});

@@ -26,25 +26,28 @@ struct sequence_positions {
   std::string rows;             // [1]: the number of rows
 };
 
-inline std::string dimension_of(onnx_operator& op, const std::string& x, int axis) {
+inline const std::string& dimension_of(onnx_operator& op, const std::string& x, int axis) {
   return op.node("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
 }
 /// 0, 1, ... n - 1, where n is a value [1].
-inline std::string counting(onnx_operator& op, const std::string& n) {
+inline const std::string& counting(onnx_operator& op, const std::string& n) {
   return op.node("Range", {op.whole(0), op.reshape(n, {}), op.whole(1)});
 }
 /// A constant value in the shape `shape`, which is itself a value of the graph.
-inline std::string filled(onnx_operator& op, double value, dtype type, const std::string& shape) {
+inline const std::string& filled(onnx_operator& op, double value, dtype type,
+                                 const std::string& shape) {
   return op.node("Expand", {op.number(value, type), shape});
 }
 /// The shape of `like` with `rows` as its first dimension.
-inline std::string with_rows(onnx_operator& op, const std::string& rows, const std::string& like) {
+inline const std::string& with_rows(onnx_operator& op, const std::string& rows,
+                                    const std::string& like) {
   return op.node("Concat", {rows, op.node("Shape", {like}, {{"start", 1}})}, {{"axis", 0}});
 }
-inline std::string gathered(onnx_operator& op, const std::string& x, const std::string& index) {
+inline const std::string& gathered(onnx_operator& op, const std::string& x,
+                                   const std::string& index) {
   return op.node("Gather", {x, index}, {{"axis", 0}});
 }
-inline std::string column(onnx_operator& op, const std::string& x) {
+inline const std::string& column(onnx_operator& op, const std::string& x) {
   return op.node("Unsqueeze", {x, op.list({-1})});
 }
 
@@ -52,13 +55,13 @@ inline std::string column(onnx_operator& op, const std::string& x) {
 inline sequence_positions positions_of(onnx_operator& op, const std::string& lengths) {
   sequence_positions at;
   at.lengths = lengths;
-  const std::string ends = op.node("CumSum", {lengths, op.whole(0)});
+  const std::string& ends = op.node("CumSum", {lengths, op.whole(0)});
   at.starts = op.node("Sub", {ends, lengths});
   at.rows = op.reshape(op.node("ReduceSum", {lengths}, {{"keepdims", 0}}), {1});
   // The number of sequences that have ended grows by one at the end of each sequence.
-  const std::string more = op.node("Add", {at.rows, op.list({1})});
-  const std::string one_each = filled(op, 1, dtype::int64, op.node("Shape", {lengths}));
-  const std::string ended =
+  const std::string& more = op.node("Add", {at.rows, op.list({1})});
+  const std::string& one_each = filled(op, 1, dtype::int64, op.node("Shape", {lengths}));
+  const std::string& ended =
       op.node("ScatterElements", {filled(op, 0, dtype::int64, more), ends, one_each},
               {{"axis", 0}, {"reduction", "add"}});
   at.id = op.node("Slice", {op.node("CumSum", {ended, op.whole(0)}), op.list({0}), at.rows});
@@ -67,7 +70,7 @@ inline sequence_positions positions_of(onnx_operator& op, const std::string& len
 }
 /// The lengths of the sequences in a slot; fails if it has no sequences or more than one level.
 inline std::string lengths_in(onnx_operator& op, const char* slot) {
-  const std::string found = op.program().lengths(op.name(slot));
+  const std::string& found = op.program().lengths(op.name(slot));
   if (found.empty())
     op.fail("expected rows of sequences with one level, found those of '" + op.name(slot) + "'");
   return found;
@@ -77,9 +80,10 @@ inline sequence_positions positions_in(onnx_operator& op, const char* slot) {
 }
 
 /// Reduces the rows of each sequence to one row; `reduction` is "add" or "max".
-inline std::string of_each_sequence(onnx_operator& op, const sequence_positions& at,
-                                    const std::string& x, const char* reduction, double from) {
-  const std::string shape = with_rows(op, op.node("Shape", {at.lengths}), x);
+inline const std::string& of_each_sequence(onnx_operator& op, const sequence_positions& at,
+                                           const std::string& x, const char* reduction,
+                                           double from) {
+  const std::string& shape = with_rows(op, op.node("Shape", {at.lengths}), x);
   return op.node("ScatterND", {filled(op, from, op.type_of("X"), shape), column(op, at.id), x},
                  {{"reduction", reduction}});
 }
@@ -99,10 +103,10 @@ inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, con
   shifted_rows made;
   made.length = gathered(op, at.lengths, at.id);
   made.position = op.node("Add", {at.position, op.whole(offset)});
-  const std::string inside =
+  const std::string& inside =
       op.node("And", {op.node("GreaterOrEqual", {made.position, op.whole(0)}),
                       op.node("Less", {made.position, made.length})});
-  const std::string row = op.node("Add", {gathered(op, at.starts, at.id), made.position});
+  const std::string& row = op.node("Add", {gathered(op, at.starts, at.id), made.position});
   made.is_inside = column(op, inside);
   made.values = gathered(op, x, op.node("Where", {inside, row, op.whole(0)}));
   return made;
@@ -113,12 +117,12 @@ inline shifted_rows shifted(onnx_operator& op, const sequence_positions& at, con
 inline std::pair<std::string, std::string> padded_positions(onnx_operator& op,
                                                             const sequence_positions& at,
                                                             const std::string& steps) {
-  const std::string step = counting(op, steps);
-  const std::string holds = op.node("Less", {step, column(op, at.lengths)});
-  const std::string row = op.node("Add", {column(op, at.starts), step});
+  const std::string& step = counting(op, steps);
+  const std::string& holds = op.node("Less", {step, column(op, at.lengths)});
+  const std::string& row = op.node("Add", {column(op, at.starts), step});
   return {op.node("Where", {holds, row, op.whole(0)}), holds};
 }
-inline std::string longest(onnx_operator& op, const std::string& lengths) {
+inline const std::string& longest(onnx_operator& op, const std::string& lengths) {
   return op.reshape(op.node("ReduceMax", {lengths}, {{"keepdims", 0}}), {1});
 }
 
@@ -126,14 +130,15 @@ inline std::string longest(onnx_operator& op, const std::string& lengths) {
 inline void keep_rows(onnx_operator& op, const char* slot, const sequence_positions& at,
                       const std::string& x, const std::string& mask) {
   op.out(slot, "Compress", {x, mask}, {{"axis", 0}});
-  const std::string none = filled(op, 0, dtype::int64, op.node("Shape", {at.lengths}));
-  const std::string lengths = op.node("ScatterElements", {none, at.id, op.cast(mask, dtype::int64)},
-                                      {{"axis", 0}, {"reduction", "add"}});
+  const std::string& none = filled(op, 0, dtype::int64, op.node("Shape", {at.lengths}));
+  const std::string& lengths =
+      op.node("ScatterElements", {none, at.id, op.cast(mask, dtype::int64)},
+              {{"axis", 0}, {"reduction", "add"}});
   op.program().set_lengths(op.name_of_output(slot), lengths);
 }
 /// Whether each integer in [rows] differs from `number`.
-inline std::string differs(onnx_operator& op, const std::string& x, std::int64_t number,
-                           dtype type) {
+inline const std::string& differs(onnx_operator& op, const std::string& x, std::int64_t number,
+                                  dtype type) {
   return op.node("Not", {op.node("Equal", {x, op.number(static_cast<double>(number), type)})});
 }
 

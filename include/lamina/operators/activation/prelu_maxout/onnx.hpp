@@ -26,7 +26,7 @@ inline void lower_maxout(onnx_operator& op) {
 inline void add_activation_prelu_maxout(onnx_operators& to) {
   to.add("prelu", [](onnx_operator& op) {
     // Alpha has a single slope, one per channel, or one per element of a row.
-    const std::string mode = op.string("mode", "all");
+    const std::string& mode = op.string("mode", "all");
     std::vector<std::int64_t> shape{1};
     const std::vector<std::int64_t>& x = op.dims("X");
     if (mode == "channel") {
@@ -35,7 +35,7 @@ inline void add_activation_prelu_maxout(onnx_operators& to) {
     } else if (mode == "element") {
       shape.assign(x.begin() + 1, x.end());
     }
-    const std::string in = op.in("X"), alpha = op.reshape(op.in("Alpha"), shape);
+    const std::string &in = op.in("X"), &alpha = op.reshape(op.in("Alpha"), shape);
     if (!is_double(op)) return op.out("Out", "PRelu", {in, alpha});
     op.out("Out", above(op, in, 0, in, op.node("Mul", {in, alpha})));
   });

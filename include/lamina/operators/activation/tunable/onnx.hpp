@@ -31,7 +31,7 @@ inline void add_activation_tunable(onnx_operators& to) {
     op.out("Out", softplus(op, limited(op, op.in("X"), -most, most, op.type_of("X"))));
   });
   to.add("stanh", [](onnx_operator& op) {
-    const std::string inner = affine(op, op.in("X"), op.real("scale_a", 0.67F), 0);
+    const std::string& inner = affine(op, op.in("X"), op.real("scale_a", 0.67F), 0);
     op.out("Out", affine(op, op.node("Tanh", {inner}), op.real("scale_b", 1.7159F), 0));
   });
   to.add("hard_sigmoid", [](onnx_operator& op) {
@@ -39,12 +39,12 @@ inline void add_activation_tunable(onnx_operators& to) {
            {{"alpha", op.real("slope", 0.2F)}, {"beta", op.real("offset", 0.5F)}});
   });
   to.add("swish", [](onnx_operator& op) {
-    const std::string inner = affine(op, op.in("X"), op.real("beta", 1), 0);
+    const std::string& inner = affine(op, op.in("X"), op.real("beta", 1), 0);
     op.out("Out", weighted(op, op.node("Sigmoid", {inner}), op.in("X")));
   });
   to.add("hard_swish", [](onnx_operator& op) {
-    const std::string moved = affine(op, op.in("X"), 1, op.real("offset", 3));
-    const std::string inside = limited(op, moved, 0, op.real("threshold", 6), op.real_type());
+    const std::string& moved = affine(op, op.in("X"), 1, op.real("offset", 3));
+    const std::string& inside = limited(op, moved, 0, op.real("threshold", 6), op.real_type());
     op.out("Out", "Div", {weighted(op, inside, op.in("X")), op.number(op.real("scale", 6))});
   });
   to.add("hard_shrink", [](onnx_operator& op) {
@@ -61,7 +61,7 @@ inline void add_activation_tunable(onnx_operators& to) {
     op.out("Out", keeping_nan(op, op.node("ThresholdedRelu", {op.in("X")}, {{"alpha", limit}})));
   });
   replace_for_doubles(to, "elu", [](onnx_operator& op, const std::string& x) {
-    const std::string low = op.node("Min", {x, op.number(0)});
+    const std::string& low = op.node("Min", {x, op.number(0)});
     return above(op, x, 0, x, affine(op, exp_minus_one(op, low), op.real("alpha", 1), 0));
   });
   replace_for_doubles(to, "leaky_relu", [](onnx_operator& op, const std::string& x) {
@@ -77,7 +77,7 @@ inline void add_activation_tunable(onnx_operators& to) {
   });
   replace_for_doubles(to, "softshrink", [](onnx_operator& op, const std::string& x) {
     const double l = op.real("lambda", 0.5);
-    const std::string low = op.node("Min", {affine(op, x, 1, l), op.number(0)});
+    const std::string& low = op.node("Min", {affine(op, x, 1, l), op.number(0)});
     return above(op, x, l, affine(op, x, 1, -l), low);
   });
   replace_for_doubles(to, "thresholded_relu", [](onnx_operator& op, const std::string& x) {

@@ -107,7 +107,7 @@ inline void lower_conditional_block(onnx_operator& op) {
   if (of_all) {
     holds = scalar(op, op.in("Cond"));
   } else {  // whether there are rows
-    const std::string rows = op.node("Size", {op.in("Cond")});
+    const std::string& rows = op.node("Size", {op.in("Cond")});
     holds = op.node("Greater", {rows, op.whole(0)});
   }
   // No node reads a value that a condition for all rows has not set. The value has one row all the

@@ -24,9 +24,9 @@ inline void lower_fill_like(onnx_operator& op) {
   parts.push_back(op.node("Shape", {op.in("Input")}, {{"start", from}, {"end", from + 1}}));
   if (to + 1 < static_cast<std::int64_t>(shape.size()))
     parts.push_back(op.list({shape.begin() + to + 1, shape.end()}));
-  const std::string extents =
+  const std::string& extents =
       parts.size() == 1 ? parts[0] : op.node("Concat", parts, {{"axis", 0}});
-  const std::string value =
+  const std::string& value =
       op.program().graph.constant(constant_of(op, {}).cast(op.type_of("Out")));
   op.out("Out", "Expand", {value, extents});
 }

@@ -26,11 +26,11 @@ inline void lower_select_input(onnx_operator& op) {
               std::to_string(*chosen));
     return op.out("Out", op.value_of(names[static_cast<std::size_t>(*chosen)]));
   }
-  const std::string mask = scalar(op, op.in("Mask"));
+  const std::string& mask = scalar(op, op.in("Mask"));
   std::string value = value_or_zeros(p, names.at(0));
   for (std::size_t k = 1; k < names.size(); ++k) {
-    const std::string number = op.number(static_cast<double>(k), op.type_of("Mask"));
-    const std::string holds = op.node("Equal", {mask, number});
+    const std::string& number = op.number(static_cast<double>(k), op.type_of("Mask"));
+    const std::string& holds = op.node("Equal", {mask, number});
     const onnx_graph then =
         values_only(p, names[k] + "/chosen", {typed(p, names[k], value_or_zeros(p, names[k]))});
     const onnx_graph otherwise = values_only(p, names[k] + "/other", {typed(p, names[0], value)});
@@ -43,11 +43,11 @@ inline void refuse_sequences(onnx_operator& op, const char* slot) {
   if (op.program().variable(op.name(slot)).lod_level > 0)
     op.fail("expected rows of a batch, found the sequences of '" + op.name(slot) + "'");
 }
-inline std::string mask_of(onnx_operator& op) { return op.reshape(op.in("Mask"), {-1}); }
+inline const std::string& mask_of(onnx_operator& op) { return op.reshape(op.in("Mask"), {-1}); }
 
 inline void lower_split_rows(onnx_operator& op) {
   refuse_sequences(op, "X");
-  const std::string mask = mask_of(op);
+  const std::string& mask = mask_of(op);
   if (!op.message().output("OutTrue").empty())
     op.out("OutTrue", "Compress", {op.in("X"), mask}, {{"axis", 0}});
   if (!op.message().output("OutFalse").empty())
@@ -56,14 +56,14 @@ inline void lower_split_rows(onnx_operator& op) {
 /// Row i is the next row of its side; its index is the number of earlier rows of this side.
 inline void lower_merge_rows(onnx_operator& op) {
   refuse_sequences(op, "Out");
-  const std::string mask = mask_of(op), first = op.whole(0);
+  const std::string &mask = mask_of(op), &first = op.whole(0);
   const auto before = [&](const std::string& side) {
     return op.node("CumSum", {op.cast(side, dtype::int64), first}, {{"exclusive", 1}});
   };
-  const std::string yes = op.in("InTrue"), no = op.in("InFalse");
-  const std::string rows = op.node("Shape", {yes}, {{"start", 0}, {"end", 1}});
-  const std::string of_no = op.node("Add", {before(op.node("Not", {mask})), rows});
-  const std::string from = op.node("Where", {mask, before(mask), of_no});
+  const std::string &yes = op.in("InTrue"), &no = op.in("InFalse");
+  const std::string& rows = op.node("Shape", {yes}, {{"start", 0}, {"end", 1}});
+  const std::string& of_no = op.node("Add", {before(op.node("Not", {mask})), rows});
+  const std::string& from = op.node("Where", {mask, before(mask), of_no});
   op.out("Out", "Gather", {op.node("Concat", {yes, no}, {{"axis", 0}}), from}, {{"axis", 0}});
 }
 

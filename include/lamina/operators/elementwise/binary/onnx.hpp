@@ -27,18 +27,18 @@ inline void add_elementwise_binary(onnx_operators& to) {
     to.add(type, of_two(node));
   // The remainder has the sign of Y, because the quotient is rounded down.
   to.add("elementwise_mod", [](onnx_operator& op) {
-    const std::string x = op.in("X"), y = aligned(op);
+    const std::string &x = op.in("X"), &y = aligned(op);
     if (is_whole(op.type_of("X"))) return op.out("Out", "Mod", {x, y});
     // The remainder of C's fmod is exact and has the sign of X.
-    const std::string rest = op.node("Mod", {x, y}, {{"fmod", 1}}), zero = op.number(0);
-    const std::string other_side =
+    const std::string &rest = op.node("Mod", {x, y}, {{"fmod", 1}}), &zero = op.number(0);
+    const std::string& other_side =
         op.node("Xor", {op.node("Less", {rest, zero}), op.node("Less", {y, zero})});
-    const std::string is_rest = op.node("Not", {op.node("Equal", {rest, zero})});
+    const std::string& is_rest = op.node("Not", {op.node("Equal", {rest, zero})});
     op.out("Out", "Where",
            {op.node("And", {is_rest, other_side}), op.node("Add", {rest, y}), rest});
   });
   to.add("elementwise_floordiv", [](onnx_operator& op) {
-    const std::string x = op.in("X"), y = aligned(op);
+    const std::string &x = op.in("X"), &y = aligned(op);
     if (!is_whole(op.type_of("X"))) return op.out("Out", "Floor", {op.node("Div", {x, y})});
     op.out("Out", "Div", {op.node("Sub", {x, op.node("Mod", {x, y})}), y});
   });

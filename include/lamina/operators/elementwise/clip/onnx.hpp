@@ -18,10 +18,10 @@ inline void add_elementwise_clip(onnx_operators& to) {
     op.out("Out", limited(op, op.in("X"), op.real("min"), op.real("max"), op.type_of("X")));
   });
   to.add("clip_by_norm", [](onnx_operator& op) {
-    const std::string norm = length_of(op, op.in("X"), {}, 0);
-    const std::string most = op.number(op.real("max_norm"));
+    const std::string& norm = length_of(op, op.in("X"), {}, 0);
+    const std::string& most = op.number(op.real("max_norm"));
     // A NaN norm is not above the limit, so the factor is 1.
-    const std::string factor = op.node(
+    const std::string& factor = op.node(
         "Where", {op.node("Greater", {norm, most}), op.node("Div", {most, norm}), op.number(1)});
     op.out("Out", "Mul", {op.in("X"), factor});
   });

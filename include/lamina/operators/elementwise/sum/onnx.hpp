@@ -24,8 +24,8 @@ inline void add_elementwise_sum(onnx_operators& to) {
     const dtype type = op.type_of("X");
     if (is_whole(type) && (factor != std::floor(factor) || bias != std::floor(bias))) {
       // Integers are scaled in double, and the result is truncated.
-      const std::string y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
-                                   after ? bias : factor * bias, dtype::float64);
+      const std::string& y = affine(op, op.cast(op.in("X"), dtype::float64), factor,
+                                    after ? bias : factor * bias, dtype::float64);
       return op.out("Out", op.cast(y, type));
     }
     op.out("Out", affine(op, op.in("X"), factor, after ? bias : factor * bias, op.type_of("X")));

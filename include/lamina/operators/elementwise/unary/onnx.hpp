@@ -35,11 +35,11 @@ inline void add_elementwise_unary(onnx_operators& to) {
   to.add("round", [](onnx_operator& op) {
     // Rounds halves away from 0. ONNX's Round rounds halves to even and gives the same result for
     // all other numbers.
-    const std::string x = op.in("X"), even = op.node("Round", {x});
-    const std::string half = op.number(0.5);
-    const std::string is_half =
+    const std::string &x = op.in("X"), &even = op.node("Round", {x});
+    const std::string& half = op.number(0.5);
+    const std::string& is_half =
         op.node("Equal", {op.node("Abs", {op.node("Sub", {x, even})}), half});
-    const std::string away = op.node("Add", {x, op.node("Mul", {op.node("Sign", {x}), half})});
+    const std::string& away = op.node("Add", {x, op.node("Mul", {op.node("Sign", {x}), half})});
     op.out("Out", "Where", {is_half, away, even});
   });
 }

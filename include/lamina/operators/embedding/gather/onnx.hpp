@@ -24,23 +24,23 @@ inline void lower_gather(onnx_operator& op) {
 /// ONNX does not specify which of several updates with equal ids counts. Sums start from zeros
 /// instead of X.
 inline void lower_scatter(onnx_operator& op) {
-  const std::string ids = op.reshape(op.in("Ids"), {-1, 1}), updates = op.in("Updates");
+  const std::string &ids = op.reshape(op.in("Ids"), {-1, 1}), &updates = op.in("Updates");
   if (op.flag("overwrite", true)) return op.out("Out", "ScatterND", {op.in("X"), ids, updates});
-  const std::string nothing = op.node("ConstantOfShape", {op.node("Shape", {updates})});
-  const std::string zeros = op.cast(nothing, op.type_of("X"));
+  const std::string& nothing = op.node("ConstantOfShape", {op.node("Shape", {updates})});
+  const std::string& zeros = op.cast(nothing, op.type_of("X"));
   op.out("Out", "ScatterND", {op.node("ScatterND", {op.in("X"), ids, zeros}), ids, updates},
          {{"reduction", "add"}});
 }
 
 /// Stacks all variables along a new dimension and selects one of them for each row.
 inline void lower_multiplex(onnx_operator& op) {
-  const std::string all = stacked(op, op.all("X"), 1);
+  const std::string& all = stacked(op, op.all("X"), 1);
   std::vector<std::int64_t> one{-1};
   while (static_cast<int>(one.size()) < op.rank("Out") + 1) one.push_back(1);
-  const std::string ids = op.reshape(op.cast(op.in("Ids"), dtype::int64), one);
-  const std::string shape =
+  const std::string& ids = op.reshape(op.cast(op.in("Ids"), dtype::int64), one);
+  const std::string& shape =
       op.node("Shape", {op.node("Slice", {all, op.list({0}), op.list({1}), op.list({1})})});
-  const std::string chosen =
+  const std::string& chosen =
       op.node("GatherElements", {all, op.node("Expand", {ids, shape})}, {{"axis", 1}});
   op.out("Out", "Squeeze", {chosen, op.list({1})});
 }

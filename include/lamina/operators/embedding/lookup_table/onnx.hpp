@@ -16,13 +16,13 @@ namespace onnx {
 
 inline void lower_lookup_table(onnx_operator& op) {
   const bool has_column = op.type() == "lookup_table";  // lookup_table_v2 has none
-  const std::string ids = has_column ? without_last(op, "Ids") : op.in("Ids");
+  const std::string& ids = has_column ? without_last(op, "Ids") : op.in("Ids");
   const std::int64_t padding = op.integer("padding_idx", -1);
   if (padding < 0) return op.out("Out", "Gather", {op.in("W"), ids}, {{"axis", 0}});
-  const std::string rows = op.node("Gather", {op.in("W"), ids}, {{"axis", 0}});
-  const std::string id =
+  const std::string& rows = op.node("Gather", {op.in("W"), ids}, {{"axis", 0}});
+  const std::string& id =
       has_column ? op.in("Ids") : op.node("Unsqueeze", {op.in("Ids"), op.list({-1})});
-  const std::string is_padding =
+  const std::string& is_padding =
       op.node("Equal", {id, op.number(double(padding), op.type_of("Ids"))});
   op.out("Out", "Where", {is_padding, op.number(0, op.type_of("Out")), rows});
 }

@@ -17,15 +17,15 @@ namespace onnx {
 /// The cost of each row from the logarithms of its probabilities: minus the logarithm for its
 /// label, 0 for an ignored label, or with soft labels minus the sum weighted by the labels.
 inline void cost_of_labels(onnx_operator& op, const char* slot, const std::string& logs) {
-  const std::string label = op.in("Label"), last = op.list({-1});
+  const std::string &label = op.in("Label"), &last = op.list({-1});
   if (op.flag("soft_label"))
     return op.out(slot, "Neg",
                   {op.node("ReduceSum", {weighted(op, label, logs), last}, {{"keepdims", 1}})});
   const dtype type = op.type_of("Label");
-  const std::string ignored = op.node(
+  const std::string& ignored = op.node(
       "Equal", {label, op.number(static_cast<double>(op.integer("ignore_index", -100)), type)});
-  const std::string index = op.node("Where", {ignored, op.number(0, type), label});
-  const std::string cost =
+  const std::string& index = op.node("Where", {ignored, op.number(0, type), label});
+  const std::string& cost =
       op.node("Neg", {op.node("GatherElements", {logs, index}, {{"axis", -1}})});
   op.out(slot, "Where", {ignored, op.number(0), cost});
 }

@@ -15,11 +15,11 @@ namespace onnx {
 
 inline void lower_ctc_align(onnx_operator& op) {
   const sequence_positions at = positions_in(op, "Input");
-  const std::string x = op.reshape(op.in("Input"), {-1});
+  const std::string& x = op.reshape(op.in("Input"), {-1});
   std::string stays = differs(op, x, op.integer("blank"), op.type_of("Input"));
   if (op.flag("merge_repeated", true)) {
     const shifted_rows before = shifted(op, at, x, -1);
-    const std::string repeats =
+    const std::string& repeats =
         op.node("And", {op.reshape(before.is_inside, {-1}), op.node("Equal", {x, before.values})});
     stays = op.node("And", {stays, op.node("Not", {repeats})});
   }

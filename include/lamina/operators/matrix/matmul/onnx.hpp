@@ -16,7 +16,7 @@ namespace lamina::inline LAMINA_ABI {
 
 namespace onnx {
 
-inline std::string transposed(onnx_operator& op, const char* slot, bool wanted) {
+inline const std::string& transposed(onnx_operator& op, const char* slot, bool wanted) {
   const int rank = op.rank(slot);
   if (!wanted || rank < 2) return op.in(slot);
   std::vector<std::int64_t> order;
@@ -25,8 +25,8 @@ inline std::string transposed(onnx_operator& op, const char* slot, bool wanted) 
   return op.node("Transpose", {op.in(slot)}, {{"perm", order}});
 }
 inline void lower_matmul(onnx_operator& op) {
-  const std::string x = transposed(op, "X", op.flag("transpose_X") || op.flag("trans_x"));
-  const std::string y = transposed(op, "Y", op.flag("transpose_Y") || op.flag("trans_y"));
+  const std::string& x = transposed(op, "X", op.flag("transpose_X") || op.flag("trans_x"));
+  const std::string& y = transposed(op, "Y", op.flag("transpose_Y") || op.flag("trans_y"));
   op.out("Out", affine(op, op.node("MatMul", {x, y}), op.real("alpha", 1), 0));
 }
 

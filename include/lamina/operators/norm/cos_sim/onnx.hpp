@@ -19,7 +19,7 @@ inline std::string flat_rows(onnx_operator& op, const char* slot) {
                             : op.reshape(op.in(slot), {0, extents(op, slot, 1, op.rank(slot))});
 }
 inline void lower_cos_sim(onnx_operator& op) {
-  const std::string x = flat_rows(op, "X"), y = flat_rows(op, "Y");
+  const std::string &x = flat_rows(op, "X"), &y = flat_rows(op, "Y");
   const auto of_x = direction_of(op, x, {1}, 0), of_y = direction_of(op, y, {1}, 0);
   if (op.wants("XNorm")) op.out("XNorm", of_x.length);
   if (op.wants("YNorm")) op.out("YNorm", of_y.length);

@@ -34,11 +34,11 @@ inline void lower_indexed_pool(onnx_operator& op) {
 }
 inline void lower_unpool(onnx_operator& op) {
   const std::int64_t height = op.extent("Out", 2), width = op.extent("Out", 3);
-  const std::string rows = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
-  const std::string shape = op.node("Concat", {rows, op.list({height * width})}, {{"axis", 0}});
-  const std::string zeros = op.node("Expand", {op.number(0, op.type_of("X")), shape});
-  const std::string positions = op.reshape(op.cast(op.in("Indices"), dtype::int64), {0, 0, -1});
-  const std::string all = op.node(
+  const std::string& rows = op.node("Shape", {op.in("X")}, {{"start", 0}, {"end", 2}});
+  const std::string& shape = op.node("Concat", {rows, op.list({height * width})}, {{"axis", 0}});
+  const std::string& zeros = op.node("Expand", {op.number(0, op.type_of("X")), shape});
+  const std::string& positions = op.reshape(op.cast(op.in("Indices"), dtype::int64), {0, 0, -1});
+  const std::string& all = op.node(
       "ScatterElements", {zeros, positions, op.reshape(op.in("X"), {0, 0, -1})}, {{"axis", 2}});
   op.out("Out", "Reshape", {all, op.list({0, 0, height, width})});
 }

@@ -23,16 +23,16 @@ inline void lower_lstm(onnx_operator& op) {
   const std::int64_t d = op.extent("Weight", 0);
   const std::vector<std::int64_t> order{1, 3, 2, 0};
   const std::vector<float> signs(4, 1.F);
-  const std::string gate = function_named(op, "gate_activation", "sigmoid"),
-                    candidate = function_named(op, "candidate_activation", "tanh"),
-                    cell = function_named(op, "cell_activation", "tanh");
+  const std::string &gate = function_named(op, "gate_activation", "sigmoid"),
+                    &candidate = function_named(op, "candidate_activation", "tanh"),
+                    &cell = function_named(op, "cell_activation", "tanh");
   padded_steps steps(op);
-  const std::string bias = op.node(
+  const std::string& bias = op.node(
       "Concat", {blocks_of(op, op.in("Bias"), d, order, signs), no_bias(op, 4 * d)}, {{"axis", 1}});
   std::string peepholes;
   if (op.flag("use_peepholes", true))
     peepholes = blocks_of(op, columns(op, op.in("Bias"), 4 * d, 7 * d), d, {0, 2, 1}, {1, 1, 1});
-  const std::string y =
+  const std::string& y =
       op.node("LSTM",
               {steps.input(), part_order(op, d, order, signs),
                recurrent_weight(op, blocks_of(op, op.in("Weight"), d, order, signs)), bias,

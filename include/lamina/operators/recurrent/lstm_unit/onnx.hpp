@@ -18,10 +18,10 @@ namespace onnx {
 inline void lower_lstm_unit(onnx_operator& op) {
   const std::int64_t d = op.extent("C_prev", 1);
   const auto part = [&](std::int64_t k) { return columns(op, op.in("X"), k * d, (k + 1) * d); };
-  const std::string i = op.node("Sigmoid", {part(0)});
-  const std::string f = op.node("Sigmoid", {affine(op, part(1), 1, op.real("forget_bias"))});
-  const std::string o = op.node("Sigmoid", {part(2)}), g = op.node("Tanh", {part(3)});
-  const std::string c =
+  const std::string& i = op.node("Sigmoid", {part(0)});
+  const std::string& f = op.node("Sigmoid", {affine(op, part(1), 1, op.real("forget_bias"))});
+  const std::string &o = op.node("Sigmoid", {part(2)}), &g = op.node("Tanh", {part(3)});
+  const std::string& c =
       op.node("Add", {op.node("Mul", {op.in("C_prev"), f}), op.node("Mul", {i, g})});
   op.out("C", c);
   op.out("H", "Mul", {op.node("Tanh", {c}), o});

@@ -60,14 +60,14 @@ inline void lower_im2sequence(onnx_operator& op) {
         for (std::int64_t l = 0; l < kernel[1]; ++l)
           positions.push_back((i * stride[0] + k) * extent[1] + j * stride[1] + l);
   const std::int64_t count = windows[0] * windows[1];
-  const std::string padded =
+  const std::string& padded =
       op.node("Pad", {op.in("X"), op.list({0, 0, pads[0], pads[1], 0, 0, pads[2], pads[3]}),
                       op.number(0, op.type_of("X"))});
-  const std::string flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
-  const std::string copied = op.node("Gather", {flat, op.list(positions)}, {{"axis", 2}});
-  const std::string each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
+  const std::string& flat = op.reshape(padded, {0, 0, extent[0] * extent[1]});
+  const std::string& copied = op.node("Gather", {flat, op.list(positions)}, {{"axis", 2}});
+  const std::string& each = op.reshape(copied, {0, 0, count, kernel[0] * kernel[1]});
   const std::vector<std::int64_t> windows_first{0, 2, 1, 3};
-  const std::string rows = op.node("Transpose", {each}, {{"perm", windows_first}});
+  const std::string& rows = op.node("Transpose", {each}, {{"perm", windows_first}});
   op.out("Out", "Reshape", {rows, op.list({-1, elements})});
   op.program().set_lengths(
       op.name_of_output("Out"),

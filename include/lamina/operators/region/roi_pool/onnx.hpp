@@ -19,8 +19,8 @@ namespace onnx {
 inline void lower_roi_pool(onnx_operator& op) {
   if (op.wants("Argmax")) op.fail("expected that nothing reads Argmax, which ONNX does not have");
   const sequence_positions at = positions_in(op, "ROIs");
-  const std::string image = column(op, op.cast(at.id, op.type_of("ROIs")));
-  const std::string regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
+  const std::string& image = column(op, op.cast(at.id, op.type_of("ROIs")));
+  const std::string& regions = op.node("Concat", {image, op.in("ROIs")}, {{"axis", 1}});
   const std::vector<std::int64_t> size{op.integer("pooled_height", 1),
                                        op.integer("pooled_width", 1)};
   op.out("Out", "MaxRoiPool", {op.in("X"), regions},

@@ -28,18 +28,19 @@ inline void lower_sequence_conv(onnx_operator& op) {
     if (trained && start + j != 0) {
       // Padding rows before a sequence count backwards from the middle of PaddingData, rows after
       // it count forwards.
-      const std::string behind =
+      const std::string& behind =
           op.node("Max", {op.node("Sub", {s.position, s.length}), op.whole(-before)});
-      const std::string row = op.node(
+      const std::string& row = op.node(
           "Add",
           {start + j < 0 ? op.node("Min", {s.position, op.whole(-1)}) : behind, op.whole(before)});
-      const std::string free =
+      const std::string& free =
           op.node("Where", {op.node("Squeeze", {s.is_inside, op.list({1})}), op.whole(0), row});
       outside = gathered(op, op.in("PaddingData"), free);
     }
     window.push_back(op.node("Where", {s.is_inside, s.values, outside}));
   }
-  const std::string all = window.size() == 1 ? window[0] : op.node("Concat", window, {{"axis", 1}});
+  const std::string& all =
+      window.size() == 1 ? window[0] : op.node("Concat", window, {{"axis", 1}});
   op.out("Out", "MatMul", {all, op.in("Filter")});
 }
 
@@ -48,7 +49,7 @@ inline void lower_row_conv(onnx_operator& op) {
   std::vector<std::string> parts;
   for (std::int64_t j = 0; j < op.extent("Filter", 0); ++j) {
     const shifted_rows s = shifted(op, at, op.in("X"), j);
-    const std::string row = op.node("Gather", {op.in("Filter"), op.list({j})}, {{"axis", 0}});
+    const std::string& row = op.node("Gather", {op.in("Filter"), op.list({j})}, {{"axis", 0}});
     parts.push_back(op.node(
         "Mul", {op.node("Where", {s.is_inside, s.values, op.number(0, op.type_of("X"))}), row}));
   }

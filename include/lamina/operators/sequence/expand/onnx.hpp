@@ -20,7 +20,7 @@ inline void lower_sequence_expand(onnx_operator& op) {
   if (op.program().variable(op.name("X")).lod_level > 0 || (level != -1 && level != 0))
     op.fail("expected one row of X for each sequence of Y, found sequences in X or ref_level " +
             std::to_string(level));
-  const std::string lengths = lengths_in(op, "Y");
+  const std::string& lengths = lengths_in(op, "Y");
   op.out("Out", "Gather", {op.in("X"), positions_of(op, lengths).id}, {{"axis", 0}});
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }

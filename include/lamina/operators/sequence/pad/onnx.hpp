@@ -26,18 +26,18 @@ inline void lower_sequence_pad(onnx_operator& op) {
     op.out("Length", op.rank("Length") == 1 ? at.lengths : column(op, at.lengths));
 }
 inline void lower_sequence_unpad(onnx_operator& op) {
-  const std::string lengths = op.reshape(op.in("Length"), {-1}), x = op.in("X");
+  const std::string &lengths = op.reshape(op.in("Length"), {-1}), &x = op.in("X");
   const sequence_positions at = positions_of(op, lengths);
-  const std::string position =
+  const std::string& position =
       op.node("Concat", {column(op, at.id), column(op, at.position)}, {{"axis", 1}});
   op.out("Out", "GatherND", {x, position});
   op.program().set_lengths(op.name_of_output("Out"), lengths);
 }
 inline void lower_sequence_mask(onnx_operator& op) {
   const std::int64_t most = op.integer("maxlen", -1);
-  const std::string n = op.cast(op.in("X"), dtype::int64);
-  const std::string step = counting(op, most < 0 ? longest(op, n) : op.list({most}));
-  const std::string mask = op.cast(op.node("Less", {step, column(op, n)}), op.type_of("Y"));
+  const std::string& n = op.cast(op.in("X"), dtype::int64);
+  const std::string& step = counting(op, most < 0 ? longest(op, n) : op.list({most}));
+  const std::string& mask = op.cast(op.node("Less", {step, column(op, n)}), op.type_of("Y"));
   if (op.rank("Y") == op.rank("X") + 1) return op.out("Y", mask);
   op.out("Y", "Squeeze", {mask, op.list({op.rank("X") - 1})});
 }

@@ -27,16 +27,16 @@ inline std::string beside_rows(onnx_operator& op, const std::string& x, int rank
 inline void lower_sequence_pool(onnx_operator& op) {
   if (op.wants("MaxIndex"))
     op.fail("expected that nothing reads MaxIndex, which ONNX does not have");
-  const std::string kind = op.string("pooltype", "AVERAGE"), x = op.in("X");
+  const std::string &kind = op.string("pooltype", "AVERAGE"), &x = op.in("X");
   const sequence_positions at = positions_in(op, "X");
   const dtype type = op.type_of("X");
   std::string y;
   if (kind == "FIRST" || kind == "LAST") {
-    const std::string end = op.node("Add", {at.starts, at.lengths}), one = op.whole(1);
+    const std::string &end = op.node("Add", {at.starts, at.lengths}), &one = op.whole(1);
     // An empty sequence may begin after the last row; its row is replaced below.
-    const std::string row = kind == "LAST"
-                                ? op.node("Max", {op.node("Sub", {end, one}), op.whole(0)})
-                                : op.node("Min", {at.starts, op.node("Sub", {at.rows, one})});
+    const std::string& row = kind == "LAST"
+                                 ? op.node("Max", {op.node("Sub", {end, one}), op.whole(0)})
+                                 : op.node("Min", {at.starts, op.node("Sub", {at.rows, one})});
     y = gathered(op, x, row);
   } else {
     y = of_each_sequence(op, at, x, kind == "MAX" ? "max" : "add", kind == "MAX" ? lowest : 0);
@@ -46,7 +46,7 @@ inline void lower_sequence_pool(onnx_operator& op) {
       y = op.node("Div", {y, beside_rows(op, n, op.rank("X"))});
     }
   }
-  const std::string is_empty =
+  const std::string& is_empty =
       beside_rows(op, op.node("Equal", {at.lengths, op.whole(0)}), op.rank("X"));
   op.out("Out", "Where", {is_empty, op.number(op.real("pad_value"), type), y});
 }

@@ -15,9 +15,9 @@ namespace onnx {
 
 inline void lower_sequence_softmax(onnx_operator& op) {
   const sequence_positions at = positions_in(op, "X");
-  const std::string most = of_each_sequence(op, at, op.in("X"), "max", lowest);
-  const std::string e = op.node("Exp", {op.node("Sub", {op.in("X"), gathered(op, most, at.id)})});
-  const std::string sum = of_each_sequence(op, at, e, "add", 0);
+  const std::string& most = of_each_sequence(op, at, op.in("X"), "max", lowest);
+  const std::string& e = op.node("Exp", {op.node("Sub", {op.in("X"), gathered(op, most, at.id)})});
+  const std::string& sum = of_each_sequence(op, at, e, "add", 0);
   op.out("Out", "Div", {e, gathered(op, sum, at.id)});
 }
 

@@ -15,17 +15,17 @@ namespace lamina::inline LAMINA_ABI {
 namespace onnx {
 
 inline void lower_is_empty(onnx_operator& op) {
-  const std::string size = op.node("Size", {op.in("X")});
+  const std::string& size = op.node("Size", {op.in("X")});
   op.out("Out", "Equal", {op.reshape(size, {1}), op.list({0})});
 }
 
 /// Arranges the coordinates as columns; the elements of each row form a sequence.
 inline void lower_where(onnx_operator& op) {
-  const std::string truth = op.cast(op.in("Condition"), dtype::boolean);
+  const std::string& truth = op.cast(op.in("Condition"), dtype::boolean);
   op.out("Out", "Transpose", {op.node("NonZero", {truth})});
   std::vector<std::int64_t> inner;
   for (int d = 1; d < op.rank("Condition"); ++d) inner.push_back(d);
-  const std::string count = op.cast(truth, dtype::int64);
+  const std::string& count = op.cast(truth, dtype::int64);
   op.program().set_lengths(
       op.name_of_output("Out"),
       inner.empty() ? count : op.node("ReduceSum", {count, op.list(inner)}, {{"keepdims", 0}}));
