@@ -125,6 +125,7 @@ enum class fault_kind : std::uint8_t {
   branch_result,
   step_input,
   step_result,
+  memory_size,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.

@@ -98,6 +98,14 @@ class rnn_step : public detail::rnn_recorder {
     return stored<T, D...>(made, here);
   }
 
+  /// Refuses a size that is no template argument.
+  template <class Size>
+  requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> memory(
+      Size, int line = __builtin_LINE()) {
+    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
+    return memory(dims<1>);
+  }
+
   /// Sets the value that `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
   template <class T, int... D>
   constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
@@ -178,7 +186,15 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
   using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+#if defined(__clang__)
+  constexpr bool compiles = true;  // a step that does not compile returns int
+#else
+  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
+#endif
   if constexpr (!takes) {
+    return x;
+  } else if constexpr (!compiles) {
+    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
     return x;
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using rows = typename step_type::rows;
