@@ -88,11 +88,15 @@ TEST_CASE("a call without a model makes what explains it") {
       std::is_same_v<decltype(evaluator{std::declval<model<nothing>&>()}), evaluator<nothing>>);
   STATIC_REQUIRE(std::is_same_v<detail::evaluated_in<int>, nothing>);
   STATIC_REQUIRE(std::is_same_v<detail::evaluated_in<model<net_type>>, net_type>);
-  STATIC_REQUIRE(std::is_same_v<detail::evaluated_in<net_type, int>, net_type>);
-  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>>, nothing>);
-  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>, int>, nothing>);
-  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>, optimizer::adam>, net_type>);
-  STATIC_REQUIRE(std::is_same_v<detail::rule_in<net_type, optimizer::adam>, optimizer::adam>);
+  STATIC_REQUIRE(std::is_same_v<detail::evaluated_in<net_type>, net_type>);
+  using adam = optimizer::adam;
+  using fits = detail::trained<model<net_type>, adam, train_options>;
+  STATIC_REQUIRE(std::is_same_v<fits::program, net_type>);
+  STATIC_REQUIRE(std::is_same_v<fits::rule, adam>);
+  STATIC_REQUIRE(std::is_same_v<detail::net_in<net_type, adam, train_options>, net_type>);
+  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>, int, train_options>, nothing>);
+  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>, left_out, train_options>, nothing>);
+  STATIC_REQUIRE(std::is_same_v<detail::net_in<model<net_type>, adam, int>, nothing>);
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ struct dependent {
 template <class T, class Other>
 using dependent = typename detail::dependent<T, Other>::type;
 
+/// Stands for an argument that is missing.
+struct left_out {};
+
 #if !defined(__clang__)
 /// The type of the last overload of a function, for calls that fit no other overload:
 /// `no_match<fc_attr> fc(...) = delete`. g++ then prints the options' type instead of all

@@ -72,6 +72,13 @@ requires(!is_faulty<P>) class evaluator<P, Machine> {
                   "lamina: evaluator: expected a model, evaluator e{model}, found a program; put "
                   "lamina::model m{program} before it");
   }
+  /// Refuses a model of another program with a one-line error.
+  template <program_type Q, class Options = evaluator_options>
+  requires(!__is_same(Q, P)) explicit evaluator(const model<Q>&, const Options& = {})
+      : evaluator(*static_cast<const model<P>*>(static_cast<const void*>(this))) {
+    static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
+                  "lamina: evaluator: expected a model of its program, found that of another one");
+  }
   /// Refuses a temporary model with a one-line error.
   template <class... More>
   explicit evaluator(model<P>&& m, const More&...) : evaluator(static_cast<const model<P>&>(m)) {

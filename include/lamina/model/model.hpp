@@ -17,6 +17,7 @@
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
+#include <lamina/model/refused_model.hpp>
 #include <lamina/model/shared_parameters.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>
@@ -26,19 +27,11 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-namespace detail {
-/// The program type after a missing program was reported. A model of it causes no further errors.
-struct no_program {
-  using result = void;
-  static constexpr program_desc desc = changed<empty_program, &record_nothing>();
-};
-}  // namespace detail
-
 /// The model of PaddlePaddle's design, {program, parameters}: training changes it and serving reads
 /// it. Evaluators only read it, so any number of threads may each own an evaluator of the same
 /// model. A model can be moved but not copied; it may share parameters with other models.
 template <program_type P>
-class model {
+requires(P::desc.count.variables >= 0) class model<P> {
  public:
   using program = P;
   /// The type of parameters: float, or double in a program in double.
@@ -76,6 +69,12 @@ class model {
   requires(std::is_same_v<P, detail::no_program>) explicit model(const Given&...) {
     static_assert(check<never<P, Given...>, gets_type<Given...>>,
                   "lamina: model: expected a program, lamina::model m{program}");
+  }
+  /// Refuses another program than that of its own type with a one-line error.
+  template <program_type Q, class... More>
+  requires(!std::is_convertible_v<Q, P>) explicit model(Q, const More&...) : model(own_memory{}) {
+    static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
+                  "lamina: model: expected the program of its type, found another one");
   }
   /// Refuses anything but a seed or parameters to share with a one-line error.
   template <class Given, class... More>
@@ -377,10 +376,11 @@ class model {
   training_memory training_;
 };
 
-template <class... Given>
-model(const Given&...) -> model<detail::no_program>;
-template <program_type P, class... Given>
-model(const P&, const Given&...) -> model<P>;
+// One guide, which refuses options in braces, and its parameters in one line: clang shows each.
+// clang-format off
+template <class P = left_out, class Seed = std::uint64_t, class... More>
+model(const P& = {}, const Seed& = 1, const More&...) -> model<detail::modelled_in<P>>;
+// clang-format on
 #ifdef LAMINA_NAMES_OPTIONS
 model(...)->model<detail::no_program>;
 #endif

@@ -38,13 +38,10 @@ struct refused_evaluator {
   void reset() {}
 };
 
-/// A compiler lists the constructors of the primary template for a call that fits none. So this one
-/// has a single constructor, which deduces the arguments, and two specialisations are used.
+/// A compiler lists the constructors of the primary template for a call that fits none. So there is
+/// none: the specialisations are used, and the guide at the end deduces.
 template <program_type P, class Machine = engine::cpu::machine<for_test<P>>>
-class evaluator {
- public:
-  evaluator(const model<P>&, const evaluator_options& = {});
-};
+class evaluator;
 
 /// The evaluator of a program whose mistake has been reported.
 template <program_type P, class Machine>
@@ -74,37 +71,28 @@ class evaluator<detail::no_program, Machine> : public refused_evaluator {
 };
 
 namespace detail {
-/// The program of an evaluator that is made of these: none where the first is neither a model nor a
+/// The program of an evaluator that is made of this: none where it is neither a model nor a
 /// program. The types of places have guides of their own, with a seed behind the place.
-template <class... Given>
+template <class First>
 struct evaluated {
   using program = no_program;
 };
-template <class First, class Second, class Third, class... More>
-struct evaluated<First, Second, Third, More...> {};
 template <program_type P>
 struct evaluated<model<P>> {
-  using program = P;
-};
-template <program_type P, class One>
-struct evaluated<model<P>, One> {
   using program = P;
 };
 template <program_type P>
 struct evaluated<P> {
   using program = P;
 };
-template <program_type P, class One>
-struct evaluated<P, One> {
-  using program = P;
-};
-template <class... Given>
-using evaluated_in = typename evaluated<Given...>::program;
+template <class First>
+using evaluated_in = typename evaluated<First>::program;
 }  // namespace detail
 
-// In one line, because clang shows each:
+// One guide, which takes options in braces too, and its parameters in one line: clang shows each.
 // clang-format off
-template <class... G> evaluator(const G&...) -> evaluator<detail::evaluated_in<G...>>;
+template <class M = left_out, class Options = evaluator_options>
+evaluator(const M& = {}, const Options& = {}) -> evaluator<detail::evaluated_in<M>>;
 // clang-format on
 #ifdef LAMINA_NAMES_OPTIONS
 evaluator(...)->evaluator<detail::no_program>;

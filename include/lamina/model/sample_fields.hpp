@@ -121,11 +121,14 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
 }
 
 /// How many levels of containers hold the numbers of a field: 0 for a number, 1 for contiguous
-/// numbers, and -1 for anything else, such as an enumeration or a std::list.
+/// numbers, and -1 for anything else, such as an enumeration, a std::list or a text, whose
+/// characters are no numbers.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {
     return 0;
+  } else if constexpr (requires { typename Field::traits_type; }) {
+    return -1;
   } else if constexpr (std::ranges::range<const Field&>) {
     constexpr int inner =
         depth_of_field<std::remove_cvref_t<std::ranges::range_reference_t<const Field&>>>();

@@ -5,12 +5,10 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/fixed_string.hpp>
+#include <lamina/model/refused_model.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-template <program_type P>
-class model;
 
 /// The argument that names a model whose parameters a new model shares: all parameters, or those of
 /// some layers.

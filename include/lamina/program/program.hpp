@@ -201,6 +201,10 @@ consteval bool accept() {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: rnn: a memory is updated with a variable of its own type, rows and "
                   "dimensions");
+  } else if constexpr (f.kind == fault_kind::memory_size) {
+    static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
+                  "lamina: rnn: a memory begins with a variable, or has its size as a template "
+                  "argument, step.memory(lamina::dims<64>); found a number");
   } else if constexpr (f.kind == fault_kind::branch_result) {
     static_assert(check<f.kind == fault_kind::none, at_line<f.line>>,
                   "lamina: branch: a branch returns variables, one or a tuple of them");

@@ -132,6 +132,7 @@ enum class fault_kind : std::uint8_t {
   gradient_of_rows,
   second_gradient,
   stored_too_early,
+  memory_size,
   unfinished  // the record function does not compile, and the compiler has said why
 };
 /// The first mistake of a recording: its kind, the user's line, a name, and two shapes or numbers.

@@ -54,7 +54,34 @@ constexpr bool is_generator = false;
 template <class T>
 constexpr bool is_generator<generator<T>> = true;
 /// A reader without elements that replaces a wrong argument.
-inline generator<int> no_elements() { co_return; }
+template <class T = int>
+inline generator<T> no_elements() {
+  co_return;
+}
+/// The type of what a function returns, whatever it is called with: int where that is not known,
+/// because its parameters are `auto`. A reader of that type replaces a reader whose function does
+/// not take its elements, so that what reads it is told nothing wrong.
+template <class F>
+struct returned {
+  using type = int;
+};
+template <class F>
+requires requires { &F::operator(); }
+struct returned<F> : returned<decltype(&F::operator())> {};
+template <class T, class... A>
+struct returned<T (*)(A...)> {
+  using type = T;
+};
+template <class T, class F, class... A>
+struct returned<T (F::*)(A...)> {
+  using type = T;
+};
+template <class T, class F, class... A>
+struct returned<T (F::*)(A...) const> {
+  using type = T;
+};
+template <class F>
+using returned_by = std::decay_t<typename returned<F>::type>;
 }  // namespace detail
 
 /// Reports a left operand that is not a reader, and continues with an empty reader, so that one
@@ -71,7 +98,7 @@ requires(!readable<R> && !detail::is_adaptor<std::remove_cvref_t<R>>) auto opera
       generated || readable<R>,
       "lamina::reader: the left side of | is not a reader: expected a copyable range, or a "
       "callable without arguments (or of the pass number) that returns a range");
-  return detail::no_elements;
+  return &detail::no_elements<>;
 }
 
 /// Reports a decorator function that was not called, such as `shuffle` without arguments, and

@@ -65,8 +65,15 @@ class mapped_reader {
 /// own generator would depend on the elements read before. Fluid: map_readers.
 template <class F, readable... R>
 requires(sizeof...(R) > 0) auto map(F f, R&&... readers) {
-  return mapped_reader<F, typename decltype(share(std::forward<R>(readers)))::element_type...>(
-      std::move(f), map_options{}, share(std::forward<R>(readers))...);
+  constexpr bool accepts = detail::accepts_elements<F&, reader_element_t<R>...> ||
+                           detail::accepts_positions<F&, reader_element_t<R>...>;
+  static_assert(check<accepts, gets_type<reader_element_t<R>...>>,
+                "lamina: reader: map: the function takes an element of each reader");
+  if constexpr (accepts)
+    return mapped_reader<F, typename decltype(share(std::forward<R>(readers)))::element_type...>(
+        std::move(f), map_options{}, share(std::forward<R>(readers))...);
+  else
+    return &detail::no_elements<detail::returned_by<F>>;
 }
 
 /// `reader | map(f)` yields f of each element; `map(f, {.seed = 7})` changes the seed of its random
@@ -82,7 +89,7 @@ auto map(F f, map_options options = {}) {
     if constexpr (accepts)
       return mapped_reader<F, R>(f, options, std::move(reader));
     else
-      return detail::no_elements;
+      return &detail::no_elements<detail::returned_by<F>>;
   };
   return adaptor<decltype(make)>(std::move(make));
 }

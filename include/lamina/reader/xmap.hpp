@@ -231,7 +231,7 @@ auto xmap(F f, xmap_options options = {}) {
     if constexpr (accepts)
       return xmapped_reader<R, F>(std::move(reader), f, options);
     else
-      return detail::no_elements;
+      return &detail::no_elements<detail::returned_by<F>>;
   };
   return adaptor<decltype(make)>(std::move(make));
 }

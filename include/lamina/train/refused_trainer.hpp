@@ -33,13 +33,10 @@ struct refused_trainer {
   void load(const file_path&) {}
 };
 
-/// A compiler lists the constructors of the primary template for a call that fits none. So this one
-/// has a single constructor, which deduces the arguments, and two specialisations are used.
+/// A compiler lists the constructors of the primary template for a call that fits none. So there is
+/// none: the specialisations are used, and the guide at the end deduces.
 template <program_type P, optimizer::optimizer_type Opt, class Machine = host_trainer<P, Opt>>
-class trainer {
- public:
-  trainer(model<P>&, const Opt&, const train_options& = {});
-};
+class trainer;
 
 /// The trainer of a program whose mistake has been reported.
 template <program_type P, optimizer::optimizer_type Opt, class Machine>
@@ -69,31 +66,33 @@ class trainer<detail::no_program, Opt, Machine> : public refused_trainer {
 };
 
 namespace detail {
-/// What the trainer of a call that fits no constructor is made of; one of its own explains why.
-template <class... Given>
-struct refused {
+/// What the trainer of a call is made of. One that fits no constructor explains why.
+template <class First, class Second, class Third>
+struct trained {
   using program = no_program;
   using rule = optimizer::sgd;
 };
-template <program_type P, optimizer::optimizer_type Opt, class... Options>
-requires(__is_same(train_options, Options) && ...) struct refused<model<P>, Opt, Options...> {
+template <program_type P, optimizer::optimizer_type Opt>
+struct trained<model<P>, Opt, train_options> {
   using program = P;
   using rule = Opt;
 };
-template <program_type P, optimizer::optimizer_type Opt, class... Options>
-requires(__is_same(train_options, Options) && ...) struct refused<P, Opt, Options...> {
+template <program_type P, optimizer::optimizer_type Opt>
+struct trained<P, Opt, train_options> {
   using program = P;
   using rule = Opt;
 };
-template <class... Given>
-using net_in = typename refused<Given...>::program;
-template <class... Given>
-using rule_in = typename refused<Given...>::rule;
+template <class M, class O, class Options>
+using net_in = typename trained<M, O, Options>::program;
+template <class M, class O, class Options>
+using rule_in = typename trained<M, O, Options>::rule;
 }  // namespace detail
 
-// In one line, because clang shows each:
+// One guide, which takes options in braces too, and its parameters in one line: clang shows each.
 // clang-format off
-template <class... G> trainer(const G&...) -> trainer<detail::net_in<G...>, detail::rule_in<G...>>;
+template <class M = left_out, class O = left_out, class Options = train_options>
+trainer(const M& = {}, const O& = {}, const Options& = {})
+    -> trainer<detail::net_in<M, O, Options>, detail::rule_in<M, O, Options>>;
 // clang-format on
 #ifdef LAMINA_NAMES_OPTIONS
 trainer(...)->trainer<detail::no_program, optimizer::sgd>;

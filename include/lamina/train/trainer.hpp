@@ -80,6 +80,13 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
                   "lamina: trainer: expected a model, trainer t{model, adam}, found a program; put "
                   "lamina::model m{program} before it");
   }
+  /// Refuses a model of another program with a one-line error.
+  template <program_type Q, class Options = train_options>
+  requires(!__is_same(Q, P)) trainer(const model<Q>&, const Opt& opt, const Options& = {})
+      : trainer(*static_cast<model<P>*>(static_cast<void*>(this)), opt) {
+    static_assert(check<is_faulty<Q>, expects_type<P>, gets_type<Q>>,
+                  "lamina: trainer: expected a model of its program, found that of another one");
+  }
   /// Refuses a temporary model with a one-line error.
   template <class... More>
   trainer(model<P>&& m, const Opt& opt, const More&...) : trainer(m, opt) {

@@ -174,12 +174,15 @@ constexpr auto cond(const variable<T, R, D...>& condition, Yes&& yes, No&& no,
     lamina::detail::require_visible(b, condition.id, line);
     using result = decltype(yes(*static_cast<block*>(nullptr)));
     using other = decltype(no(*static_cast<block*>(nullptr)));
-    if constexpr (!detail::is_branch_result<result> || !detail::is_branch_result<other>) {
-      b.report(fault_kind::branch_result, line, {}, nullptr, 0, nullptr, 0);
+    constexpr bool made_both = detail::is_branch_result<result> && detail::is_branch_result<other>;
+    constexpr bool alike = !made_both || __is_same(result, other);
+    static_assert(check<alike, expects_type<result>, gets_type<other>>,
+                  "lamina: cond: both branches return variables of the same types");
+    if constexpr (!made_both || !alike) {
+      b.report(alike ? fault_kind::branch_result : fault_kind::unfinished, line, {}, nullptr, 0,
+               nullptr, 0);
       return detail::unmade<result, other>(b);
     } else {
-      static_assert(check<__is_same(result, other), expects_type<result>, gets_type<other>>,
-                    "lamina: cond: both branches return variables of the same types");
       using outputs =
           detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
       layer_helper layer(b, "cond", attr.name);

@@ -101,6 +101,14 @@ class rnn_step : public detail::rnn_recorder {
     return stored<T, D...>(made, here);
   }
 
+  /// Refuses a size that is no template argument.
+  template <class Size>
+  requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> memory(
+      Size, int line = __builtin_LINE()) {
+    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
+    return memory(dims<1>);
+  }
+
   /// Sets the value that `memory` returns in the next step. Fluid: DynamicRNN.update_memory.
   template <class T, int... D>
   constexpr void update(const variable<T, rows, D...>& memory, const variable<T, rows, D...>& next,
@@ -164,7 +172,15 @@ template <class W, class T, class S, int... D, class F>
 constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::string_view name,
                               int line) {
   using step_type = rnn_step<W, std::remove_cvref_t<F>>;
-  if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
+#if defined(__clang__)
+  constexpr bool compiles = true;  // a step that does not compile returns int
+#else
+  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
+#endif
+  if constexpr (!compiles) {
+    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
+    return x;
+  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using rows = typename step_type::rows;
     using result = decltype(step(*static_cast<step_type*>(nullptr)));
     using whole = detail::with_replaced_rows<result, rows, W>;

@@ -5,6 +5,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/layers/shape.hpp>
 #include <lamina/operators/control/array/definition_step_array.hpp>
 #include <lamina/operators/control/rank_table/definition.hpp>
@@ -99,6 +101,14 @@ class static_rnn_step : public detail::rnn_recorder {
     return stored<variable<T, R, D...>>(made, here);
   }
 
+  /// Refuses a size that is no template argument.
+  template <class Size>
+  requires(std::is_arithmetic_v<Size>) constexpr variable<float, R, 1> memory(
+      Size, int line = __builtin_LINE()) {
+    b_.report(fault_kind::memory_size, line, {}, nullptr, 0, nullptr, 0);
+    return memory(dims<1>);
+  }
+
   /// Sets the value that `memory` returns in the next step. Fluid: StaticRNN.update_memory.
   template <class T, class S, int... D>
   constexpr void update(const variable<T, S, D...>& memory, const variable<T, S, D...>& next,
@@ -154,7 +164,15 @@ constexpr auto static_rnn(const variable<T, R, D...>& x, F&& step,
   static_assert(takes, "lamina: static_rnn: the step takes its inputs, [&](auto& step) { ... }");
   constexpr int steps = detail::stepped<variable<T, R, D...>>::steps;
   using step_type = static_rnn_step<R, steps>;
+#if defined(__clang__)
+  constexpr bool compiles = true;  // a step that does not compile returns int
+#else
+  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
+#endif
   if constexpr (!takes) {
+    return x;
+  } else if constexpr (!compiles) {
+    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
     return x;
   } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
     using result = decltype(step(*static_cast<step_type*>(nullptr)));

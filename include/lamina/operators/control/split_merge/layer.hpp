@@ -161,40 +161,55 @@ constexpr auto if_else(const variable<T, R, D...>& condition, Yes&& yes, No&& no
   } else if constexpr (has_rows<R>) {
     using yes_key = detail::yes_rows<std::remove_cvref_t<Yes>>;
     using no_key = detail::no_rows<std::remove_cvref_t<No>>;
-    using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
-    using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
-    if constexpr (!detail::is_branch_result<yes_result> || !detail::is_branch_result<no_result>) {
-      condition.builder->report(fault_kind::branch_result, line, {}, nullptr, 0, nullptr, 0);
-      return detail::unmade<yes_result, no_result>(*condition.builder);
+#if defined(__clang__)
+    constexpr bool compile = true;  // a branch that does not compile returns int
+#else
+    constexpr bool compile = requires {
+      yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr));
+      no(*static_cast<if_else_branch<R, no_key>*>(nullptr));
+    };
+#endif
+    if constexpr (!compile) {
+      condition.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
+      return condition;
     } else {
-      using yes_merged = detail::merged_type<R, yes_key, yes_result>;
-      using no_merged = detail::merged_type<R, no_key, no_result>;
-      constexpr bool own = yes_merged::fits && no_merged::fits;
-      static_assert(check<own, gets_type<yes_result, no_result>>,
-                    "lamina: if_else: a branch returns variables of its own rows");
-      using result = typename yes_merged::type;
-      using other = typename no_merged::type;
-      static_assert(
-          check<(!own || __is_same(result, other)), expects_type<result>, gets_type<other>>,
-          "lamina: if_else: both branches return the same types");
-      program_builder& b = *condition.builder;
-      lamina::detail::require_visible(b, condition.id, line);
-      layer_helper layer(b, "if_else", attr.name);
-      const int mask = condition.id;
-      using outputs =
-          detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
-      int in_true[outputs::count], in_false[outputs::count], merged[outputs::count];
-      detail::record_branch<R, yes_key>(layer, mask, true, yes, in_true, line);
-      detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
-      outputs::make(layer, merged);
-      for (int i = 0; i < outputs::count; ++i)
-        b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
-                       {merged[i]}, b.attribute_list(R::lod_level));
-      const auto all = outputs::handles(b, merged);
-      if constexpr (is_variable<result>)
-        return layer.returns(std::get<0>(all));
-      else
-        return all;
+      using yes_result = decltype(yes(*static_cast<if_else_branch<R, yes_key>*>(nullptr)));
+      using no_result = decltype(no(*static_cast<if_else_branch<R, no_key>*>(nullptr)));
+      if constexpr (!detail::is_branch_result<yes_result> || !detail::is_branch_result<no_result>) {
+        condition.builder->report(fault_kind::branch_result, line, {}, nullptr, 0, nullptr, 0);
+        return detail::unmade<yes_result, no_result>(*condition.builder);
+      } else {
+        using yes_merged = detail::merged_type<R, yes_key, yes_result>;
+        using no_merged = detail::merged_type<R, no_key, no_result>;
+        constexpr bool own = yes_merged::fits && no_merged::fits;
+        static_assert(check<own, gets_type<yes_result, no_result>>,
+                      "lamina: if_else: a branch returns variables of its own rows");
+        using result = typename yes_merged::type;
+        using other = typename no_merged::type;
+        static_assert(
+            check<(!own || __is_same(result, other)), expects_type<result>, gets_type<other>>,
+            "lamina: if_else: both branches return the same types");
+        program_builder& b = *condition.builder;
+        if constexpr (own && !__is_same(result, other))
+          b.report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
+        lamina::detail::require_visible(b, condition.id, line);
+        layer_helper layer(b, "if_else", attr.name);
+        const int mask = condition.id;
+        using outputs =
+            detail::outputs_of<decltype(detail::as_tuple(*static_cast<result*>(nullptr)))>;
+        int in_true[outputs::count], in_false[outputs::count], merged[outputs::count];
+        detail::record_branch<R, yes_key>(layer, mask, true, yes, in_true, line);
+        detail::record_branch<R, no_key>(layer, mask, false, no, in_false, line);
+        outputs::make(layer, merged);
+        for (int i = 0; i < outputs::count; ++i)
+          b.add_operator(schema_of<merge_lod_tensor>(), {mask, mask, in_true[i], in_false[i]},
+                         {merged[i]}, b.attribute_list(R::lod_level));
+        const auto all = outputs::handles(b, merged);
+        if constexpr (is_variable<result>)
+          return layer.returns(std::get<0>(all));
+        else
+          return all;
+      }
     }
   } else {
     return condition;

@@ -6,6 +6,8 @@
 
 #include <lamina/core/config.hpp>
 
+#include <type_traits>
+
 #include <lamina/operators/elementwise/binary/layer.hpp>
 #include <lamina/operators/elementwise/sum/definition.hpp>
 #include <lamina/operators/elementwise/unary/definition.hpp>
@@ -46,6 +48,10 @@ constexpr V scaled(V x, double factor, double bias) {
                           x.builder->attribute_list(factor, bias, true));
   return out;
 }
+
+/// Whether Y stands beside a variable in an expression: a variable, or what converts to a number.
+template <class Y>
+inline constexpr bool is_operand = is_variable<Y> || std::is_convertible_v<const Y&, double>;
 
 }  // namespace detail
 
@@ -138,6 +144,57 @@ constexpr auto operator/(double number, variable<T, R, D...> x) {
   const auto inverse = detail::tmp_like(x);
   x.builder->add_operator(schema_of<reciprocal>(), {x.id}, {inverse.id});
   return detail::scaled(inverse, number, 0);
+}
+
+// An operand that is neither a variable nor a number. The assertion stands in each operator,
+// because an error shows every function above it.
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator+(variable<T, R, D...> x, const Y&) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator+(const Y&, variable<T, R, D...> x) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator-(variable<T, R, D...> x, const Y&) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator-(const Y&, variable<T, R, D...> x) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator*(variable<T, R, D...> x, const Y&) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator*(const Y&, variable<T, R, D...> x) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator/(variable<T, R, D...> x, const Y&) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
+}
+template <class T, class R, int... D, class Y>
+requires(!detail::is_operand<Y>) constexpr auto operator/(const Y&, variable<T, R, D...> x) {
+  static_assert(check<never<Y>, gets_type<Y>>,
+                "lamina: operator: expected a variable or a number beside a variable");
+  return x;
 }
 
 }  // namespace lamina::inline LAMINA_ABI
