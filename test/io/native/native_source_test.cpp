@@ -189,6 +189,24 @@ TEST_CASE("native source: write the headers", "[.]") {
   lamina::write_file(path_of("loops"), text_of(decltype(recorded::loops)::view(), "loops"));
 }
 
+TEST_CASE("native source: what later versions flatten is reshaped") {
+  lamina::program_message m = same_program::as_saved(recorded::images.view());
+  for (lamina::operator_message& op : m.blocks[0].operators) {
+    if (op.type != "reshape2") continue;
+    op.type = "flatten_contiguous_range";
+    op.attributes.resize(2);
+    op.attributes[0] = {};
+    op.attributes[0].name = "start_axis";
+    op.attributes[0].integer = 1;
+    op.attributes[1] = {};
+    op.attributes[1].name = "stop_axis";
+    op.attributes[1].integer = 3;
+    std::erase_if(op.inputs, [](const lamina::slot_message& s) { return s.slot != "X"; });
+  }
+  CHECK_THAT(lamina::native_source(lamina::loaded_program(m)),
+             Contains("auto reshape2_0 = layer::reshape<8>(pool2d_0);"));
+}
+
 TEST_CASE("native source: what is not written is refused with the operator and its place") {
   constexpr auto rows = lamina::program([](lamina::block& main) {
     auto x = layer::data<"x", float, 3>(main);
