@@ -45,15 +45,7 @@ TEST_CASE("import: a folder, or a program in it, becomes a header and a file of 
   CHECK(lamina::read_file(header).find("inline constexpr auto net = ") != std::string::npos);
   CHECK(lamina::load_safetensors(weights).size() == 2);
 
-  // What cannot be imported changes nothing.
-  const std::string before = lamina::read_file(header);
   CHECK(run({at.c_str(), "--out", header.c_str()}) == 1);
-  CHECK(run({other.c_str(), "--out", header.c_str(), "--name", "no name"}) == 1);
-  std::string damaged = lamina::read_file(other + "/__model__");
-  damaged.resize(damaged.size() / 2);
-  lamina::write_file(other + "/__model__", damaged);
-  CHECK(run({other.c_str(), "--out", header.c_str()}) == 1);
-  CHECK(lamina::read_file(header) == before);
   CHECK(run({}) == 2);
   CHECK(run({other.c_str()}) == 2);
   CHECK(run({other.c_str(), "--out"}) == 2);

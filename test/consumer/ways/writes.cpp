@@ -7,11 +7,20 @@
 #include <lamina/layers/data.hpp>
 #include <lamina/operators/matrix/fc/layer.hpp>
 
-#if !defined(LAMINA_IO_COMPILED) || defined(PROTOZERO_VERSION_MAJOR)
+#if !defined(LAMINA_IO_COMPILED) || defined(PROTOZERO_VERSION_MAJOR) || \
+    defined(XTENSOR_VERSION_MAJOR)
 #error "expected declarations alone"
 #endif
 
 namespace layer = lamina::layer;
+
+// No tensor, no program that was read.
+template <class T>
+concept complete = requires {
+  sizeof(T);
+};
+static_assert(!complete<lamina::scope> && !complete<lamina::program_message>);
+static_assert(!complete<lamina::onnx_operators> && !complete<lamina::inference_model>);
 
 constexpr auto net = lamina::program([](lamina::block& main) {
   return layer::fc<3>(layer::data<"x", float, 4>(main), {.name = "y"});

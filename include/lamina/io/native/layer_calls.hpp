@@ -110,6 +110,7 @@ inline constexpr layer_call layer_calls[] = {
     {"lookup_table",
      "embedding<$rows W, $columns W>(Ids; param@W.w, padding_idx=-1, is_sparse=0) key embedding"},
     {"reshape2", "reshape<$dims>(X; ~shape)"},
+    {"flatten_contiguous_range", "reshape<$dims>(X; ~start_axis, ~stop_axis) key reshape2"},
     {"transpose2", "transpose<axis...>(X)"},
     {"squeeze2", "squeeze<axes...>(X)"},
     {"unsqueeze2", "unsqueeze<axes...>(X)"},
