@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "distributed/thread_group.hpp"
+#include "io/temporary_folder.hpp"
 #include <catch2/catch.hpp>
 
 #include <lamina/lamina.hpp>
@@ -84,4 +85,49 @@ TEST_CASE("ranks reach the bits of threads where an update needs a whole paramet
           "[threads]") {
   check<float>(optimizer::lamb{.learning_rate = 0.01f});
   check<float>(optimizer::sgd{.learning_rate = 0.05f, .clip = lamina::clip_by_global_norm(0.01f)});
+}
+
+TEST_CASE("a trainer of several ranks saves what a trainer of threads goes on with", "[threads]") {
+  const optimizer::adam adam{.learning_rate = 0.01f};
+  const auto batches = samples<float>() | lamina::reader::batch(8);
+  const temporary_folder folder;
+  const std::string path = folder.path() + "/state";
+  // Two passes by two threads; one of them by two ranks.
+  model_of<float> expected{net<float>};
+  lamina::trainer whole{expected, adam, {.threads = 2}};
+  whole.pass(batches);
+  whole.pass(batches);
+  test::in_ranks(2, [&](test::thread_group& w) {
+    model_of<float> m{net<float>};
+    lamina::trainer t{m, adam, {.world = &w}};
+    t.pass(batches);
+    t.save(path);
+  });
+  model_of<float> found{net<float>};
+  lamina::trainer rest{found, adam, {.threads = 2}};
+  rest.load(path);
+  rest.pass(batches);
+  for (int i = 0; i < found.parameter_arrays(); ++i) {
+    const auto a = expected.get(i), b = found.get(i);
+    CHECK(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+  }
+}
+
+TEST_CASE("gradients apart from updates are refused with several ranks", "[threads]") {
+  std::mutex mutex;
+  int refused = 0;
+  test::in_ranks(2, [&](test::thread_group& w) {
+    model_of<float> m{net<float>};
+    const optimizer::sgd sgd{.learning_rate = 0.1f};
+    lamina::trainer t{m, sgd, {.world = &w}};
+    const auto all = samples<float>();
+    try {
+      t.backward(all);
+    } catch (const lamina::error& e) {
+      const std::lock_guard lock(mutex);
+      refused += std::string(e.what()).find("expected whole steps with several processes") !=
+                 std::string::npos;
+    }
+  });
+  CHECK(refused == 2);
 }
