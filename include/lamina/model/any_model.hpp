@@ -22,42 +22,13 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/file.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/model/any_feed.hpp>
+#include <lamina/model/domain_of_level.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/tensor/array.hpp>
 
 namespace lamina::inline LAMINA_ABI {
-
-/// The description of a data layer, a layer with a name, or a parameter: name, element type, and
-/// shape. In the shape, -1 stands for the number of rows. `levels` is the number of sequence
-/// levels.
-struct any_variable {
-  std::string name;
-  dtype type;
-  std::vector<std::int64_t> shape;
-  int levels = 0;
-};
-
-/// Values for the data layer of this name, row by row; refers to the caller's memory. For a data
-/// layer of sequences, the third argument holds the length of each sample's sequence.
-struct any_feed {
-  std::string_view name;
-  dtype type;
-  const void* values;
-  std::size_t count;
-  std::span<const int> lengths{};
-
-  /// `{"image", pixels}` for any contiguous container of numbers.
-  template <std::ranges::contiguous_range R>
-  requires element<std::ranges::range_value_t<R>> any_feed(std::string_view layer, const R& from,
-                                                           std::span<const int> of_samples = {})
-      : any_feed(layer, std::ranges::data(from), std::ranges::size(from), of_samples) {}
-  /// `{"image", pointer, count}`.
-  template <element T>
-  any_feed(std::string_view layer, const T* from, std::size_t n,
-           std::span<const int> of_samples = {})
-      : name(layer), type(dtype_of<T>), values(from), count(n), lengths(of_samples) {}
-};
 
 namespace detail {
 
@@ -75,6 +46,7 @@ class any_run {
   virtual ~any_run() = default;
   virtual void forward(std::span<const any_feed> feeds) = 0;
   virtual any_values values(std::string_view name) = 0;
+  virtual std::vector<int> lengths(std::string_view name, int level) = 0;
 };
 
 /// The interface of a model. Only the derived class knows the program's type.
@@ -180,21 +152,23 @@ class any_run_of final : public any_run {
     machine_.run(given_, 0, 0);
   }
 
+  LAMINA_COLD std::vector<int> lengths(std::string_view name, int level) override {
+    const program_view& p = run_time_program<P>::view;
+    const int domain = domain_of_level(p, p.variables[computed(name)].rows, level);
+    if (domain < 0)
+      throw error(text() << "lamina: any_model: lengths " << name
+                         << ": expected a level of its sequences, found " << level);
+    const auto& now = machine_.memory().rows();
+    const engine::sequence_rows rows{now.offsets[domain], now.count[p.domains[domain].parent]};
+    std::vector<int> all;
+    for (int i = 0; i < rows.count; ++i) all.push_back(rows.length(i));
+    return all;
+  }
+
   LAMINA_COLD any_values values(std::string_view name) override {
     const program_view& p = run_time_program<P>::view;
-    const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
-    const variable_layout* const lies = v < 0 ? nullptr : machine::layout(v);
-    if (lies == nullptr || p.variables[v].kind != variable_kind::temporary)
-      throw error(text() << "lamina: any_model: activation: expected one of "
-                         << names_of(outputs_of(p)) << ", found '" << name << "'");
-    const unsigned long long missing =
-        needed_feeds<program>::table.of[lies - variable_table<program>::table.of] & ~given_;
-    if (missing != 0) {
-      int i = 0;
-      while ((missing >> i & 1) == 0) ++i;
-      throw error(text() << "lamina: activation " << variable_name(p, v) << ": expected a feed of "
-                         << variable_name(p, p.data[i]) << " in the last forward(), found none");
-    }
+    const int v = computed(name);
+    const variable_layout* const lies = machine::layout(v);
     const variable_desc& d = p.variables[v];
     any_values made{d.type, {}, nullptr, 1, static_cast<std::size_t>(size_of(d.type)), 0};
     std::size_t columns = 1;
@@ -217,6 +191,24 @@ class any_run_of final : public any_run {
   [[noreturn]] LAMINA_COLD static void fail(const any_feed& f, const text& what) {
     throw error(text() << "lamina: any_model: feed " << f.name << ": " << what);
   }
+  /// The variable of this name, which the last run has computed.
+  int computed(std::string_view name) const {
+    const program_view& p = run_time_program<P>::view;
+    const int v = find_variable(p, p.names, p.count.names, p.count.variables, name);
+    const variable_layout* const lies = v < 0 ? nullptr : machine::layout(v);
+    if (lies == nullptr || p.variables[v].kind != variable_kind::temporary)
+      throw error(text() << "lamina: any_model: activation: expected one of "
+                         << names_of(outputs_of(p)) << ", found '" << name << "'");
+    const unsigned long long missing =
+        needed_feeds<program>::table.of[lies - variable_table<program>::table.of] & ~given_;
+    if (missing != 0) {
+      int i = 0;
+      while ((missing >> i & 1) == 0) ++i;
+      throw error(text() << "lamina: activation " << variable_name(p, v) << ": expected a feed of "
+                         << variable_name(p, p.data[i]) << " in the last forward(), found none");
+    }
+    return v;
+  }
   static int layer_of(const any_feed& f) {
     const program_view& p = run_time_program<P>::view;
     int i = 0;
@@ -236,31 +228,42 @@ class any_run_of final : public any_run {
     if (f.count % columns != 0)
       fail(f, text() << "expected a multiple of " << columns << " values, found " << f.count);
     const int count = static_cast<int>(f.count / columns);
-    int samples = count;
-    if (l.grandparent >= 0)
-      fail(f, text() << "expected a data layer of at most one level of sequences, found two");
-    if (l.parent >= 0) {
-      std::vector<int> ends{0};
-      for (const int n : f.lengths) ends.push_back(ends.back() + n);
-      for (const int n : f.lengths)
-        if (n < 0) fail(f, text() << "expected lengths of at least 0, found " << n);
-      if (ends.back() != count)
-        fail(f, text() << "expected lengths with the sum " << count << ", found " << ends.back());
-      samples = static_cast<int>(f.lengths.size());
-      std::vector<int>& kept = ends_[static_cast<std::size_t>(l.domain)];
-      if (rows.offsets[l.domain] != nullptr && kept != ends)
-        fail(f, text() << "expected the lengths of another feed of these sequences, found others");
-      kept = std::move(ends);
-      rows.offsets[l.domain] = kept.data();
-      rows.count[l.domain] = count;
-    } else if (!f.lengths.empty()) {
+    if (l.parent < 0 && !f.lengths.empty())
       fail(f, text() << "expected no lengths, found " << f.lengths.size());
+    if (l.grandparent < 0 && !f.inner.empty())
+      fail(f, text() << "expected no lengths of inner sequences, found " << f.inner.size());
+    if (l.grandparent >= 0) {
+      count_sequences(f, l.domain, f.inner, count, "lengths of inner sequences", rows);
+      count_sequences(f, l.parent, f.lengths, static_cast<int>(f.inner.size()), "lengths", rows);
+    } else if (l.parent >= 0) {
+      count_sequences(f, l.domain, f.lengths, count, "lengths", rows);
     }
+    const int samples = l.parent < 0 ? count : static_cast<int>(f.lengths.size());
     int& batch_rows = rows.count[batch::domain];
     if (batch_rows >= 0 && batch_rows != samples)
       fail(f,
            text() << "expected " << batch_rows << " rows as in the other feeds, found " << samples);
     batch_rows = samples;
+  }
+
+  /// Adds sequences with these lengths, `count` elements in all, to the rows of the run.
+  void count_sequences(const any_feed& f, int domain, std::span<const int> lengths, int count,
+                       const char* what, engine::domain_rows<domains>& rows) {
+    std::int64_t sum = 0;
+    for (const int n : lengths) {
+      if (n < 0) fail(f, text() << "expected " << what << " of at least 0, found " << n);
+      sum += n;
+    }
+    if (sum != count)
+      fail(f, text() << "expected " << what << " with the sum " << count << ", found " << sum);
+    std::vector<int> ends{0};
+    for (const int n : lengths) ends.push_back(ends.back() + n);
+    std::vector<int>& kept = ends_[static_cast<std::size_t>(domain)];
+    if (rows.offsets[domain] != nullptr && kept != ends)
+      fail(f, text() << "expected the lengths of another feed of these sequences, found others");
+    kept = std::move(ends);
+    rows.offsets[domain] = kept.data();
+    rows.count[domain] = count;
   }
 
   machine machine_;
@@ -307,6 +310,12 @@ class any_evaluator {
       std::memcpy(reinterpret_cast<std::byte*>(made.data()) + r * v.row_bytes,
                   v.from + r * v.stride_bytes, v.row_bytes);
     return made;
+  }
+  /// The lengths of the sequences that the rows of an activation form. Level 0 is the outermost, -1
+  /// the innermost: of nested sequences, level 0 has the number of inner sequences of each sample,
+  /// level 1 the length of each inner sequence.
+  std::vector<int> lengths(std::string_view name, int level = -1) {
+    return run_->lengths(name, level);
   }
 
  private:

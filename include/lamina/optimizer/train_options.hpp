@@ -32,9 +32,9 @@ struct checkpoint_options {
 struct train_options {
   int passes = 1;   // how many times the reader is read from its start
   int threads = 1;  // number of gradient machines; each computes a part of every mini-batch
-  // The number of mini-batches per update of a trainer. Their gradients are joined as if all their
-  // samples were one mini-batch. If a pass ends earlier, the update uses the mini-batches that it
-  // has.
+  // The number of mini-batches per update, 1 on a device. Their gradients are joined as if all
+  // their samples were one mini-batch. If a pass ends earlier, the update uses the mini-batches
+  // that it has.
   int accumulate = 1;
   event_handler on_event{};
   std::uint64_t seed = 0;  // seed of dropout and other random operators

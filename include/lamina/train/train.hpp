@@ -32,7 +32,7 @@ LAMINA_COLD train_result train_loop(const Opt& opt, model<P>& m, Reader& batches
   // A run with checkpoints starts from them, not from the training state of the model.
   const bool has_directory = !options.checkpoint.directory.empty();
   if (has_directory) m.forget_training();
-  training_run<P, Opt, Machine, false> run(opt, options, &m.training(), given...);
+  training_run<P, Opt, Machine> run(opt, options, &m.training(), given...);
   train_result result;
   for (const int first = has_directory ? 0 : run.passes();
        run.passes() < first + options.passes && !run.stopped();) {

@@ -49,7 +49,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
  public:
   using real = real_of<P>;
   /// Whether gradients can be computed separately from updates. They can on the CPU.
-  static constexpr bool joins_gradients = training_run<P, Opt, Machine, true>::accumulates;
+  static constexpr bool joins_gradients = training_run<P, Opt, Machine>::accumulates;
 
   /// `options` are those of `train`, except for the number of passes. Throws lamina::error for
   /// options outside of their range. With a directory for checkpoints, pass() writes them as
@@ -335,7 +335,7 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   std::optional<Opt> own_;
   train_options options_;
   Opt& used_;
-  training_run<P, Opt, Machine, true> run_;
+  training_run<P, Opt, Machine> run_;
   std::vector<kept_object> kept_;
   feeder<P> feeder_;
   double cost_ = 0;

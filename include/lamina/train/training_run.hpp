@@ -37,13 +37,11 @@ struct train_result {
 /// The training of a model by an optimizer, from pass to pass. Both `train` and `trainer` use it.
 /// `Machine` computes the steps. Reads the options and the optimizer in each step, because a
 /// handler may change them; both must outlive the run.
-template <program_type P, class Opt, class Machine, bool Accumulates>
+template <program_type P, class Opt, class Machine>
 class training_run {
  public:
-  /// Whether the machine joins the gradients of several mini-batches for one update. `train` never
-  /// joins them, so that programs without accumulation do not contain the code.
-  static constexpr bool accumulates =
-      Accumulates && requires(Machine & m, const batch_view<P>& batch) {
+  /// Whether the machine joins the gradients of several mini-batches for one update.
+  static constexpr bool accumulates = requires(Machine & m, const batch_view<P>& batch) {
     m.backward(batch);
   };
 
@@ -63,10 +61,8 @@ class training_run {
         seed_(options.seed) {
     if (options.accumulate < 1 || (!accumulates && options.accumulate > 1))
       throw error(text() << "lamina: train: expected accumulate to be 1"
-                         << (accumulates   ? " or more"
-                             : Accumulates ? " on a device"
-                                           : ", as trainers accumulate and train does not")
-                         << ", found " << options.accumulate);
+                         << (accumulates ? " or more" : " on a device") << ", found "
+                         << options.accumulate);
     machine_.follow(opt);
     if (const number_check stop(options.check_nan, options.check_infinity); stop.nan) {
       if constexpr (requires { machine_.stop_at_nan(stop); })
