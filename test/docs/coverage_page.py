@@ -31,7 +31,7 @@ a row cannot be left over after its header has changed.
 """
 MISSING = """## Not there yet
 
-What a document names and lamina has not, and why.
+Items that a document names and lamina does not have, with the reason.
 """
 
 
