@@ -13,7 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// What all processes of a training must have in common. They compare it before the first step.
+/// The facts that must be equal in all processes of a training. They compare them before the first
+/// step.
 struct shared_facts {
   std::uint64_t program = 0;    // checksum of the program
   std::uint64_t optimizer = 0;  // checksum of the optimizer's options

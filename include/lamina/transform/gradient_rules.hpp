@@ -114,7 +114,7 @@ constexpr void differentiate_linear(gradient_writer& w) {
   const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
   if (part < 0) return;
   int at = w.attributes();
-  // What is added to X has no gradient.
+  // A number that is added to X, such as the bias of `scale`, has no part in the gradient.
   if constexpr (__is_same(Op, pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
   if constexpr (__is_same(Op, scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
   int shape = -1;

@@ -56,8 +56,9 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  /// What the program returns for these samples, a range with one field for each of its data
-  /// layers: an array, with a row for each sample or element of a sequence, or a tuple of arrays.
+  /// Computes what the program returns for samples, a range whose elements have one field for each
+  /// of its data layers. Returns an array, with a row per sample or per element of sequences; if
+  /// the program returns several variables, a tuple of arrays.
   /// Throws lamina::error for samples that do not fit, or if there are none.
   template <v2::field Field = v2::field::value, class Samples>
   auto infer(const Samples& input) {
