@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/v2.hpp - the names of PaddlePaddle v2 and of its design documents over lamina's own
-// objects, so that their programs can be written line by line: `namespace paddle = lamina::v2;`.
+// objects, so that programs for them can be translated line by line: `namespace paddle =
+// lamina::v2;`.
 // Not included, because they cost compile time: data sets that read files (lamina/v2/dataset.hpp)
 // and archives of parameters (lamina/v2/parameter_tar.hpp).
 #pragma once

@@ -21,15 +21,17 @@ PLACES = (("header", "include/lamina/"), ("test", "test/"), ("page or example", 
 
 INTRODUCTION = """# Coverage
 
-What five documents of PaddlePaddle name, item by item, with the header that declares it, a test,
-and the page or example that shows it. "PaddlePaddle API" is two of the five, for there are two
-versions of it. Code of the documents stands beside C++ on the [page of v2's names](v2.md).
-`test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. It looks
-for each word in its header and for each test, so a row cannot outlive what it names.
+Each item that five documents of PaddlePaddle name, with the header that declares it, a test, and
+the page or example that shows it. Two of the five documents are versions of "PaddlePaddle API" and
+share a chapter here. The [page of v2's names](v2.md) shows the code of the documents beside C++.
+
+`test/docs/coverage_page.py --update` writes this page from `test/docs/coverage_table.txt`. The
+script fails if a header does not contain the word of its row, or if a test or page is missing, so
+a row cannot be left over after its header has changed.
 """
 MISSING = """## Not there yet
 
-What a document names and lamina has not, and why.
+Items that a document names and lamina does not have, with the reason.
 """
 
 

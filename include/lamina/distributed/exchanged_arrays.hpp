@@ -19,7 +19,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// The parameters of a training whose processes are a process_group.
+/// The shared_arrays of a process_group: processes send each other gradients and parameters as
+/// bytes.
 class exchanged_arrays final : public shared_arrays {
  public:
   LAMINA_COLD exchanged_arrays(process_group& group, const trained_arrays& of)
@@ -183,7 +184,7 @@ class exchanged_arrays final : public shared_arrays {
     }
     exchange_.reduce<T>(gradients_.data(), local == 1 ? of_rank.data() : nullptr, has.get());
   }
-  /// The part of thread `part` of `parts` in the update of this process's shard.
+  /// Updates what belongs to thread `part` of `parts` threads in the shard of this process.
   void update_part(update_function how, void* trainer, std::size_t part, std::size_t parts) {
     for (std::size_t k = 0; k < exchange_.mine().size(); ++k) {
       const shard_exchange::range& a = exchange_.mine()[k];
@@ -246,7 +247,7 @@ class exchanged_arrays final : public shared_arrays {
   std::vector<float*> parameters_;  // all of them
   std::vector<std::size_t> floats_;
   std::vector<int> rows_;    // parameters whose gradients are selected rows
-  std::vector<int> number_;  // by array of the exchange: the parameter
+  std::vector<int> number_;  // the parameter of each array of exchange_
   std::vector<float*> gradients_, values_;
   shard_exchange exchange_;
   std::vector<std::byte> sent_, gathered_;

@@ -45,8 +45,8 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///     ...
 ///     adam.train(model, reader, {.world = &world});
 ///
-/// Only one thread may use a session. If a rank fails, the others stop with its message. A rank
-/// that says nothing for `patience` seconds is named in an error.
+/// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
+/// sends nothing for `patience` seconds, the others stop with an error that names it.
 class mpi_session final : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
@@ -73,8 +73,8 @@ class mpi_session final : public process_group {
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
 
-  /// Ends MPI. If this process leaves because of an error, or another has failed, the others are
-  /// given a moment to say so too, and are ended after it.
+  /// Ends MPI. After an error in this process or in another one, waits up to three seconds until
+  /// all processes end their sessions too. If one does not, ends all processes with exit code 75.
   ~mpi_session() {
     int ended = 0;
     MPI_Finalized(&ended);
@@ -82,7 +82,7 @@ class mpi_session final : public process_group {
     const bool is_error = std::uncaught_exceptions() > unwinding_;
     if (is_error) fail("an exception ended the process");
     if (has_failed_ && !all_leave()) {
-      // The process ends here, so nobody else can say why.
+      // end() does not return, so a handler in main cannot print the reason.
       std::fprintf(stderr, "%s\n", reason_.c_str());
       end();
     }
@@ -132,7 +132,7 @@ class mpi_session final : public process_group {
     if (has_failed_ || size_ == 1) return;
     has_failed_ = true;
     try {
-      // The message outlives this function: nobody may wait for it.
+      // A member, because a rank may receive the message long after this function, or never.
       farewell_ = std::string(why.substr(0, longest_reason));
       if (reason_.empty()) reason_ = farewell_;
       farewells_.assign(static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
@@ -176,14 +176,15 @@ class mpi_session final : public process_group {
           "before");
   }
 
-  /// Ends all processes. An MPI whose peers do not answer may wait in MPI_Abort, hence the alarm.
+  /// Ends all processes. MPI_Abort may wait for ranks that do not answer, so an alarm ends this
+  /// process after two seconds.
   [[noreturn]] LAMINA_COLD static void end() noexcept {
     alarm(2);
     MPI_Abort(MPI_COMM_WORLD, exit_again);
     std::_Exit(exit_again);
   }
 
-  /// Waits until all requests are done. Throws if another rank fails or says nothing for too long.
+  /// Waits until all requests are done. Throws if another rank fails or sends nothing for too long.
   void wait(std::span<const message> receives) {
     using clock = std::chrono::steady_clock;
     clock::time_point begin{};
@@ -218,7 +219,7 @@ class mpi_session final : public process_group {
                      << host(status.MPI_SOURCE) << ")";
     throw error(reason_);
   }
-  /// Ends the receives, whose memory the caller is about to free.
+  /// Cancels the receives, because the caller frees their memory after an error.
   LAMINA_COLD void cancel() {
     for (std::size_t k = 0; k < receives_; ++k)
       if (requests_[k] != MPI_REQUEST_NULL) {
@@ -226,6 +227,7 @@ class mpi_session final : public process_group {
         MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
       }
   }
+  /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
   [[noreturn]] LAMINA_COLD void lose(std::span<const message> receives) {
     std::string who;
     std::size_t k = 0;
@@ -271,7 +273,7 @@ class mpi_session final : public process_group {
   }
 
   session_options options_;
-  int unwinding_;  // exceptions that were on their way when this session began
+  int unwinding_;  // std::uncaught_exceptions() when this session began
   bool is_owner_ = false, has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<char> hosts_;

@@ -13,7 +13,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 
 /// A world whose processes exchange bytes. All of them must call gather() and exchange() equally
 /// often and in the same order. These functions throw lamina::error if another rank has failed,
-/// with that rank's message, or if it says nothing for too long.
+/// with that rank's message, or if it sends nothing for too long.
 class process_group : public world {
  public:
   /// Bytes to or from another rank.

@@ -15,8 +15,8 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// Collects the rows of all parts of a mini-batch from all processes and adds them up in the order
-/// of the parts, with their weights: the bits are those of one process with all parts. What travels
-/// are the rows that a part has touched.
+/// of the parts, with their weights: the bits are those of one process with all parts. A process
+/// sends only the rows that its parts have used.
 template <class T>
 class rows_exchange {
  public:
@@ -24,8 +24,8 @@ class rows_exchange {
 
   explicit rows_exchange(process_group& w) : world_(w) {}
 
-  /// `mine` has the rows of this rank's parts, for one parameter with `columns` columns; `weight`
-  /// the weight of each part of all ranks. Replaces the rows of mine[0] by the sum.
+  /// `mine` has the rows of this rank's parts, for one parameter with `columns` columns. `weight`
+  /// has the weight of each part, of all ranks. Replaces the rows of mine[0] by the sum.
   LAMINA_COLD void join(const std::vector<rows_type*>& mine, int columns,
                         const std::vector<T>& weight) {
     const std::size_t local = mine.size(), all = weight.size();

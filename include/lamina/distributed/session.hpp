@@ -13,6 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
+/// The processes of this program: an mpi_session, or a single_session if the program was compiled
+/// without LAMINA_HAS_MPI.
 #if defined(LAMINA_HAS_MPI)
 using session = mpi_session;
 #else

@@ -6,8 +6,10 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
+/// The options of a session.
 struct session_options {
-  // Seconds without a word from another process after which the session gives up and names it.
+  // Seconds without a message from another process, after which the session throws an error that
+  // names it.
   double patience = 600;
 };
 

@@ -62,8 +62,9 @@ class shard_exchange {
   }
 
   /// Sums gradients over all ranks. `of[i]` is this rank's array i. `weight` has the weight of each
-  /// rank, as of tree_sum, or is null where the arrays are sums already; then has[r] tells whether
-  /// rank r has any. Afterwards total(k) is the sum over range k of mine().
+  /// rank, as in tree_sum; it is null if the arrays are already sums of weighted gradients. has[r]
+  /// says whether rank r has gradients at all. Afterwards total(k) is the sum over range k of
+  /// mine().
   template <class T>
   LAMINA_NOINLINE void reduce(float* const* of, const T* weight, const bool* has) {
     const int ranks = world_.size(), me = world_.rank();

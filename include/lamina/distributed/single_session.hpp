@@ -21,7 +21,7 @@
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// A session of one process. It takes the place of `mpi_session` in a program that is compiled
-/// without MPI (LAMINA_HAS_MPI, which the CMake target lamina::mpi defines).
+/// without MPI, that is without LAMINA_HAS_MPI, which CMake's lamina_mpi(TARGET) defines.
 class single_session final : public process_group {
  public:
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without

@@ -18,8 +18,8 @@ struct create_global_var_attr {
 /// and keeps what `store` writes to it, from step to step and from run to run: `auto rate =
 /// create_global_var<float>(main, 0.1, {.name = "rate"})`. It is stored with the model, as a
 /// parameter that no optimizer updates: `model.parameter<"rate">()` reads it on the host, and
-/// `model.set_parameter<"rate">({0.01f})` sets it. The default name is "global_var_0.w_0". With the
-/// name of an earlier one, that variable is shared. Fluid:
+/// `model.set_parameter<"rate">({0.01f})` sets it. The default name is "global_var_0.w_0". A second
+/// call with the same name returns the same variable. Fluid:
 /// layers.create_global_var(persistable=True).
 template <element T, int... Dims>
 constexpr auto create_global_var(const block& main, double value,

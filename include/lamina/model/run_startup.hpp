@@ -57,11 +57,12 @@ using parameter_letters = typename parameter_letters_of<S, Index>::type;
 
 }  // namespace detail
 
-/// Runs program `start` once on the parameters of model `m`: a startup program of one's own, which
-/// writes to the parameters that it names (layer::store) what its operators compute. It may also
-/// read, but not write, the parameters of `sources`; a parameter is that of the first model that
-/// has it. Operators draw random numbers by `seed`. All other parameters of `m` stay; its training
-/// begins anew. Throws lamina::error if an operator does. Fluid: exe.run(startup_program).
+/// Runs program `start`, a startup program that the user recorded, once on the parameters of model
+/// `m`. The program names parameters of `m` and writes to them with layer::store. It may also read,
+/// but not write, the parameters of `sources`; if several models have a parameter of one name, the
+/// first model counts. Operators draw random numbers with `seed`. All other parameters of `m` stay.
+/// The next training of `m` starts with new states of its optimizer. Throws lamina::error if an
+/// operator does. Fluid: exe.run(startup_program).
 template <program_type S, program_type P, program_type... More>
 void run_startup(S start, model<P>& m, std::uint64_t seed = 0, const model<More>&... sources) {
   constexpr bool faulty = is_faulty<S> || is_faulty<P>;

@@ -51,7 +51,7 @@ inline constexpr bool is_parameter_choice<std::tuple<V...>> = sizeof...(V) > 0 &
 
 namespace detail {
 
-/// Whether a name of a choice means a parameter.
+/// Whether a name in a choice stands for a parameter.
 constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_view name,
                        int parameter) {
   const struct {
@@ -70,8 +70,8 @@ constexpr bool chooses(const program_builder& b, choice_rule rule, std::string_v
   return begins;
 }
 
-/// Holds the trainable parameters outside of a choice as long as it exists, so that no gradient
-/// flows to them and nothing updates them.
+/// Makes the parameters outside of a choice not trainable as long as this object exists, so that
+/// they get no gradients and no updates.
 class chosen_parameters {
  public:
   template <choice_rule Rule, fixed_string... Names>
@@ -95,8 +95,9 @@ class chosen_parameters {
   chosen_parameters(const chosen_parameters&) = delete;
   chosen_parameters& operator=(const chosen_parameters&) = delete;
 
-  /// Reports the first name or handle that means no parameter or, where it chooses parameters, none
-  /// that has a gradient. `gradient` has a variable by parameter, or -1.
+  /// Reports the first name or handle that stands for no parameter. A name of `only` or `prefix`,
+  /// or a handle, must also stand for one that has a gradient. gradient[i] is the variable of the
+  /// gradient of parameter i, or -1.
   constexpr void report_idle(const int* gradient, int line) const {
     for (int n = 0; n < name_count_; ++n) {
       bool found = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/reader/kafka.hpp - messages of a Kafka topic, by librdkafka: link it (-lrdkafka).
+// lamina/reader/kafka.hpp - reads the messages of a Kafka topic. Needs librdkafka: link -lrdkafka.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -22,7 +22,7 @@
 
 namespace lamina::inline LAMINA_ABI::reader {
 
-/// A message, and where it lies in its topic.
+/// A message, and its position in the topic: partition, and offset in the partition.
 struct kafka_message {
   int partition = 0;
   std::int64_t offset = 0;
@@ -47,9 +47,10 @@ struct kafka_options {
   std::map<std::string, std::string> settings{};  // of librdkafka: security.protocol, ...
 };
 
-/// A topic of Kafka as a reader. The messages are those behind `from`, without an end: a pass waits
-/// for new ones. The reader never moves offsets at the brokers by itself: who trains stores
-/// kafka_offsets together with the model, so that both are of the same moment.
+/// A topic of Kafka as a reader. A pass yields the messages from the offsets `from` on and has no
+/// end: it waits for new ones. The reader never stores offsets at the brokers by itself. The
+/// program that trains stores kafka_offsets in the file of the trainer, so that parameters and
+/// offsets always fit together.
 ///
 ///   reader::kafka_offsets offsets;
 ///   trainer.keep(offsets);                               // in the trainer's file
@@ -61,7 +62,8 @@ struct kafka_options {
 ///     trainer.save(path);
 ///   }
 ///
-/// Each pass has a connection of its own.
+/// Each pass makes a connection and begins at the same offsets `from`. It finds the partitions of
+/// the topic when it begins; those that are added later are read by the next pass.
 class kafka_topic {
  public:
   /// Throws lamina::error for options without brokers or a topic.
@@ -75,9 +77,9 @@ class kafka_topic {
   /// offset any more.
   generator<kafka_message> operator()() const { return read(options_, from_); }
 
-  /// Tells the brokers how far the group has read, for those who watch it; nothing is read from
-  /// there. With `wait` it waits for their answer and throws lamina::error when there is none. One
-  /// thread at a time may call it.
+  /// Tells the brokers how far the group has read, for monitoring; the reader never reads these
+  /// offsets. With `wait` it waits for the answer and throws lamina::error if there is none. Only
+  /// one thread at a time may call it.
   void commit(const kafka_offsets& offsets, bool wait = false) {
     if (commits_ == nullptr) commits_ = std::make_shared<connection>(options_);
     commits_->commit(offsets, wait);
@@ -94,7 +96,7 @@ class kafka_topic {
           {"group.id", options.group},
           {"enable.auto.commit", "false"},
           {"enable.auto.offset.store", "false"},
-          {"auto.offset.reset", "error"},  // offsets that are gone are no beginning
+          {"auto.offset.reset", "error"},  // a deleted offset is an error, not the oldest message
           {"fetch.wait.max.ms", "100"}};
       for (const auto& [name, value] : options.settings) settings[name] = value;
       ::rd_kafka_conf_t* const conf = ::rd_kafka_conf_new();
@@ -189,7 +191,7 @@ class kafka_topic {
             m->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
             m->err == RD_KAFKA_RESP_ERR__FATAL)
           fail(::rd_kafka_message_errstr(m));
-        // Others pass: librdkafka connects again by itself.
+        // After other errors librdkafka connects again by itself.
       }
     }
     void commit(const kafka_offsets& offsets, bool wait) const {
@@ -213,7 +215,7 @@ class kafka_topic {
 
     const kafka_options options_;
     ::rd_kafka_t* handle_ = nullptr;
-    std::vector<::rd_kafka_queue_t*> queues_;  // by partition; none: all are in one
+    std::vector<::rd_kafka_queue_t*> queues_;  // one per partition; none in order of arrival
     int turn_ = 0;
     bool assigned_ = false;
   };

@@ -15,7 +15,7 @@ namespace lamina::inline LAMINA_ABI::reader {
 
 /// The next offset of each partition, and the partition whose turn it is. `trainer::keep(offsets)`
 /// puts them into the trainer's file, so that parameters, optimizer and offsets are written whole
-/// or not at all. A partition that a topic gets later begins at its first message.
+/// or not at all. For a partition without an offset, reading begins at its first message.
 class kafka_offsets {
  public:
   static constexpr int most_partitions = 1024;
@@ -25,8 +25,8 @@ class kafka_offsets {
     const auto p = static_cast<std::size_t>(partition);
     return partition < 0 || p >= next_.size() ? -1 : next_[p];
   }
-  /// The partition after that of the last message. Modulo the number of partitions it is the one
-  /// whose turn it is.
+  /// The partition whose turn it is: the number after that of the last message's partition, to be
+  /// taken modulo the number of partitions.
   int turn() const { return turn_; }
 
   /// Counts a message as trained. Messages of a partition come in the order of their offsets;
@@ -48,8 +48,8 @@ class kafka_offsets {
     return turn_ == other.turn_;
   }
 
-  /// For trainer::keep. As many numbers for each topic, so that a file fits after a topic got more
-  /// partitions. A double holds each offset below 2^53.
+  /// For trainer::keep. The count of numbers is the same for all topics, so that a file still fits
+  /// after a topic got more partitions. A double holds each offset below 2^53.
   template <class F>
   void each_number(F f) {
     next_.resize(most_partitions, -1);

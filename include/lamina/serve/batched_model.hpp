@@ -44,7 +44,7 @@ class unavailable : public error {
   reason why_;
 };
 
-/// What is known of a mini-batch after it ran.
+/// A mini-batch that was computed: its number of requests and of rows, and how long it took.
 struct batch_report {
   int requests = 0;
   int rows = 0;
@@ -68,8 +68,8 @@ struct batch_options {
 ///   lamina::serve::batched_model m{lamina::model{net}, {.workers = 2}};
 ///   const auto answer = m.answer(request, std::chrono::steady_clock::now() + 1s);
 ///
-/// Outputs are those of any_model::outputs() that have rows, of numbers. Programs with outputs that
-/// have a row per element of sequences do not merge requests.
+/// A request can ask for those of any_model::outputs() that have rows and are numbers. If a program
+/// has an output with a row per element of sequences, its requests are never merged.
 class batched_model {
  public:
   using clock = std::chrono::steady_clock;
@@ -137,9 +137,9 @@ class batched_model {
     return result.get();
   }
 
-  /// Computes the following mini-batches with another model and returns its version. The model
-  /// before it goes when the last mini-batch with it is done. Throws lamina::error if the inputs or
-  /// outputs of `next` are others; nothing is changed then.
+  /// Computes the following mini-batches with another model and returns its version. The previous
+  /// model is freed when the last mini-batch with it is done. If the inputs or outputs of `next`
+  /// are others, throws lamina::error and changes nothing.
   std::uint64_t exchange(any_model next) {
     const auto made = std::make_shared<const any_model>(std::move(next));
     if (!(request_form(*made) == form_))
@@ -175,7 +175,7 @@ class batched_model {
                       unavailable::reason::late);
   }
 
-  /// What a worker computes with: an evaluator of the current model.
+  /// The evaluator of a worker, and the version of the model that it evaluates.
   struct state {
     std::uint64_t version = 0;
     std::unique_ptr<any_evaluator> evaluator;
@@ -254,7 +254,7 @@ class batched_model {
       std::size_t first = 0;
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         const std::size_t count =
-            v.levels == 0 ? static_cast<std::size_t>(jobs[i]->rows) : all;  // alone, see merges_
+            v.levels == 0 ? static_cast<std::size_t>(jobs[i]->rows) : all;  // one job, see merges_
         const std::vector<std::string>& wanted = jobs[i]->request.outputs;
         for (std::size_t k = 0; k < wanted.size(); ++k) {
           if (wanted[k] != name) continue;
@@ -333,7 +333,7 @@ class batched_model {
   }
 
   const batch_options options_;
-  mutable std::mutex mutex_;  // of the next two
+  mutable std::mutex mutex_;  // guards the next two
   std::shared_ptr<const any_model> current_;
   std::uint64_t version_ = 1;
   const request_form form_;

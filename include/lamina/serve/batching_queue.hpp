@@ -24,12 +24,12 @@ struct queue_limits {
   std::chrono::microseconds linger{};  // how long a request may wait for others to join it
 };
 
-/// What became of a request that was put into a queue.
+/// The result of putting a request into a queue: it was taken, or the queue is full or closed.
 enum class put_result { taken, full, closed };
 
-/// Requests in the order in which they came. Many threads put them in one by one. Many workers take
-/// what waits, as long as the rows of the requests fit into one mini-batch: under load mini-batches
-/// grow, and a single request does not wait. `rows_of(request)` is the number of its rows.
+/// Requests in the order in which they came. Many threads put them in one by one. Each of many
+/// workers takes as many waiting requests as fit into one mini-batch: under load mini-batches grow,
+/// and a single request does not wait. `rows_of(request)` is the number of its rows.
 template <class Request, class RowsOf>
 class batching_queue {
  public:
@@ -57,8 +57,8 @@ class batching_queue {
   }
 
   /// Waits for requests and takes the oldest ones whose rows together fit into a mini-batch. A
-  /// request that has more rows is taken alone. An empty result says that the queue is closed and
-  /// that nothing waits.
+  /// request that has more rows than that is taken alone. The result is empty only if the queue is
+  /// closed and nothing waits.
   std::vector<Request> take() {
     std::vector<Request> taken;
     std::unique_lock lock(mutex_);
@@ -83,7 +83,7 @@ class batching_queue {
     rows_ -= rows;
     const bool are_left = !waiting_.empty();
     lock.unlock();
-    // The notices of the requests that are left may have gone to this worker.
+    // This worker may have received the notifications of the requests that are left.
     if (are_left) changed_.notify_one();
     return taken;
   }

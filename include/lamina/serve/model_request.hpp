@@ -32,8 +32,8 @@ struct model_request {
 /// The outputs of a request, in the order in which it names them.
 struct model_answer {
   std::vector<named_values> outputs;
-  std::uint64_t version = 0;  // of the model that computed all of it: 1, 2 after an exchange
-  int batch_rows = 0;         // the rows of the mini-batch that it was a part of
+  std::uint64_t version = 0;  // of the model: 1 for the first one, 2 after one exchange
+  int batch_rows = 0;         // the rows of the mini-batch that had the request
 };
 
 }  // namespace lamina::inline LAMINA_ABI::serve

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/serve/request_form.hpp - what a request to a model has to look like.
+// lamina/serve/request_form.hpp - the inputs and outputs that a request to a model must have.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -19,8 +19,9 @@
 
 namespace lamina::inline LAMINA_ABI::serve {
 
-/// The data layers of a model, and those of its outputs that a request can have: numbers with a row
-/// per sample, or per element of sequences. A cost, which has no rows, is of a whole mini-batch.
+/// The data layers of a model, and those of its outputs that a request can ask for: numbers with a
+/// row per sample, or per element of sequences. A cost has no rows and belongs to a whole
+/// mini-batch, so it is not among them.
 struct request_form {
   std::vector<any_variable> inputs, outputs;
 
@@ -30,15 +31,15 @@ struct request_form {
     });
   }
 
-  /// Whether requests for both are the same.
+  /// Whether the same requests fit both.
   bool operator==(const request_form& other) const {
     return same(inputs, other.inputs) && same(outputs, other.outputs);
   }
   const any_variable* input(std::string_view name) const { return find(inputs, name); }
   const any_variable* output(std::string_view name) const { return find(outputs, name); }
 
-  /// Compares a request with the form; it may have `most` samples. Returns its number of samples. A
-  /// request that names no output gets the names of all. Throws lamina::error that says what was
+  /// Compares a request with the form and returns its number of samples, at most `most`. If it
+  /// names no output, sets its outputs to the names of all. Throws lamina::error that says what was
   /// expected and found.
   int require(model_request& request, int most) const {
     std::int64_t samples = -1;

@@ -119,7 +119,7 @@ class host_updates {
   /// The work of thread t on the gradients: its share of all floats, or whole parameters whose
   /// update cannot be divided.
   enum : unsigned { adds = 1, updates = 2 };
-  static constexpr std::size_t together = 2048;
+  static constexpr std::size_t together = 2048;  // numbers that are summed, then updated
   LAMINA_NOINLINE void finish_gradients(int t, unsigned what, const float* scale) {
     const parameter_list_view all = parameters_in<P>();
     const std::size_t parts = parts_->machines().size(), part = static_cast<std::size_t>(t);
@@ -135,9 +135,9 @@ class host_updates {
           update_parameter(i, 0, whole_of(i), engine::numbers_at<real>(gradient), scale);
         continue;
       }
-      // Adds up blocks of 16 floats, of which some stay in the cache between the sum and the
-      // update. A sum that is used immediately is stored nowhere else, so that other threads keep
-      // their cache lines.
+      // Sums and updates `together` numbers at a time, which stay in the cache in between. A sum
+      // that is used at once is not written to the gradient, so that other threads keep their cache
+      // lines of it.
       alignas(64) real sums[together];
       const bool at_once = what == (adds | updates) && updated;
       const std::size_t lines = n / alignment_floats;
@@ -174,7 +174,8 @@ class host_updates {
     return scales_.get();
   }
 
-  /// Before the first step of a distributed training: all processes must be alike.
+  /// Before the first step of a distributed training: checks that all processes have the same
+  /// program, optimizer, seed, threads and steps, and takes over the parameters of rank 0.
   LAMINA_COLD void begin_shared() {
     if (torn_) detail::fail_torn();
     if (begun_) return;
@@ -228,8 +229,8 @@ class host_updates {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;      // some parameters are already updated
-  bool begun_ = false;     // the processes of a distributed training have compared themselves
+  bool torn_ = false;      // an error has interrupted an update: only some parameters are new
+  bool begun_ = false;     // begin_shared() has run
   bool collected_ = true;  // this process has the accumulators of all shards
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;

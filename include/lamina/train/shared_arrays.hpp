@@ -13,7 +13,8 @@
 
 namespace lamina::inline LAMINA_ABI {
 
-/// What all processes of a training must have in common. They compare it before the first step.
+/// The facts that must be equal in all processes of a training. They compare them before the first
+/// step.
 struct shared_facts {
   std::uint64_t program = 0;    // checksum of the program
   std::uint64_t optimizer = 0;  // checksum of the optimizer's options
@@ -50,11 +51,11 @@ class shared_arrays {
   /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
-  /// of the processes, of which this one has filled in its own. Throws lamina::error if the
-  /// processes have mini-batches of several sizes.
+  /// of the processes. This process has filled in those of its own `local` parts. Throws
+  /// lamina::error if the mini-batches of the processes differ in size.
   virtual void gather_facts(void* all, std::size_t bytes, int local, int samples) = 0;
   /// Sets to[i] to the weighted mean over all parts; copies[t * count + i] is that of local part t.
-  /// A value that all parts agree on stays as it is.
+  /// A value that is equal in all parts is not changed by rounding.
   virtual void average(const float* const* copies, float* const* to, const std::size_t* floats,
                        int count, const part_weights& weights) = 0;
   /// Adds up numbers, or the sums of a metric, over the processes.

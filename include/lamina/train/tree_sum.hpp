@@ -40,8 +40,8 @@ class tree_sum {
 
   explicit tree_sum(const weighted_parts<T>& parts) : parts_(parts) {}
 
-  /// Writes the sum of elements [first, first + n) to to[0, n); zero without any part. `to` may be
-  /// that range of the first part's array. `n` is a multiple of the vector length.
+  /// Writes the sum of elements [first, first + n) to to[0, n); zeros if there is no part. `to` may
+  /// be that range of the first part's array. `n` is a multiple of the vector length.
   LAMINA_NOINLINE void add(std::size_t first, std::size_t n, T* to) const {
     int levels = 0;
     while ((1 << levels) < parts_.count) ++levels;
@@ -81,7 +81,8 @@ class tree_sum {
       if (from != to) std::copy_n(from, at.n, to);
       return true;
     }
-    // A fused operation with 0, so that the compiler does not fuse this product with a later sum.
+    // Adds 0 by a fused multiply-add, so that the compiler cannot fuse this product with a later
+    // sum, which would change the last bit.
     const vector w(parts_.weight[part]), zero(T(0));
     for (std::size_t k = 0; k < at.n; k += lanes)
       engine::cpu::fused_multiply_add(w, vector::load_aligned(from + k), zero)

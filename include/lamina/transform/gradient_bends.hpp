@@ -20,7 +20,7 @@ using twice_differentiable_functions =
 
 namespace detail {
 
-/// dX = d f'(v), where v is X or Out. The gradient of d is the same operator of g.
+/// dX = d f'(v), where v is X or Out. The gradient of d is g f'(v), the same operator with g.
 constexpr void differentiate_slope(gradient_writer& w, const operator_schema& schema) {
   program_builder& b = w.builder();
   const int g = w.slope(0), v = w.input(0);
@@ -29,8 +29,8 @@ constexpr void differentiate_slope(gradient_writer& w, const operator_schema& sc
     b.add_operator(schema, {v, g}, {part}, w.attributes());
 }
 
-/// The gradient of v in dX = d f'(v), where u = g d. The zeros of gradient operators stay: u = 0
-/// gives 0 where f' is infinite.
+/// The gradient of v in dX = d f'(v): u f''(v) with u = g d. As in gradient operators, u = 0 gives
+/// 0 also where f' is infinite.
 template <class Op>
 constexpr void differentiate_bend(gradient_writer& w) {
   const int g = w.slope(0), v = w.input(0), d = w.of_out(), at = w.attributes();

@@ -74,7 +74,7 @@ constexpr void differentiate_product(gradient_writer& w) {
   }
 }
 
-/// The same of a convolution without bias.
+/// The same for a convolution without bias.
 template <class Op>
 constexpr bool differentiate_convolution(gradient_writer& w) {
   constexpr int inputs = static_cast<int>(Op::inputs.size());
@@ -114,7 +114,7 @@ constexpr void differentiate_linear(gradient_writer& w) {
   const int g = w.slope(0), part = g < 0 ? -1 : partial_gradient(b, w.of_out());
   if (part < 0) return;
   int at = w.attributes();
-  // What is added to X has no gradient.
+  // A number that is added to X, such as the bias of `scale`, has no part in the gradient.
   if constexpr (__is_same(Op, pad)) at = b.attribute_list(b.attributes.items[at], 0.0);
   if constexpr (__is_same(Op, scale)) at = b.attribute_list(w.attribute(0), 0.0, true);
   int shape = -1;
@@ -135,7 +135,7 @@ constexpr void differentiate_linear(gradient_writer& w) {
   b.operators.push(made);
 }
 
-/// The same of averages of windows; largest elements are refused.
+/// The same for pooling by the average. Returns false for pooling by the maximum.
 template <class Op>
 constexpr bool differentiate_pool(gradient_writer& w) {
   const program_builder& b = w.builder();
@@ -174,8 +174,8 @@ constexpr void differentiate_quotient(gradient_writer& w) {
     return gx < 0 ? part : w.of_two<elementwise_add>(gx, part);
   };
   if (w.wants(d)) w.give_of_two<elementwise_div>(d, less(1), y, at);
-  // The sum over the copies of Y is that of a product. The gradient of a quotient would read the
-  // quotient in Fluid.
+  // The sum over the copies of Y is taken by the gradient of a product, because in Fluid the
+  // gradient of a quotient would also read the quotient.
   if (w.wants(y))
     w.give_side<elementwise_mul>(y, 1, w.of_two<elementwise_div>(w.scaled(less(2), -1), y, at), y,
                                  w.of_two<elementwise_div>(d, y, at), at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/transform/gradient_writer.hpp - records the operators of the gradient of a gradient
-// operator.
+// lamina/transform/gradient_writer.hpp - records the gradient of a gradient operator, for second
+// derivatives.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -13,7 +13,7 @@
 namespace lamina::inline LAMINA_ABI::detail {
 
 /// Writes the gradient of one gradient operator as ordinary operators, which have gradients in
-/// turn. "Slope" is the gradient of a result of the gradient operator.
+/// turn. In its names, "slope" is the gradient of a result of the gradient operator.
 class gradient_writer {
  public:
   constexpr gradient_writer(program_builder& b, const operator_desc& op) : b_(b), op_(op) {}

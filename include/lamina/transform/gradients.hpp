@@ -26,7 +26,7 @@ class gradient_recorder {
 
   /// Writes the gradient of variable x[i] to made[i].
   constexpr void record(const int* x, int n, int* made) {
-    for (int i = 0; i < n; ++i) made[i] = x[i];  // for a mistake
+    for (int i = 0; i < n; ++i) made[i] = x[i];  // the results after an error
     if (b_.variables.items[target_].block != b_.current_block)
       return fault(fault_kind::gradient_block, target_);
     const int operators = b_.operators.count;
@@ -110,7 +110,7 @@ class gradient_recorder {
   int variables_;  // number of variables before
 };
 
-/// The rows, shape and type of the weight of a target.
+/// A target with the weights of its elements.
 template <class Y, class V>
 struct weighted {
   Y target;
@@ -154,9 +154,10 @@ constexpr auto weighted_target(const variable<T, R, D...>& y, const variable<T, 
 /// this block, or weighted_target(y, weight). Variables of outer blocks other than x are constants.
 /// The results are ordinary variables: layers, other gradients and a cost may depend on them, if
 /// the operators between target and x have second derivatives (docs/gradients.md lists them). A
-/// gradient of x has the name x@GRAD_N. A gradient is 0 if it is 0 everywhere, as that of
-/// `floor`. Errors of the compiler: a target that does not depend on x, or by a variable of an
-/// outer block; an embedding with is_sparse. Fluid: calc_gradient.
+/// gradient of x has the name x@GRAD_N. If the target depends on x only through functions whose
+/// derivative is 0, such as `floor`, the result is zeros. Compile-time errors: a target that does
+/// not depend on x, or depends on x through a variable of an outer block; an embedding with
+/// is_sparse. Fluid: calc_gradient.
 template <class Target, class... X>
 constexpr auto gradients(const Target& target, const X&... x) {
   using found = lamina::detail::gradient_target<Target>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/data_provider.hpp - a reader of a function that yields (mini-batch, end of pass).
+// lamina/v2/data_provider.hpp - a reader from a function that yields (mini-batch, end of pass).
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -17,8 +17,8 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// A reader of mini-batches, made by data_provider(). Its passes read one range in turn: each goes
-/// on where the one before ended, or was left.
+/// A reader of mini-batches, made by data_provider(). All passes read the same range: each
+/// continues where the previous one ended or was abandoned.
 template <class Range>
 class provided_reader {
   template <class Element>
@@ -78,17 +78,18 @@ class provided_reader {
   std::shared_ptr<state> from_;
 };
 
-/// A reader of mini-batches from a function that is called with `args` and gives a range of pairs,
-/// a mini-batch and whether it is the last one of its pass:
+/// A reader of mini-batches from a function that is called with `args` and returns a range of
+/// pairs: a mini-batch, and whether it is the last one of its pass:
 ///
 ///   lamina::generator<std::pair<std::vector<sample>, bool>> read(const args& given) {
 ///     for (;;) co_yield {read_a_minibatch(file), end_of(file)};
 ///   }
 ///   v2::train(model, v2::data_provider(read, given));
 ///
-/// A function that never says so is one for online learning. One that returns ends its pass, and is
-/// called again for the next one. Checkpoints in the middle of a pass need a reader that can begin
-/// anew, and this one cannot. The design document of PaddlePaddle: the argument data_provider.
+/// For online learning the function never yields true. If it returns, the pass ends, and the next
+/// pass calls it again. To resume a checkpoint from the middle of a pass, a reader must be able to
+/// read that pass again from its start, which this one cannot. The design document of PaddlePaddle:
+/// the argument data_provider.
 template <class Read, class... Args>
 auto data_provider(Read read, Args... args) {
   using range = std::remove_cvref_t<std::invoke_result_t<Read&, Args&...>>;

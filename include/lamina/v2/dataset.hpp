@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/dataset.hpp - the data sets of PaddlePaddle v2 by its names, from the files that it
-// keeps.
+// lamina/v2/dataset.hpp - the data sets of PaddlePaddle v2 by its names, from the files that
+// PaddlePaddle has downloaded.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -55,7 +55,7 @@ inline auto train() { return train(common::DATA_HOME() + "/uci_housing/housing.d
 inline auto test() { return test(common::DATA_HOME() + "/uci_housing/housing.data"); }
 }  // namespace uci_housing
 
-/// The files of the binary version; v2 reads those for Python.
+/// The path is needed. It is that of the binary version; v2 reads the version for Python.
 namespace cifar {
 using lamina::dataset::cifar::test10;
 using lamina::dataset::cifar::test100;
@@ -105,7 +105,7 @@ namespace conll05 {
 inline auto get_dict(const std::string& folder) { return lamina::dataset::conll05::read(folder); }
 inline auto get_dict() { return get_dict(common::DATA_HOME() + "/conll05st"); }
 inline auto test() { return get_dict().test(); }
-/// v2: conll05.get_embedding, which gives the path of the file.
+/// The numbers of the embedding. v2: conll05.get_embedding, which returns the path of the file.
 inline std::vector<float> get_embedding(std::int64_t rows, std::int64_t width = 32) {
   return lamina::dataset::conll05::read_embedding(common::DATA_HOME() + "/conll05st/emb", rows,
                                                   width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/v2/event.hpp - the events of PaddlePaddle v2's trainer, a type for each.
+// lamina/v2/event.hpp - the events of PaddlePaddle v2's trainer, one type per event.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -56,13 +56,15 @@ LAMINA_COLD std::string text_of(const Metrics& metrics) {
 /// The metrics as Python prints them: {'accuracy': 0.5}.
 inline std::string str(const metric_view& metrics) { return detail::text_of(metrics); }
 
-/// What all events have. An event refers to the loop and is valid during the call of the handler.
+/// The base of all events. An event refers to the training loop; it is valid only during the call
+/// of the handler.
 class any {
  public:
   explicit any(const lamina::event& of) : of_(&of) {}
-  /// Asks the trainer to end after this mini-batch. v2 has no such function: its handlers throw.
+  /// Asks the trainer to end after this mini-batch. v2 has no such function: there a handler can
+  /// only throw.
   void stop() const { of_->stop(); }
-  /// The event as lamina's own handlers get it.
+  /// The same event as lamina's own handlers get it.
   const lamina::event& of() const { return *of_; }
 
  private:
@@ -113,7 +115,7 @@ struct EndIteration : WithMetric {
 /// Any one of them.
 using Event = std::variant<BeginPass, BeginIteration, EndForwardBackward, EndIteration, EndPass>;
 
-/// What a test found. v2: event.TestResult.
+/// The cost and metrics of a test. v2: event.TestResult.
 struct TestResult {
   /// The metrics of all test data by name.
   struct test_metrics {
@@ -130,8 +132,8 @@ struct TestResult {
 };
 inline std::string str(const TestResult::test_metrics& metrics) { return detail::text_of(metrics); }
 
-/// A handler of events: a callable that takes an Event, or one that takes some of the types, such
-/// as `[](const v2::event::EndPass& e) { ... }`. Other events do not reach it.
+/// A handler of events: a callable that takes any Event, or one that takes only some of the types,
+/// such as `[](const v2::event::EndPass& e) { ... }`, and is not called for other events.
 class handler {
   template <class F, class... E>
   static constexpr bool takes_one(const std::variant<E...>*) {
@@ -166,7 +168,8 @@ class handler {
   }
 
   explicit operator bool() const { return call_ != nullptr; }
-  /// Hands on an event of lamina's loop; `first` is the number of the call's first pass.
+  /// Calls the callable with an event of lamina's loop. `first` is the number of the pass that the
+  /// handler sees as pass 0.
   void operator()(const lamina::event& e, int first) const {
     if (e.is_begin_pass()) call_(target_.get(), BeginPass(e, first));
     if (e.is_begin_iteration()) call_(target_.get(), BeginIteration(e, first));

@@ -58,8 +58,8 @@ class feeding_of {
   template <class P>
   static constexpr bool fits = all_named<P>();
 
-  /// A reader of mini-batches whose samples have the fields in the order of P's data layers.
-  /// Nothing is copied where they have it already.
+  /// A reader of mini-batches whose samples have the fields in the order of P's data layers. If
+  /// they have this order already, returns the given reader.
   template <class P, class Reader>
   static decltype(auto) applied_to(Reader& reader) {
     if constexpr (!fits<P> || in_order<P>()) {

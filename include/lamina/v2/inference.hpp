@@ -24,16 +24,16 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// What infer gives for each returned variable: its values, or the position of the largest value of
-/// each row.
+/// The result of infer for each variable that the program returns: its values, or the position of
+/// the largest value of each row.
 enum class field : std::uint8_t { value, id };
 
 namespace inference {
 
-/// Computes what a program returns, with the parameters of others: `Inference of(output_layer,
-/// parameters)`. `output_layer` is a program that returns one variable or several; each of its
-/// parameters is that of the same name. Several calls share memory; each thread needs its own
-/// Inference. v2: inference.Inference.
+/// Computes what a program returns, with parameters that other programs trained: `Inference
+/// of(output_layer, parameters)`. `output_layer` is a program that returns one variable or several.
+/// Its parameters are those of `parameters` with the same names. All calls of infer use the same
+/// memory, so each thread needs an Inference of its own. v2: inference.Inference.
 template <program_type P>
 class Inference {
   static constexpr int outputs = P::desc.count.outputs;
@@ -56,9 +56,10 @@ class Inference {
   Inference(const Inference&) = delete;
   Inference& operator=(const Inference&) = delete;
 
-  /// What the program returns for these samples, a range with one field for each of its data
-  /// layers: an array, with a row for each sample or element of a sequence, or a tuple of arrays.
-  /// Throws lamina::error for samples that do not fit, and for none.
+  /// Computes what the program returns for samples, a range whose elements have one field for each
+  /// of its data layers. Returns an array, with a row per sample or per element of sequences; if
+  /// the program returns several variables, a tuple of arrays.
+  /// Throws lamina::error for samples that do not fit, or if there are none.
   template <v2::field Field = v2::field::value, class Samples>
   auto infer(const Samples& input) {
     feeder_.fill(input);
@@ -102,8 +103,8 @@ class Inference {
 
 }  // namespace inference
 
-/// What `output_layer` returns for samples: `infer(predict, parameters, samples)`. For many calls
-/// make one Inference. v2: paddle.infer.
+/// Computes what `output_layer` returns for samples: `infer(predict, parameters, samples)`. Each
+/// call makes an Inference; for many calls make one yourself. v2: paddle.infer.
 template <field Field = field::value, program_type P, program_type... All, class Samples>
 auto infer(P output_layer, const parameters::Parameters<All...>& parameters, const Samples& input) {
   return inference::Inference<P>(output_layer, parameters).template infer<Field>(input);

@@ -15,15 +15,16 @@
 
 namespace lamina::inline LAMINA_ABI::v2 {
 
-/// What the trainers and parameters that are made later go by.
+/// The settings of all trainers and parameters that are made later.
 struct settings {
-  bool use_gpu = false;    // trainers are given a place
+  bool use_gpu = false;    // each trainer must be given a place, such as cuda::place{0}
   int trainer_count = 1;   // threads of a trainer, each for a part of a mini-batch
-  std::uint64_t seed = 1;  // of first values and of dropout
+  std::uint64_t seed = 1;  // of the parameters' first values and of dropout
 };
 
 /// The arguments of init. One that is not given is read from the environment, from
-/// PADDLE_INIT_TRAINER_COUNT and its kind, and has the default of `settings` otherwise.
+/// PADDLE_INIT_USE_GPU, PADDLE_INIT_TRAINER_COUNT or PADDLE_INIT_SEED. Otherwise it has the default
+/// of `settings`.
 struct init_attr {
   std::optional<bool> use_gpu{};
   std::optional<int> trainer_count{};
@@ -58,10 +59,10 @@ LAMINA_COLD std::optional<T> from_environment(const char* name) {
 /// The settings of the last init().
 inline const settings& current() { return detail::current_settings(); }
 
-/// Sets what later calls of parameters::create and trainer::SGD go by: `init({.use_gpu = false,
-/// .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, for a variable of
-/// the environment that is no number. With `use_gpu` each trainer::SGD needs a place, because the
-/// type of a trainer decides where it runs. v2: paddle.init.
+/// Sets what later calls of parameters::create and trainer::SGD use: `init({.use_gpu = false,
+/// .trainer_count = 1})`. Throws lamina::error for a count outside of 1 to 256, and for a variable
+/// of the environment that is not a number. With `use_gpu` each trainer::SGD needs a place, because
+/// the type of a trainer decides where it runs. v2: paddle.init.
 LAMINA_COLD inline void init(const init_attr& given = {}) {
   settings made;
   made.use_gpu = given.use_gpu

@@ -16,10 +16,9 @@ namespace lamina::inline LAMINA_ABI::v2 {
 
 namespace model {
 
-/// A model of the program that returns `output`, with first values of the seed of init().
-/// Parameters of one name are one parameter. Those that a model of `parameter_models` has under the
-/// same name are shared with it, so that training changes both. The design document of
-/// PaddlePaddle: model.create, parameter_model.
+/// A model of the program `output`, with first values by the seed of init(). A parameter that one
+/// of `parameter_models` has under the same name is shared with that model, so that training
+/// changes both. The design document of PaddlePaddle: model.create, parameter_model.
 template <program_type P, program_type... Q>
 lamina::model<P> create(P output, const lamina::model<Q>&... parameter_models) {
   return lamina::model<P>(output, share_parameters_of(parameter_models)..., current().seed);

@@ -18,9 +18,10 @@ namespace lamina::inline LAMINA_ABI::v2::optimizer {
 /// A penalty on the squares of parameters. v2: optimizer.L2Regularization.
 constexpr regularizer L2Regularization(float rate) { return l2_decay(rate); }
 
-// Each function takes v2's arguments by name, with v2's defaults, and gives the optimizer of
-// lamina. Gradients are those of the cost that the program returns, mostly a mean: v2 adds them up
-// over the mini-batch, so its learning rate of 0.1 / 128 for batches of 128 is 0.1 here.
+// Each function takes v2's arguments by name, with v2's defaults, and returns an optimizer of
+// lamina. Gradients here are those of the cost that the program returns, which is usually a mean
+// over the mini-batch. v2 sums them over the mini-batch: its learning rate of 0.1 / 128 for
+// mini-batches of 128 is 0.1 here.
 
 /// The arguments that all optimizers have.
 struct settings {
@@ -108,7 +109,7 @@ constexpr lamina::optimizer::decayed_adagrad DecayedAdaGrad(const rho_attr& attr
   made.epsilon = attr.epsilon;
   return detail::with_settings(made, attr);
 }
-/// It has no learning rate, as in Fluid. v2: optimizer.AdaDelta.
+/// `learning_rate` has no effect, as in Fluid. v2: optimizer.AdaDelta.
 constexpr lamina::optimizer::adadelta AdaDelta(const rho_attr& attr = {}) {
   lamina::optimizer::adadelta made;
   made.rho = attr.rho;

@@ -21,10 +21,10 @@
 
 namespace lamina::inline LAMINA_ABI::v2::parameters {
 
-/// The parameters that some costs have, a model for each. Parameters of one name are one memory,
-/// whichever cost they belong to. Behaves like a dictionary: `p["fc_0.w_0"]` is an array that can
-/// be read and assigned. Trainers and inference refer to the parameters, which must outlive them.
-/// v2: Parameters.
+/// The parameters of some costs, with a model for each cost. Parameters with the same name share
+/// memory, also if they belong to several costs. Behaves like a dictionary: `p["fc_0.w_0"]` is an
+/// array that can be read and assigned. Trainers and inference refer to the parameters, which must
+/// outlive them. v2: Parameters.
 template <program_type First, program_type... More>
 class Parameters {
  public:
@@ -35,7 +35,7 @@ class Parameters {
   explicit Parameters(std::uint64_t seed, First first, More... more)
       : models_(linked(seed, std::tuple<>(), first, more...)) {}
 
-  /// The value of a parameter in its own shape, which can be assigned.
+  /// The value of a parameter, an array of the parameter's shape, which can be assigned.
   class value {
    public:
     value(Parameters& of, std::string name) : of_(of), name_(std::move(name)) {}
@@ -68,8 +68,8 @@ class Parameters {
     return each([&](const parameter_info& info, auto&&...) { return info.name == name; });
   }
 
-  /// A copy of a parameter, its shape, and another value for it. Throw lamina::error for an unknown
-  /// name, with all known ones, and for another shape.
+  /// Return a copy of a parameter, or its shape, or set its value. They throw lamina::error for an
+  /// unknown name, with a list of the known ones, and for a value of another shape.
   LAMINA_COLD array<real> get(std::string_view name) const {
     array<real> found;
     at(name, [&](const auto& m, int i) { found = m.get(i); });
@@ -85,13 +85,14 @@ class Parameters {
     });
   }
 
-  /// Writes all parameters to an archive in v2's format, and reads those that are in both; with
-  /// <lamina/v2/parameter_tar.hpp>. v2: Parameters.to_tar, init_from_tar.
+  /// to_tar writes all parameters to an archive in v2's format. init_from_tar reads those that the
+  /// archive has. Include <lamina/v2/parameter_tar.hpp> to call them. v2: Parameters.to_tar,
+  /// init_from_tar.
   void to_tar(const file_path& path) const { write_tar(*this, path); }
   void init_from_tar(const file_path& path) { read_tar(*this, path, false); }
   /// Reads all parameters from an archive. Throws format_error for one that is missing there or has
-  /// another shape; the parameters of that cost and later ones then stay unchanged. v2:
-  /// Parameters.from_tar.
+  /// another shape. Costs are read in their order: the parameters of that cost, and of those after
+  /// it, stay unchanged. v2: Parameters.from_tar.
   void from_tar(const file_path& path) { read_tar(*this, path, true); }
 
   /// Whether a cost is one of those that the parameters were created with.
@@ -112,7 +113,8 @@ class Parameters {
     return std::apply(std::forward<F>(f), models_);
   }
 
-  /// Calls `f(info, model, index)` for each parameter until it returns true; whether it did.
+  /// Calls `f(info, model, index)` for each parameter until it returns true. Returns whether it
+  /// did.
   template <class F>
   bool each(const F& f) const {
     const auto of_one = [&](const auto& m) {
@@ -160,8 +162,9 @@ class Parameters {
   std::tuple<lamina::model<First>, lamina::model<More>...> models_;
 };
 
-/// The parameters of a cost, or of several whose parameters of one name are shared, with first
-/// values of the seed of init(). A cost is the program that returns it. v2: parameters.create.
+/// The parameters of a cost, or of several costs, which share parameters of the same name. First
+/// values are drawn with the seed of init(). A cost is the program that returns it. v2:
+/// parameters.create.
 template <program_type... P>
 Parameters<P...> create(P... costs) {
   return Parameters<P...>(current().seed, costs...);

@@ -26,8 +26,8 @@ using lamina::reader::chain;
 using lamina::reader::compose;
 using ComposeNotAligned = lamina::reader::compose_not_aligned;
 
-/// f of each element, or of elements side by side until the shortest reader ends. v2:
-/// reader.map_readers.
+/// f of each element. With several readers, f takes an element of each, until the shortest one
+/// ends. v2: reader.map_readers.
 template <class F, class... R>
 auto map_readers(F f, R&&... readers) {
   return lamina::reader::map(std::move(f), std::forward<R>(readers)...);

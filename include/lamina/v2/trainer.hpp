@@ -24,7 +24,7 @@
 
 namespace lamina::inline LAMINA_ABI::v2::trainer {
 
-/// The arguments of SGD::train that are not types.
+/// The options of SGD::train.
 struct train_attr {
   int num_passes = 1;
   event::handler event_handler{};
@@ -40,7 +40,8 @@ template <program_type P, lamina::optimizer::optimizer_type Opt,
           class Trainer = lamina::trainer<P, Opt>>
 class SGD {
  public:
-  /// Throws lamina::error if init() asked for a device, as the type of a trainer chooses it.
+  /// Throws lamina::error if init() has set use_gpu: a trainer on a device needs a place, see
+  /// below.
   template <program_type... All>
   SGD(P, parameters::Parameters<All...>& trained, Opt& update_equation)
       : model_(model_in(trained)), trainer_(model_, update_equation, options_of_host()) {
@@ -112,7 +113,7 @@ class SGD {
   Trainer& of() { return trainer_; }
 
  private:
-  /// Has the trainer report to a handler, until it goes.
+  /// Lets the trainer report to a handler as long as this object exists.
   class handled {
    public:
     handled(Trainer& of, const event::handler& to) : of_(of) {

@@ -14,7 +14,7 @@
 
 namespace lamina::inline LAMINA_ABI::detail {
 
-/// Text as a literal, with escapes; whatever a file has in its names stays inside of the quotes.
+/// Text as a string literal, with escapes, so that no name in a file can end the literal.
 inline std::string text_literal(std::string_view text) {
   std::string made = "\"";
   for (const char c : text) {
@@ -90,7 +90,7 @@ inline std::string identifier_of(std::string_view name) {
     if (made.empty() && !letter) made = "v";
     if (letter || digit)
       made += c;
-    else if (made.back() != '_')  // two are the compiler's
+    else if (made.back() != '_')  // names with two underscores in a row are reserved
       made += '_';
   }
   if (made.empty()) made = "v";
@@ -138,8 +138,8 @@ inline const char* cpp_type(dtype type) {
   }
 }
 
-/// A statement on lines of at most 100 columns, broken behind commas: the outermost of those that
-/// fit, and never inside of a text.
+/// A statement on lines of at most 100 columns. Lines are broken after the outermost commas that
+/// fit, and never inside of a string literal.
 inline std::string wrapped(std::string_view statement, std::size_t indent) {
   std::string made;
   std::size_t column = indent;

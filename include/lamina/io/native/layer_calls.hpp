@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/layer_calls.hpp - how the layers that record one operator are called, for the
-// source text of programs that were read.
+// lamina/io/native/layer_calls.hpp - the table of layers for native_source: which layer records
+// an operator, and how it is called.
 //
-// A row is the type of an operator and a call: FUNCTION<TEMPLATE>(ARGUMENTS; OPTIONS) -> RESULTS.
-// Words with capitals are slots, `X*` all variables of one in a tuple, `X{}` in braces; other words
-// are attributes. An option OWN:ATTRIBUTE has a name of its own. `=` gives the value for which it
-// is left out; without it, it is always written. `param@Slot.w` is the parameter in a slot, which
-// the layer makes and calls NAME.w_N; `has?Slot` is false where the slot is empty; `~attribute`
-// follows from the types of variables. `$` names are computed by native_source.hpp. Slots and
-// attributes that a row does not name must be empty, or have their defaults. Results are those that
-// the function returns, by default the first output. `+1` after the results: a bias along dimension
-// 1 and an activation become options, the activation where the row says `&act`, or first. A row may
-// end with `key NAME`, the kind of layer that makes generated names.
+// A row is the type of an operator and a call, FUNCTION<TEMPLATE>(ARGUMENTS; OPTIONS) -> RESULTS,
+// with the following words:
+//
+//   Slot            the variable in a slot: words with a capital letter
+//   Slot*, Slot{}   all variables in a slot, as a tuple, or in braces
+//   attribute       the value of an attribute: words without a capital letter
+//   attribute...    the numbers of a list
+//   word=VALUE      is left out of the text if the attribute has this value
+//   option:attr     an option whose name is not that of the attribute
+//   option@Slot.w   the parameter in a slot, which the layer makes and names NAME.w_N
+//   option?Slot     an option that is false if the slot is empty
+//   ~attribute      is not written, because it follows from the types of variables
+//   $word           is computed by native_calls.hpp
+//   &act            the place of the activation among the options, by default the first
+//   -> Slot, ...    the outputs that the function returns, by default the first output
+//   +1              a bias along dimension 1 and an activation that follow become options
+//   +$act           an activation that follows becomes an option
+//   +$flatten       the product, with the sum, bias and activation that follow, becomes an fc
+//   key NAME        the kind of layer in generated names, by default the operator's type
+//
+// Slots that a row does not name must be empty, and attributes must have their defaults.
 #pragma once
 
 #include <lamina/core/config.hpp>

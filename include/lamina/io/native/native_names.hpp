@@ -32,7 +32,7 @@ class native_names : protected native_rows {
     made_handles_.push_back(v);
     return handles_[v] = made;
   }
-  /// A counter of names that a try may change.
+  /// A counter of names. Records its value, so that statement() can undo a row that does not fit.
   int& counter(std::map<std::string, int>& of, const std::string& name) {
     int& found = of[name];
     counted_.emplace_back(&found, found);
@@ -57,7 +57,7 @@ class native_names : protected native_rows {
     return made;
   }
   void line(const std::string& statement) { body_ += wrapped(statement, indent_); }
-  /// Whether a layer gets this name by itself.
+  /// Whether a layer of this kind generates this name by itself.
   bool is_generated(const std::string& key, const std::string& name) const {
     if (torn_.count(name) != 0) return false;
     const auto count = keys_.find(key);

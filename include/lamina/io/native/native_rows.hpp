@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lamina/io/native/native_rows.hpp - the types of variables of a program that is written as C++:
-// which have the rows of which, and the names of these.
+// which variables have the same rows, and the names of these rows.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -52,8 +52,8 @@ class native_rows : protected native_records {
     for (int l = 0; l < levels; ++l) parent = new_class(v, parent);
     return parent;
   }
-  // Which variables have the rows of which. A file does not say that two inputs have sequences of
-  // the same lengths; operators that read them side by side do.
+  // Finds which variables have the same rows. A file does not say that two inputs have sequences of
+  // the same lengths, but an operator that reads both needs them.
   void find_rows() {
     class_.assign(at(p_.count.variables), -1);
     for (int i = 0; i < p_.count.data; ++i) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/native/native_source.hpp - a program that was read, as C++ source text in lamina's own
-// layers.
+// lamina/io/native/native_source.hpp - writes a program that was read from a file as C++ source
+// text, in calls of lamina's layers.
 //
-// The text is made from the records of a loaded_program: what reads other formats into these has
-// this writer too. An operator, with the bias and the activation that follow it, becomes the call
-// of a layer by the rows of layer_calls.hpp, and layer::record where no row fits.
+// An operator, together with the bias and the activation that follow it, becomes the call of a
+// layer, by a row of layer_calls.hpp; if no row fits, it becomes a call of layer::record. Loops and
+// branches become layer::record_block. The text is made from a loaded_program, so a reader of
+// another format only needs to return one.
 #pragma once
 
 #include <lamina/core/config.hpp>
@@ -79,7 +80,7 @@ class native_writer : native_calls {
     }
     for (const layer_call& row : layer_calls) {
       if (row.type != operators_[k]->schema->type) continue;
-      // What is tried leaves no trace if it does not fit.
+      // If the row does not fit, everything that the try has changed is undone.
       const std::size_t body = body_.size();
       made_handles_.clear();
       counted_.clear();
@@ -120,7 +121,7 @@ class native_writer : native_calls {
   void run_block(std::size_t k) {
     const operator_desc& op = *operators_[k];
     const int inner = sub_block_of(p_, op), outer = block_;
-    // What the body alone computes, and what follows reads.
+    // Declares variables of this block that only the body writes.
     for (const operator_desc* within : all_) {
       if (!is_inside(p_, within->block, inner)) continue;
       each(*within, false, [&](int v) {
@@ -242,11 +243,11 @@ class native_writer : native_calls {
 
 }  // namespace detail
 
-/// A program that was read, as the text of a C++ header: `inline constexpr auto net =
-/// lamina::program(...)` in calls of layers, which records the same operators, layers and
-/// parameters under the same names. Throws format_error, with the offset of the operator in the
-/// file, for what is not written yet: loops and branches, programs of training, inputs without
-/// rows, and dimensions that the file does not tell.
+/// The text of a C++ header with a program that was read from a file: `inline constexpr auto net =
+/// lamina::program(...)` in calls of layers. It records the same operators, layers and parameters
+/// under the same names, loops and branches too. Throws format_error, with the offset of the
+/// operator in the file, for what cannot be written: training programs, rows that a condition or a
+/// time step chooses, inputs without rows, and dimensions that the file does not have.
 inline std::string native_source(const loaded_program& program,
                                  const native_options& options = {}) {
   return detail::native_writer(program, options).text();

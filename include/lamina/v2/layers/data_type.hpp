@@ -29,7 +29,7 @@ struct sequence_of : Type {
 };
 }  // namespace detail
 
-/// A sequence of them per sample, and a sequence of sequences. v2: dense_vector_sequence,
+/// A sequence of such elements per sample, or a sequence of sequences. v2: dense_vector_sequence,
 /// dense_vector_sub_sequence, integer_value_sequence, integer_value_sub_sequence.
 template <int Dim>
 using dense_vector_sequence = detail::sequence_of<dense_vector<Dim>, 1>;

@@ -21,8 +21,8 @@ namespace layer {
 
 using namespace lamina::layer;  // NOLINT: the facade has every layer
 
-/// The input `Name` of a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`. Its
-/// rows are those of the mini-batch, or of the sequences of that name. v2: layer.data(name, type).
+/// The input `Name` with a type of data_type: `data<"x", data_type::dense_vector<13>>(main)`. It
+/// has a row per sample, or per element of sequences. v2: layer.data(name, type).
 template <fixed_string Name, class Type>
 constexpr auto data(const block& main, int line = __builtin_LINE()) {
   constexpr bool known = requires { Type::levels; };
@@ -45,7 +45,7 @@ constexpr auto cosine(const X& a, const Y& b, const options<cos_sim_attr, X>& at
   return lamina::layer::cos_sim(a, b, attr, line);
 }
 
-/// The options of costs, which are one number.
+/// The options of a cost.
 struct cost_attr {
   std::string_view name{};
 };
@@ -57,7 +57,7 @@ constexpr auto mse(const L& label, const X& x, const options<cost_attr, X>& attr
   return lamina::layer::mean(lamina::layer::square_error_cost(x, label, {}, line),
                              {.name = attr.name});
 }
-/// The sum of (x - label)^2 in each row, as a mean over the rows. v2: layer.square_error_cost.
+/// The mean over the rows of the sum of (x - label)^2 in each row. v2: layer.square_error_cost.
 template <class X, class L>
 constexpr auto square_error_cost(const X& input, const L& label,
                                  const options<cost_attr, X>& attr = {},
@@ -66,7 +66,7 @@ constexpr auto square_error_cost(const X& input, const L& label,
       lamina::layer::reduce_sum<1>(lamina::layer::square_error_cost(input, label, {}, line)),
       {.name = attr.name});
 }
-/// -log input[label] as a mean over the rows, which are probabilities. v2:
+/// The mean over the rows of -log input[label], where each row of `input` has probabilities. v2:
 /// layer.cross_entropy_cost.
 template <class X, class L>
 constexpr auto cross_entropy_cost(const X& input, const L& label,

@@ -42,7 +42,7 @@ constexpr auto fc_layer(const X& input, const lamina::layer::options<fc_layer_at
 }
 using networks::sequence_conv_pool;
 
-// The activations of v1, a name for each.
+// The activations of v1.
 constexpr auto LinearActivation() { return lamina::activation::identity; }
 constexpr auto ReluActivation() { return lamina::activation::relu; }
 constexpr auto SigmoidActivation() { return lamina::activation::sigmoid; }
