@@ -107,6 +107,11 @@ def errors(launch, _):
             raise failure(f"{arguments}: expected {expected}, found\n{err}")
         if took > ENDS_WITHIN + 5:
             raise failure(f"{arguments}: ended after {took:.1f} s")
+    # The launcher of another MPI: each process would be alone.
+    alone = subprocess.run([launch.program, "dense/sgd"], text=True, capture_output=True,
+                           env={**environment(), "SLURM_STEP_NUM_TASKS": "3"})
+    if alone.returncode != 1 or "expected 3 processes, as the launcher started" not in alone.stderr:
+        raise failure(f"a process that is alone: {alone.returncode}, {alone.stderr}")
 
 
 def children(process):

@@ -26,7 +26,7 @@ TEST_CASE("a session without MPI is a world of one") {
 TEST_CASE("a program without MPI under a launcher of several is refused") {
   int argc = 0;
   char** argv = nullptr;
-  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     setenv(name, "1", 1);
     CHECK_NOTHROW(lamina::distributed::single_session{argc, argv});
     setenv(name, "2", 1);

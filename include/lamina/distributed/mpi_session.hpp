@@ -31,6 +31,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
 
@@ -64,6 +65,11 @@ class mpi_session final : public process_group {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
+    if (const int n = launched_processes(); size_ == 1 && n > 1)
+      throw error(
+          text() << "lamina: distributed: expected " << n
+                 << " processes, as the launcher started, found one: the program has another "
+                    "MPI than the launcher, or srun needs --mpi (srun --mpi=list)");
     char name[MPI_MAX_PROCESSOR_NAME] = {};
     int length = 0;
     MPI_Get_processor_name(name, &length);

@@ -5,7 +5,6 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -15,6 +14,7 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
 
@@ -27,14 +27,11 @@ class single_session final : public process_group {
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
   /// MPI each of them would train a model of its own.
   LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : process_group(0, 1) {
-    for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
-      const char* const found = std::getenv(name);
-      if (found != nullptr && std::strcmp(found, "1") != 0)
-        throw error(text() << "lamina: distributed: expected a program compiled with MPI "
-                              "(the CMake target lamina::mpi, or mpicxx -DLAMINA_HAS_MPI) under a "
-                              "launcher of "
-                           << std::string(found) << " processes, found one without");
-    }
+    if (const int n = launched_processes(); n > 1)
+      throw error(text() << "lamina: distributed: expected a program compiled with MPI "
+                            "(lamina_mpi(target) of CMake, or mpicxx -DLAMINA_HAS_MPI) under a "
+                            "launcher of "
+                         << n << " processes, found one without");
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launched_processes.hpp - how many processes the launcher has started.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstdlib>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// The number of processes that a launcher has started together, as the environment says: that of
+/// Open MPI's or MPICH's mpirun, or of Slurm's srun. 1 without a launcher. A program that does not
+/// take part in the launcher's MPI can learn here that it is one of several.
+LAMINA_COLD inline int launched_processes() {
+  for (const char* const name :
+       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"})
+    if (const char* const found = std::getenv(name); found != nullptr)
+      if (const int n = std::atoi(found); n > 1) return n;
+  return 1;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed
