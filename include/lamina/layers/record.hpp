@@ -161,7 +161,7 @@ constexpr auto record(const block& main, std::string_view name, const Part&... p
   const auto made = std::tuple{to.made(parts)...};
   const operator_schema& schema = schema_of<Op>();
   operator_desc op = b.begin(schema);
-  int slots = 0;
+  int used = 0;
   for (const bool input : {true, false}) {
     if (!input) op.outputs = b.arguments.count;
     const slot_desc* const slot = input ? schema.inputs : schema.outputs;
@@ -173,7 +173,7 @@ constexpr auto record(const block& main, std::string_view name, const Part&... p
                 return (int{to.ids_of(parts, m, slot[s].name, input, ids)} + ... + 0);
               },
               made) != 0;
-      slots += found ? 1 : 0;
+      used += found ? 1 : 0;
       if (slot[s].duplicable) {
         b.argument(ids.count);
         for (int i = 0; i < ids.count; ++i) b.argument(ids[i]);
@@ -200,7 +200,7 @@ constexpr auto record(const block& main, std::string_view name, const Part&... p
     for (int i = 0; i < values.count; ++i) b.attributes.push(values[i]);
     to.known = to.known && named == given;
   }
-  to.known = to.known && slots == static_cast<int>(sizeof...(Part)) - given;
+  to.known = to.known && used == static_cast<int>(sizeof...(Part)) - given;
   b.require_option(to.known, line, "record: slots and attributes that the operator has");
   b.operators.push(op);
   auto results = std::apply([](const auto&... m) { return std::tuple_cat(m...); }, made);

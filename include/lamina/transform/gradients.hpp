@@ -176,8 +176,8 @@ constexpr auto gradients(const Target& target, const X&... x) {
     if (b.fault.kind != fault_kind::none) return std::tuple<X...>{x...};
     lamina::detail::gradient_recorder(b, y.id, found::weight(target))
         .record(ids, static_cast<int>(sizeof...(X)), made);
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<X...>{X(&b, made[I])...};
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return std::tuple<X...>{X(&b, made[Index])...};
     }
     (std::index_sequence_for<X...>{});
   } else {

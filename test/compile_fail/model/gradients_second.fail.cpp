@@ -22,5 +22,5 @@ constexpr auto net = lamina::program([](lamina::block& main) {
 int main() {
   lamina::model m{net};
   lamina::gradient_machine g{m};  // <- here
-  return g.gradient<"fc_0.w_0">().size() == 12 ? 0 : 1;
+  static_cast<void>(g);
 }

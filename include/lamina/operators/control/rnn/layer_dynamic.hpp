@@ -167,63 +167,51 @@ class rnn_step : public detail::rnn_recorder {
 
 namespace detail {
 
-/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them.
+/// Records a dynamic_rnn over the sequences W, which are the rows S of x or rows above them. Its
+/// callers find out what the step returns, because clang shows each function between an error in a
+/// step and the user's line.
 template <class W, class T, class S, int... D, class F>
 constexpr auto walk_sequences(const variable<T, S, D...>& x, F& step, std::string_view name,
                               int line) {
   using step_type = rnn_step<W, std::remove_cvref_t<F>>;
-#if defined(__clang__)
-  constexpr bool compiles = true;  // a step that does not compile returns int
-#else
-  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
-#endif
-  if constexpr (!compiles) {
-    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
-    return x;
-  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
-    using rows = typename step_type::rows;
-    using result = decltype(step(*static_cast<step_type*>(nullptr)));
-    using whole = detail::with_replaced_rows<result, rows, W>;
-    static_assert(check<whole::found, gets_type<result>>,
-                  "lamina: dynamic_rnn: the step returns variables of its own rows");
-    using results =
-        detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
-    using outputs = detail::outputs_of<decltype(detail::as_tuple(
-        *static_cast<typename whole::type*>(nullptr)))>;
-    program_builder& b = *x.builder;
-    lamina::detail::require_visible(b, x.id, line);
-    layer_helper layer(b, "dynamic_rnn", name);
-    const int outer = b.current_block;
-    const auto table = layer.template output<variable<std::int64_t, typename W::parent, 2>>();
-    detail::without_gradient(layer, table.id);
-    b.add_operator(schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
-                   b.attribute_list(W::lod_level - 1));
-    const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
-    b.add_operator(schema_of<lamina::max_sequence_len>(), {table.id}, {longest.id});
-    const int parents = rows_of<typename W::parent>(b);
-    b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
-    b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step,
-                  -1);
-    int arrays[results::count], made[results::count];
-    const auto begin = [&](const detail::step_numbers& now) {
-      return step_type(b, outer, table.id, now);
-    };
-    detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
-    b.open_domains.count -= 2;
-    outputs::make(layer, made);
-    for (int k = 0; k < results::count; ++k)
-      b.add_operator(results::is_last[k] ? schema_of<last_rnn_memory>()
-                                         : schema_of<lamina::array_to_lod_tensor>(),
-                     {arrays[k], table.id}, {made[k]});
-    const auto all = outputs::handles(b, made);
-    if constexpr (detail::is_tuple<result>)
-      return all;
-    else
-      return layer.returns(std::get<0>(all));
-  } else {
-    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
-    return x;
-  }
+  using rows = typename step_type::rows;
+  using result = decltype(step(*static_cast<step_type*>(nullptr)));
+  using whole = detail::with_replaced_rows<result, rows, W>;
+  static_assert(check<whole::found, gets_type<result>>,
+                "lamina: dynamic_rnn: the step returns variables of its own rows");
+  using results =
+      detail::step_results<decltype(detail::as_results(*static_cast<result*>(nullptr)))>;
+  using outputs =
+      detail::outputs_of<decltype(detail::as_tuple(*static_cast<typename whole::type*>(nullptr)))>;
+  program_builder& b = *x.builder;
+  lamina::detail::require_visible(b, x.id, line);
+  layer_helper layer(b, "dynamic_rnn", name);
+  const int outer = b.current_block;
+  const auto table = layer.template output<variable<std::int64_t, typename W::parent, 2>>();
+  detail::without_gradient(layer, table.id);
+  b.add_operator(schema_of<lamina::lod_rank_table>(), {x.id}, {table.id},
+                 b.attribute_list(W::lod_level - 1));
+  const auto longest = layer.template output<variable<std::int64_t, once, 1>>();
+  b.add_operator(schema_of<lamina::max_sequence_len>(), {table.id}, {longest.id});
+  const int parents = rows_of<typename W::parent>(b);
+  b.open_domain(&domain_mark<rows>, "step", parents, domain_kind::step, -1);
+  b.open_domain(&domain_mark<typename step_type::ranked>, "ranked", parents, domain_kind::step, -1);
+  int arrays[results::count], made[results::count];
+  const auto begin = [&](const detail::step_numbers& now) {
+    return step_type(b, outer, table.id, now);
+  };
+  detail::record_steps<results>(layer, longest, -1, arrays, begin, step, line);
+  b.open_domains.count -= 2;
+  outputs::make(layer, made);
+  for (int k = 0; k < results::count; ++k)
+    b.add_operator(results::is_last[k] ? schema_of<last_rnn_memory>()
+                                       : schema_of<lamina::array_to_lod_tensor>(),
+                   {arrays[k], table.id}, {made[k]});
+  const auto all = outputs::handles(b, made);
+  if constexpr (detail::is_tuple<result>)
+    return all;
+  else
+    return layer.returns(std::get<0>(all));
 }
 
 }  // namespace detail
@@ -251,10 +239,23 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                 "lamina: dynamic_rnn: the rows of the input form sequences");
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
-  if constexpr (takes)
-    return detail::walk_sequences<S>(x, step, attr.name, line);
-  else
+  using step_type = rnn_step<S, std::remove_cvref_t<F>>;
+#if defined(__clang__)
+  constexpr bool compiles = true;  // a step that does not compile returns int
+#else
+  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
+#endif
+  if constexpr (!takes) {
     return x;
+  } else if constexpr (!compiles) {
+    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
+    return x;
+  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
+    return detail::walk_sequences<S>(x, step, attr.name, line);
+  } else {
+    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
+    return x;
+  }
 }
 /// The same over the sequences of level Level of nested sequences x, 0 being the outermost: the
 /// steps of `dynamic_rnn<0>(words, ...)` are the sentences of documents, `step.input(words)` is the
@@ -268,11 +269,24 @@ constexpr auto dynamic_rnn(const variable<T, S, D...>& x, F&& step,
                 "lamina: dynamic_rnn: the level is one of the levels of the input's sequences");
   constexpr bool takes = !detail::takes_nothing<F>;
   static_assert(takes, "lamina: dynamic_rnn: the step takes its inputs, [&](auto& step) { ... }");
-  if constexpr (exists && takes)
-    return detail::walk_sequences<typename detail::sequences_at<S, Level>::type>(x, step, attr.name,
-                                                                                 line);
-  else
+  using walked = typename detail::sequences_at<S, exists ? Level : 0>::type;
+  using step_type = rnn_step<walked, std::remove_cvref_t<F>>;
+#if defined(__clang__)
+  constexpr bool compiles = true;  // a step that does not compile returns int
+#else
+  constexpr bool compiles = requires { step(*static_cast<step_type*>(nullptr)); };
+#endif
+  if constexpr (!takes || !exists) {
     return x;
+  } else if constexpr (!compiles) {
+    x.builder->report(fault_kind::unfinished, line, {}, nullptr, 0, nullptr, 0);
+    return x;
+  } else if constexpr (detail::is_step_result<decltype(step(*static_cast<step_type*>(nullptr)))>) {
+    return detail::walk_sequences<walked>(x, step, attr.name, line);
+  } else {
+    x.builder->report(fault_kind::step_result, line, {}, nullptr, 0, nullptr, 0);
+    return x;
+  }
 }
 
 }  // namespace lamina::inline LAMINA_ABI::layer
