@@ -281,6 +281,12 @@ def local(program, folder):
            == [f"rank {rank} [a b] [--launch]" for rank in range(2)], f"{done}")
     done = run([program, "code=5", "-n", "2"], env={**CLEAN, **ROOT})
     expect(done.returncode == 5, f"exit code 5 became {done.returncode}")
+    # Without argc and argv the words are those of the process.
+    for arguments in (["--launch", "slurm", "--dry-run", "a b", ""], ["--dry-run", "--name=A"]):
+        done, own = (run([program, *arguments], env=env)
+                     for env in (CLEAN, {**CLEAN, "LAUNCH_TEST_OWN_WORDS": "1"}))
+        expect((done.returncode, done.stdout, done.stderr)
+               == (own.returncode, own.stdout, own.stderr), f"{done} {own}")
     # Within a job it is a trainer, whatever its arguments are.
     for name in ("LAMINA_ROLE", "PMI_RANK", "SLURM_STEP_ID", "KUBERNETES_SERVICE_HOST"):
         done = run([program, "--launch", "slurm"], env={**CLEAN, name: "0"})

@@ -49,6 +49,25 @@ LAMINA_COLD inline std::string own_path() {
   return path;
 }
 
+/// The words of this process's command line, as main was given them.
+LAMINA_COLD inline std::vector<std::string> own_words() {
+  std::vector<std::string> words;
+  std::FILE* const file = std::fopen("/proc/self/cmdline", "rb");
+  if (file == nullptr)
+    throw error("lamina: launch: expected the command line at /proc/self/cmdline, found none");
+  std::string word;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
+    if (c != 0) {
+      word.push_back(static_cast<char>(c));
+      continue;
+    }
+    words.push_back(std::move(word));
+    word.clear();
+  }
+  std::fclose(file);
+  return words;
+}
+
 /// A file that only its user reads and that ends with this object.
 class private_file {
  public:
@@ -143,6 +162,19 @@ int dist_train(int argc, char** argv, Main&& trainer_main, distributed::job what
     std::fprintf(stderr, "%s\n", e.what());
     return 64;
   }
+}
+
+/// The same, with the words of the process's command line; `trainer_main` is called with copies of
+/// them.
+template <class Main>
+requires std::invocable<Main&, int, char**>
+int dist_train(Main&& trainer_main, distributed::job what = {}) {
+  std::vector<std::string> words = distributed::detail::own_words();
+  std::vector<char*> pointers;
+  for (std::string& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  return dist_train(static_cast<int>(words.size()), pointers.data(),
+                    std::forward<Main>(trainer_main), std::move(what));
 }
 
 }  // namespace lamina::inline LAMINA_ABI
