@@ -15,7 +15,8 @@
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
-/// What a launcher starts, where, and with what. `require_valid` says what is wrong with one.
+/// What a launcher starts, where, and with what. `require_valid` says what is wrong with one. The
+/// backend "local" uses trainers and arguments alone: mpirun limits neither memory nor time.
 struct job {
   /// The container image (kubernetes), with MPICH or Open MPI and the program in it.
   std::string image = {};
