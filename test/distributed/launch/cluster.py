@@ -22,18 +22,20 @@ TOKEN = "token-that-nobody-may-see"
 
 def kinds(group, *names):
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group,
-            "resources": [{"name": f"{name.lower()}s", "singularName": name.lower(), "kind": name,
+            "resources": [{"name": f"{name.lower()}s".replace("ys", "ies"), "singularName": name.lower(), "kind": name,
                            "namespaced": True, "verbs": ["create", "get", "list", "patch"]}
                           for name in names]}
 
 
-BATCH = {"groupVersion": "batch/v1", "version": "v1"}
+GROUPS = {"batch": "Job", "networking.k8s.io": "NetworkPolicy"}
+VERSIONS = {group: {"groupVersion": f"{group}/v1", "version": "v1"} for group in GROUPS}
 DISCOVERY = {
     "/api": {"kind": "APIVersions", "versions": ["v1"]},
     "/apis": {"kind": "APIGroupList", "apiVersion": "v1",
-              "groups": [{"name": "batch", "versions": [BATCH], "preferredVersion": BATCH}]},
+              "groups": [{"name": group, "versions": [version], "preferredVersion": version}
+                         for group, version in VERSIONS.items()]},
     "/api/v1": kinds("v1", "Service", "PersistentVolumeClaim"),
-    "/apis/batch/v1": kinds("batch/v1", "Job")}
+    **{f"/apis/{group}/v1": kinds(f"{group}/v1", kind) for group, kind in GROUPS.items()}}
 
 
 class cluster(http.server.BaseHTTPRequestHandler):
@@ -109,8 +111,8 @@ def check(program, folder):
 
     done = submit(TOKEN)
     made = sorted(item["kind"] for item in cluster.objects.values())
-    if done.returncode != 0 or made != ["Job", "PersistentVolumeClaim", "Service"]:
-        sys.exit(f"expected three objects, found {made}\n{done.stdout}{done.stderr}")
+    if done.returncode != 0 or made != ["Job", "NetworkPolicy", "PersistentVolumeClaim", "Service"]:
+        sys.exit(f"expected four objects, found {made}\n{done.stdout}{done.stderr}")
     cluster.objects.clear()
 
     def refused(what, token, words):

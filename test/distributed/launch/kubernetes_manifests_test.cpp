@@ -13,8 +13,8 @@ using lamina::distributed::kubernetes_manifests;
 TEST_CASE("a job without a claim and a deadline asks for none") {
   job j{.image = "i"};
   auto list = nlohmann::json::parse(kubernetes_manifests(j));
-  REQUIRE(list["items"].size() == 2);  // the service and the job
-  const auto& spec = list["items"][1]["spec"];
+  REQUIRE(list["items"].size() == 3);  // the policy, the service and the job
+  const auto& spec = list["items"][2]["spec"];
   CHECK_FALSE(spec.contains("activeDeadlineSeconds"));
   const auto& pod = spec["template"]["spec"];
   CHECK(pod["volumes"].size() == 2);
@@ -24,11 +24,11 @@ TEST_CASE("a job without a claim and a deadline asks for none") {
   // A claim that exists is mounted and not made.
   j.checkpoint_claim = "claim";
   list = nlohmann::json::parse(kubernetes_manifests(j));
-  CHECK(list["items"].size() == 2);
-  CHECK(list["items"][1]["spec"]["template"]["spec"]["volumes"][2]["persistentVolumeClaim"] ==
+  CHECK(list["items"].size() == 3);
+  CHECK(list["items"][2]["spec"]["template"]["spec"]["volumes"][2]["persistentVolumeClaim"] ==
         nlohmann::json{{"claimName", "claim"}});
   j.checkpoint_size = "10Gi";
-  CHECK(nlohmann::json::parse(kubernetes_manifests(j))["items"].size() == 3);
+  CHECK(nlohmann::json::parse(kubernetes_manifests(j))["items"].size() == 4);
 }
 
 TEST_CASE("names of the pods are those that a Job and a JobSet give") {
@@ -42,10 +42,10 @@ TEST_CASE("names of the pods are those that a Job and a JobSet give") {
   job j{.image = "i", .trainers = 2, .name = "net"};
   using names = std::vector<std::string>;
   const auto list = nlohmann::json::parse(kubernetes_manifests(j));
-  CHECK(hosts_of(list["items"][1]["spec"]) == names{"net-0.net", "net-0.net:1,net-1.net:1"});
+  CHECK(hosts_of(list["items"][2]["spec"]) == names{"net-0.net", "net-0.net:1,net-1.net:1"});
   j.kind = "JobSet";
   const auto set = nlohmann::json::parse(kubernetes_manifests(j));
-  CHECK(hosts_of(set["items"][0]["spec"]["replicatedJobs"][0]["template"]["spec"]) ==
+  CHECK(hosts_of(set["items"][1]["spec"]["replicatedJobs"][0]["template"]["spec"]) ==
         names{"net-trainer-0-0.net", "net-trainer-0-0.net:1,net-trainer-0-1.net:1"});
 }
 

@@ -153,13 +153,16 @@ def manifests(program, folder):
             if kind == "TrainJob":
                 words.append(at(item, "spec/trainer/command"))
         expect(any(line[-len(odd) + 1:] == odd[1:] for line in words), f"{kind}: {words}")
-    expect(seen == {*KINDS, "Service", "PersistentVolumeClaim"}, f"kinds {seen}")
-    job, service = (next(item for item in manifests_of(program) if item["kind"] == kind)
-                    for kind in ("Job", "Service"))
+    expect(seen == {*KINDS, "Service", "NetworkPolicy", "PersistentVolumeClaim"}, f"kinds {seen}")
+    job, service, policy = (next(item for item in manifests_of(program) if item["kind"] == kind)
+                            for kind in ("Job", "Service", "NetworkPolicy"))
+    labels = job["spec"]["template"]["metadata"]["labels"]
+    expect(policy["spec"]["podSelector"] == {"matchLabels": labels} and policy["spec"]["ingress"]
+           == [{"from": [{"podSelector": {"matchLabels": labels}}]}], f"{policy}")
     expect(job["spec"]["template"]["spec"]["subdomain"] == service["metadata"]["name"]
            and service["spec"]["publishNotReadyAddresses"]
            and service["spec"]["selector"].items()
-           <= job["spec"]["template"]["metadata"]["labels"].items(), "pods without names")
+           <= labels.items(), "pods without names")
     expect(job["spec"]["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"] == [64, 65]
            and job["spec"]["activeDeadlineSeconds"] == 7200 and job["spec"]["backoffLimit"] == 3,
            "other retries than those of the job")
@@ -275,6 +278,9 @@ def pods(program, folder):
 
 
 def local(program, folder):
+    if not shutil.which("mpirun"):
+        print("test/distributed/launch: skipped: found no mpirun (openmpi-bin or mpich)")
+        sys.exit(77)
     done = run([program, "--launch", "local", "-n", "2", "--", "a b", "--launch"],
                env={**CLEAN, **ROOT})
     expect(done.returncode == 0 and sorted(done.stdout.splitlines())

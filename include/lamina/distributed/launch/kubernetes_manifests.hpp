@@ -192,8 +192,9 @@ LAMINA_COLD inline manifest object_of(const job& j, const char* version, const c
 
 }  // namespace detail
 
-/// A `List` with what a job needs: a claim where checkpoint_size asks for one, a headless service
-/// where pods call each other by name, and the job, of `kind`. The text is JSON, which is YAML too:
+/// A `List` with what a job needs: a claim where checkpoint_size asks for one, for a Job and
+/// a JobSet a policy that lets in the pods of the job alone, for a Job a headless service by which
+/// pods call each other, and the job, of `kind`. The text is JSON, which is YAML too:
 /// `kubectl apply -f -` takes it. Neither token nor certificate of the user is in it, and secrets
 /// are named only. Throws lamina::error as require_valid does, and for arguments that are not
 /// UTF-8.
@@ -207,6 +208,16 @@ LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
     items.push_back(object_of(j, "v1", "PersistentVolumeClaim", j.checkpoint_claim,
                               {{"accessModes", manifest::array({"ReadWriteMany"})},
                                {"resources", {{"requests", {{"storage", j.checkpoint_size}}}}}}));
+  // MPI has no passwords: the pods of a job talk to each other alone.
+  if (j.kind == "Job" || j.kind == "JobSet") {
+    const manifest selected = {{"matchLabels", metadata_of(j, j.name)["labels"]}};
+    const manifest peer = {{"podSelector", selected}};
+    items.push_back(
+        object_of(j, "networking.k8s.io/v1", "NetworkPolicy", j.name,
+                  {{"podSelector", selected},
+                   {"policyTypes", manifest::array({"Ingress"})},
+                   {"ingress", manifest::array({{{"from", manifest::array({peer})}}})}}));
+  }
   if (j.kind == "Job") {
     // Pods find each other before they are ready.
     items.push_back(
