@@ -22,9 +22,9 @@ TOKEN = "token-that-nobody-may-see"
 
 def kinds(group, *names):
     return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group,
-            "resources": [{"name": f"{name.lower()}s".replace("ys", "ies"), "singularName": name.lower(), "kind": name,
-                           "namespaced": True, "verbs": ["create", "get", "list", "patch"]}
-                          for name in names]}
+            "resources": [{"name": f"{name.lower()}s".replace("ys", "ies"), "kind": name,
+                           "singularName": name.lower(), "namespaced": True,
+                           "verbs": ["create", "get", "list", "patch"]} for name in names]}
 
 
 GROUPS = {"batch": "Job", "networking.k8s.io": "NetworkPolicy"}
