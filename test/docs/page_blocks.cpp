@@ -24,6 +24,8 @@
 #include <lamina/dataset/csv_rows.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/distributed/launch/dist_train.hpp>
+#include <lamina/distributed/session.hpp>
 #include <lamina/executor/executor.hpp>
 #include <lamina/image/image.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
@@ -503,3 +505,18 @@ namespace names_of_v2 {
 #include "v2_1.inc"
 static_assert(paddle::optimizer::Default.states.empty());
 }  // namespace names_of_v2
+
+namespace several_processes {
+constexpr auto net = lamina::program([](lamina::block& main) {
+  auto image = layer::data<"image", float, 64>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  return layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label));
+});
+auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
+namespace mpirun {
+#include "distributed_1.inc"
+}
+namespace launched {
+#include "distributed_2.inc"
+}
+}  // namespace several_processes

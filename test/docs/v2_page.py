@@ -23,7 +23,7 @@ END = "<!-- To here. -->\n"
 # sections, in its order.
 DOCUMENTS = {
     "API": ("PaddlePaddle API",
-            "`paddle.dist_train` and its pseudo code: see [coverage](coverage.md#not-there-yet).",
+            "`paddle.dist_train`: [training in several processes](distributed.md).",
             ("Ingredients", "Evaluator", "Programming", "A Synthetic Data Reader",
              "A Reader for Online Learning", "Topology", "Sharing Parameters, within a model",
              "Sharing Parameters, between models", "Training")),

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launch/job.hpp - the description of a distributed training, and its check.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/error.hpp>
+#include <lamina/core/text.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// What a launcher starts, where, and with what. `require_valid` says what is wrong with one. The
+/// backend "local" uses trainers and arguments alone: mpirun limits neither memory nor time.
+struct job {
+  /// The container image (kubernetes), with MPICH or Open MPI and the program in it.
+  std::string image = {};
+  /// The processes that train; at least 1.
+  int trainers = 1;
+  /// Processes that only hold parameters. Here each trainer holds a shard of them, so it is 0.
+  int parameter_servers = 0;
+  /// The cores of each process; at least 1.
+  int cpus = 1;
+  /// The memory of each process, in bytes or with k, M, G, T, Ki, Mi, Gi, Ti behind the number.
+  std::string memory = "2Gi";
+  /// "local" (mpirun on this machine), "slurm" (sbatch) or "kubernetes".
+  std::string backend = "local";
+  /// The name of the job and of what belongs to it: small letters, digits and `-`, at most 40.
+  std::string name = "trainer";
+  /// The arguments of the program.
+  std::vector<std::string> arguments = {};
+  /// The times that a failed job is started again, to go on from its checkpoint.
+  int retries = 3;
+  /// The seconds after which the job is ended; 0: never.
+  int deadline = 0;
+
+  /// Slurm: the partition and the account; empty: the cluster's.
+  std::string partition = {}, account = {};
+
+  /// Kubernetes: what runs the processes: "Job" (indexed, of Kubernetes 1.31 or newer), "JobSet",
+  /// "MPIJob" (Kubeflow's MPI operator) or "TrainJob" (Kubeflow's trainer).
+  std::string kind = "Job";
+  /// Kubernetes: the namespace of the job.
+  std::string name_space = "default";
+  /// Kubernetes: the path of the program in the image.
+  std::string program = "/usr/local/bin/trainer";
+  /// Kubernetes: the user of the processes; not 0, which is root.
+  int user = 1000;
+  /// Kubernetes: the claim of a volume that all processes see at /checkpoints; empty: none.
+  std::string checkpoint_claim = {};
+  /// Kubernetes: the size of checkpoint_claim, in the form of `memory`, where the job shall make
+  /// it; empty: it exists.
+  std::string checkpoint_size = {};
+  /// Kubernetes: secrets whose keys become variables of the environment; the secrets exist.
+  std::vector<std::string> secrets = {};
+  /// Kubernetes: the secret for the registry of the image; empty: none.
+  std::string pull_secret = {};
+  /// Kubernetes, TrainJob: the name of the ClusterTrainingRuntime.
+  std::string runtime = "mpi-distributed";
+
+  /// Kubernetes: the API server, "https://HOST:PORT"; empty: the one of kubectl's configuration.
+  std::string server = {};
+  /// Kubernetes: the file of the authority that has signed the server's certificate (PEM).
+  std::string authority = {};
+  /// Kubernetes: the files of the token, or of the client's certificate and its key (PEM), by which
+  /// the server knows the user. lamina reads none of them: their paths are given to kubectl.
+  std::string token_file = {}, certificate = {}, key = {};
+};
+
+/// The bytes of a quantity as Kubernetes writes it, "512Mi"; a negative number for another text.
+LAMINA_COLD inline double bytes_of_quantity(std::string_view quantity) {
+  std::size_t at = 0;
+  double number = 0, place = 1;
+  bool after_point = false, has_digits = false;
+  for (; at < quantity.size(); ++at) {
+    const char c = quantity[at];
+    if (c == '.' && !after_point) {
+      after_point = true;
+    } else if (c >= '0' && c <= '9') {
+      has_digits = true;
+      if (after_point) place /= 10;
+      number = after_point ? number + place * (c - '0') : 10 * number + (c - '0');
+    } else {
+      break;
+    }
+  }
+  if (!has_digits) return -1;
+  const std::string_view suffix = quantity.substr(at);
+  if (suffix.empty()) return number;
+  constexpr std::string_view binary[] = {"Ki", "Mi", "Gi", "Ti", "Pi"},
+                             decimal[] = {"k", "M", "G", "T", "P"};
+  for (int i = 0; i < 5; ++i) {
+    if (suffix == binary[i]) return number * std::pow(1024.0, i + 1);
+    if (suffix == decimal[i]) return number * std::pow(1000.0, i + 1);
+  }
+  return -1;
+}
+
+namespace detail {
+
+[[noreturn]] LAMINA_COLD inline void bad_option(std::string_view option, std::string_view expected,
+                                                std::string_view found) {
+  throw error(text() << "lamina: launch: " << option << ": expected " << expected << ", found '"
+                     << found << "'");
+}
+
+/// Whether a text is a name of Kubernetes (a label of DNS, RFC 1123) of at most `longest` letters.
+LAMINA_COLD inline bool is_dns_label(std::string_view name, std::size_t longest) {
+  if (name.empty() || name.size() > longest || name.front() == '-' || name.back() == '-')
+    return false;
+  for (const char c : name)
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-')) return false;
+  return true;
+}
+
+LAMINA_COLD inline void require_label(std::string_view option, std::string_view name,
+                                      std::size_t longest) {
+  if (!is_dns_label(name, longest))
+    bad_option(
+        option,
+        std::string(text() << "small letters, digits and - between them, at most " << longest),
+        name);
+}
+
+LAMINA_COLD inline void require_count(std::string_view option, int found, int least, int most) {
+  if (found < least || found > most)
+    bad_option(option, std::string(text() << "a number from " << least << " to " << most),
+               std::string(text() << found));
+}
+
+/// A text for a line of a script or of a log: without ends of lines and other control characters.
+LAMINA_COLD inline void require_printable(std::string_view option, std::string_view found) {
+  for (const char c : found)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f')
+      bad_option(option, "letters without ends of lines and control characters", found);
+}
+
+LAMINA_COLD inline void require_quantity(std::string_view option, std::string_view found) {
+  const double bytes = bytes_of_quantity(found);
+  if (!(bytes >= 1) || bytes > 1e18)
+    bad_option(option, "bytes, or a number with k, M, G, T, Ki, Mi, Gi, Ti behind it", found);
+}
+
+LAMINA_COLD inline void require_valid_for_kubernetes(const job& j) {
+  require_label("name_space", j.name_space, 63);
+  if (j.kind != "Job" && j.kind != "JobSet" && j.kind != "MPIJob" && j.kind != "TrainJob")
+    bad_option("kind", "Job, JobSet, MPIJob or TrainJob", j.kind);
+  if (j.image.empty() || j.image.find_first_of(" \t'\"\\") != j.image.npos)
+    bad_option("image", "the name of a container image", j.image);
+  require_printable("image", j.image);
+  if (!j.program.starts_with('/')) bad_option("program", "a path from the root /", j.program);
+  require_count("user", j.user, 1, 2000000000);
+  if (!j.checkpoint_claim.empty()) require_label("checkpoint_claim", j.checkpoint_claim, 63);
+  if (!j.checkpoint_size.empty()) {
+    if (j.checkpoint_claim.empty())
+      bad_option("checkpoint_claim", "a name beside checkpoint_size", j.checkpoint_claim);
+    require_quantity("checkpoint_size", j.checkpoint_size);
+  }
+  for (const std::string& s : j.secrets) require_label("secrets", s, 63);
+  if (!j.pull_secret.empty()) require_label("pull_secret", j.pull_secret, 63);
+  require_label("runtime", j.runtime, 63);
+  if (j.kind == "TrainJob" &&
+      !(j.checkpoint_claim.empty() && j.secrets.empty() && j.pull_secret.empty()))
+    bad_option("kind", "volumes and secrets in the runtime of a TrainJob, not in the job", j.kind);
+  if (!j.server.empty() && !j.server.starts_with("https://"))
+    bad_option("server", "https://HOST:PORT", j.server);
+  if (j.server.empty() &&
+      !(j.authority.empty() && j.token_file.empty() && j.certificate.empty() && j.key.empty()))
+    bad_option("server", "https://HOST:PORT beside authority, token_file and certificate", "");
+  if (j.certificate.empty() != j.key.empty())
+    bad_option("key", "certificate and key together", j.key);
+}
+
+}  // namespace detail
+
+/// Throws lamina::error that names the first option which is not as struct job says.
+LAMINA_COLD inline void require_valid(const job& j) {
+  using namespace detail;
+  if (j.backend != "local" && j.backend != "slurm" && j.backend != "kubernetes")
+    bad_option("backend", "local, slurm or kubernetes", j.backend);
+  require_count("trainers", j.trainers, 1, 100000);
+  if (j.parameter_servers != 0)
+    bad_option("parameter_servers",
+               "0, as each trainer holds a shard of the parameters (asynchronous servers are not "
+               "written yet)",
+               std::string(text() << j.parameter_servers));
+  require_count("cpus", j.cpus, 1, 10000);
+  require_quantity("memory", j.memory);
+  // With the endings that Kubernetes appends, names of pods are still labels; that of a service
+  // begins with a letter.
+  require_label("name", j.name, 40);
+  if (j.name.front() < 'a') bad_option("name", "a letter in front", j.name);
+  require_count("retries", j.retries, 0, 1000);
+  require_count("deadline", j.deadline, 0, 2000000000);
+  for (const std::string& a : j.arguments)
+    if (a.find('\0') != a.npos) bad_option("arguments", "letters without a zero", a.c_str());
+  if (j.backend == "slurm")
+    for (const std::string* const word : {&j.partition, &j.account}) {
+      require_printable("partition and account", *word);
+      if (word->find_first_of(" '\"\\$`") != word->npos)
+        bad_option("partition and account", "letters without blanks and quotes", *word);
+    }
+  if (j.backend == "kubernetes") require_valid_for_kubernetes(j);
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launch/kubernetes_manifests.hpp - what a cluster of Kubernetes is asked for.
+// Needs nlohmann_json.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <lamina/core/text.hpp>
+#include <lamina/distributed/launch/job.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+namespace detail {
+
+using manifest = nlohmann::ordered_json;
+
+inline constexpr int launch_port = 10000;
+
+/// What each pod of a Job or JobSet runs. MPICH's mpiexec would start a proxy on each host by ssh;
+/// here the pods start the proxies, which ask mpiexec in pod 0 what to run. A proxy whose mpiexec
+/// has ended waits for the next one: pod 0 alone says how the job ends. The words of the proxy's
+/// line are those that `mpiexec.hydra -launcher manual` of MPICH 4 prints.
+inline constexpr const char* pod_script = R"(proxy() {
+  hydra_pmi_proxy --control-port "$LAMINA_LEADER:$LAMINA_PORT" --rmk user --launcher manual \
+    --demux poll --pgid 0 --retries 10 --usize -2 --pmi-port 0 --gpus-per-proc -2 \
+    --proxy-id "$JOB_COMPLETION_INDEX"
+}
+if [ "$JOB_COMPLETION_INDEX" != 0 ]; then
+  while :; do proxy || :; sleep 1; done
+fi
+MPIEXEC_PORT_RANGE="$LAMINA_PORT:$LAMINA_PORT" mpiexec.hydra -launcher manual \
+  -localhost "$LAMINA_LEADER" -hosts "$LAMINA_HOSTS" -n "$LAMINA_TRAINERS" \
+  "$@" < /dev/null &
+leader=$!
+(while kill -0 "$leader" 2> /dev/null; do proxy && break; sleep 1; done) &
+wait "$leader"
+)";
+
+LAMINA_COLD inline manifest metadata_of(const job& j, const std::string& name) {
+  return {
+      {"name", name},
+      {"namespace", j.name_space},
+      {"labels", {{"app.kubernetes.io/name", j.name}, {"app.kubernetes.io/managed-by", "lamina"}}}};
+}
+
+LAMINA_COLD inline manifest resources_of(const job& j) {
+  const std::string cpus = text() << j.cpus;
+  return {{"requests", {{"cpu", cpus}, {"memory", j.memory}}},
+          {"limits", {{"cpu", cpus}, {"memory", j.memory}}}};
+}
+
+/// A container without root, capabilities and a file system to write to, except /tmp, /dev/shm
+/// and /checkpoints.
+LAMINA_COLD inline manifest container_of(const job& j, const std::string& name, manifest command,
+                                         manifest environment) {
+  manifest mounts = {{{"name", "shm"}, {"mountPath", "/dev/shm"}},
+                     {{"name", "tmp"}, {"mountPath", "/tmp"}}};
+  if (!j.checkpoint_claim.empty())
+    mounts.push_back({{"name", "checkpoints"}, {"mountPath", "/checkpoints"}});
+  manifest c = {{"name", name},
+                {"image", j.image},
+                {"command", std::move(command)},
+                {"env", std::move(environment)},
+                {"resources", resources_of(j)},
+                {"volumeMounts", std::move(mounts)},
+                {"securityContext",
+                 {{"allowPrivilegeEscalation", false},
+                  {"readOnlyRootFilesystem", true},
+                  {"runAsNonRoot", true},
+                  {"runAsUser", j.user},
+                  {"capabilities", {{"drop", manifest::array({"ALL"})}}},
+                  {"seccompProfile", {{"type", "RuntimeDefault"}}}}}};
+  for (const std::string& s : j.secrets) c["envFrom"].push_back({{"secretRef", {{"name", s}}}});
+  return c;
+}
+
+LAMINA_COLD inline manifest pod_of(const job& j, manifest container, const char* policy,
+                                   bool has_subdomain) {
+  // MPI talks through /dev/shm to processes of its machine; what is written there counts as memory
+  // of the container.
+  manifest volumes = {{{"name", "shm"}, {"emptyDir", {{"medium", "Memory"}}}},
+                      {{"name", "tmp"}, {"emptyDir", manifest::object()}}};
+  if (!j.checkpoint_claim.empty())
+    volumes.push_back(
+        {{"name", "checkpoints"}, {"persistentVolumeClaim", {{"claimName", j.checkpoint_claim}}}});
+  const manifest labels = metadata_of(j, j.name)["labels"];
+  manifest spec = {{"restartPolicy", policy},
+                   {"automountServiceAccountToken", false},
+                   {"enableServiceLinks", false},
+                   {"terminationGracePeriodSeconds", 30},
+                   {"securityContext",
+                    {{"runAsNonRoot", true},
+                     {"runAsUser", j.user},
+                     {"fsGroup", j.user},
+                     {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+                   {"topologySpreadConstraints",
+                    manifest::array({{{"maxSkew", 1},
+                                      {"topologyKey", "kubernetes.io/hostname"},
+                                      {"whenUnsatisfiable", "ScheduleAnyway"},
+                                      {"labelSelector", {{"matchLabels", labels}}}}})},
+                   {"containers", manifest::array({std::move(container)})},
+                   {"volumes", std::move(volumes)}};
+  if (has_subdomain) spec["subdomain"] = j.name;
+  if (!j.pull_secret.empty())
+    spec["imagePullSecrets"] = manifest::array({{{"name", j.pull_secret}}});
+  return {{"metadata", {{"labels", labels}}}, {"spec", std::move(spec)}};
+}
+
+LAMINA_COLD inline manifest words_of(const job& j, manifest before) {
+  before.push_back(j.program);
+  for (const std::string& a : j.arguments) before.push_back(a);
+  return before;
+}
+
+/// The spec of an indexed Job whose pods are called `host`-0, `host`-1, ...
+LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
+  std::string hosts;
+  for (int i = 0; i < j.trainers; ++i)
+    hosts += std::string(text() << (i > 0 ? "," : "") << host << "-" << i << "." << j.name << ":1");
+  manifest environment = {
+      {{"name", "LAMINA_LEADER"}, {"value", std::string(text() << host << "-0." << j.name)}},
+      {{"name", "LAMINA_PORT"}, {"value", std::string(text() << launch_port)}},
+      {{"name", "LAMINA_HOSTS"}, {"value", hosts}},
+      {{"name", "LAMINA_TRAINERS"}, {"value", std::string(text() << j.trainers)}},
+      {{"name", "LAMINA_ROLE"}, {"value", "trainer"}}};
+  manifest container = container_of(j, "trainer", words_of(j, {"/bin/sh", "-c", pod_script, "sh"}),
+                                    std::move(environment));
+  container["ports"] = manifest::array({{{"name", "mpi"}, {"containerPort", launch_port}}});
+  // The restart policy Never: a pod that fails is made anew, which backoffLimit counts.
+  manifest spec = {
+      {"completions", j.trainers},
+      {"parallelism", j.trainers},
+      {"completionMode", "Indexed"},
+      {"backoffLimit", j.retries},
+      {"successPolicy", {{"rules", manifest::array({{{"succeededIndexes", "0"}}})}}},
+      {"podFailurePolicy",
+       {{"rules",
+         manifest::array({{{"action", "FailJob"},
+                           {"onExitCodes",
+                            {{"containerName", "trainer"},
+                             {"operator", "In"},
+                             {"values", manifest::array({64, 65})}}}},
+                          {{"action", "Ignore"},
+                           {"onPodConditions", manifest::array({{{"type", "DisruptionTarget"},
+                                                                 {"status", "True"}}})}}})}}},
+      {"template", pod_of(j, std::move(container), "Never", true)}};
+  if (j.deadline > 0) spec["activeDeadlineSeconds"] = j.deadline;
+  return spec;
+}
+
+LAMINA_COLD inline manifest mpi_job_of(const job& j) {
+  manifest environment = manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}});
+  const std::string count = text() << j.trainers;
+  manifest launcher = container_of(
+      j, "launcher", words_of(j, {"mpirun", "-x", "LAMINA_ROLE", "-n", count}), environment);
+  manifest worker = container_of(
+      j, "worker", {"/usr/sbin/sshd", "-De", "-f", "/home/mpiuser/.sshd_config"}, environment);
+  // The launcher trains nothing.
+  launcher["resources"] = {{"requests", {{"cpu", "1"}, {"memory", "512Mi"}}},
+                           {"limits", {{"cpu", "1"}, {"memory", "512Mi"}}}};
+  manifest policy = {{"cleanPodPolicy", "Running"}, {"backoffLimit", j.retries}};
+  if (j.deadline > 0) policy["activeDeadlineSeconds"] = j.deadline;
+  return {{"slotsPerWorker", 1},
+          {"sshAuthMountPath", "/home/mpiuser/.ssh"},
+          {"mpiImplementation", "OpenMPI"},
+          {"launcherCreationPolicy", "WaitForWorkersReady"},
+          {"runPolicy", std::move(policy)},
+          {"mpiReplicaSpecs",
+           {{"Launcher",
+             {{"replicas", 1},
+              {"restartPolicy", "OnFailure"},
+              {"template", pod_of(j, std::move(launcher), "OnFailure", false)}}},
+            {"Worker",
+             {{"replicas", j.trainers},
+              {"restartPolicy", "OnFailure"},
+              {"template", pod_of(j, std::move(worker), "OnFailure", false)}}}}}};
+}
+
+LAMINA_COLD inline manifest object_of(const job& j, const char* version, const char* kind,
+                                      const std::string& name, manifest spec) {
+  return {{"apiVersion", version},
+          {"kind", kind},
+          {"metadata", metadata_of(j, name)},
+          {"spec", std::move(spec)}};
+}
+
+}  // namespace detail
+
+/// A `List` with what a job needs: a claim where checkpoint_size asks for one, for a Job and
+/// a JobSet a policy that lets in the pods of the job alone, for a Job a headless service by which
+/// pods call each other, and the job, of `kind`. The text is JSON, which is YAML too:
+/// `kubectl apply -f -` takes it. Neither token nor certificate of the user is in it, and secrets
+/// are named only. Throws lamina::error as require_valid does, and for arguments that are not
+/// UTF-8.
+LAMINA_COLD inline std::string kubernetes_manifests(const job& given) {
+  using namespace detail;
+  job j = given;
+  j.backend = "kubernetes";
+  require_valid(j);
+  manifest items = manifest::array();
+  if (!j.checkpoint_size.empty())
+    items.push_back(object_of(j, "v1", "PersistentVolumeClaim", j.checkpoint_claim,
+                              {{"accessModes", manifest::array({"ReadWriteMany"})},
+                               {"resources", {{"requests", {{"storage", j.checkpoint_size}}}}}}));
+  // MPI has no passwords: the pods of a job talk to each other alone.
+  if (j.kind == "Job" || j.kind == "JobSet") {
+    const manifest selected = {{"matchLabels", metadata_of(j, j.name)["labels"]}};
+    const manifest peer = {{"podSelector", selected}};
+    items.push_back(
+        object_of(j, "networking.k8s.io/v1", "NetworkPolicy", j.name,
+                  {{"podSelector", selected},
+                   {"policyTypes", manifest::array({"Ingress"})},
+                   {"ingress", manifest::array({{{"from", manifest::array({peer})}}})}}));
+  }
+  if (j.kind == "Job") {
+    // Pods find each other before they are ready.
+    items.push_back(
+        object_of(j, "v1", "Service", j.name,
+                  {{"clusterIP", "None"},
+                   {"publishNotReadyAddresses", true},
+                   {"selector", {{"app.kubernetes.io/name", j.name}}},
+                   {"ports", manifest::array({{{"name", "mpi"}, {"port", launch_port}}})}}));
+    items.push_back(object_of(j, "batch/v1", "Job", j.name, indexed_of(j, j.name)));
+  } else if (j.kind == "JobSet") {
+    manifest inner = indexed_of(j, j.name + "-trainer-0");
+    // Here the set starts all pods again, and no pod alone.
+    inner["backoffLimit"] = 0;
+    items.push_back(object_of(
+        j, "jobset.x-k8s.io/v1alpha2", "JobSet", j.name,
+        {{"failurePolicy", {{"maxRestarts", j.retries}}},
+         {"network",
+          {{"enableDNSHostnames", true},
+           {"publishNotReadyAddresses", true},
+           {"subdomain", j.name}}},
+         {"replicatedJobs", manifest::array({{{"name", "trainer"},
+                                              {"replicas", 1},
+                                              {"template", {{"spec", std::move(inner)}}}}})}}));
+  } else if (j.kind == "MPIJob") {
+    items.push_back(object_of(j, "kubeflow.org/v2beta1", "MPIJob", j.name, mpi_job_of(j)));
+  } else {
+    // The runtime has the pods, and what they may.
+    items.push_back(
+        object_of(j, "trainer.kubeflow.org/v1alpha1", "TrainJob", j.name,
+                  {{"runtimeRef", {{"name", j.runtime}, {"kind", "ClusterTrainingRuntime"}}},
+                   {"trainer",
+                    {{"image", j.image},
+                     {"numNodes", j.trainers},
+                     {"command", words_of(j, manifest::array({"mpirun"}))},
+                     {"env", manifest::array({{{"name", "LAMINA_ROLE"}, {"value", "trainer"}}})},
+                     {"resourcesPerNode", resources_of(j)}}}}));
+  }
+  try {
+    return manifest{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}}.dump(2) +
+           "\n";
+  } catch (const manifest::type_error&) {
+    throw error("lamina: launch: arguments: expected UTF-8, found other bytes");
+  }
+}
+
+/// The configuration by which kubectl reaches `j.server`; it names the files of token, certificates
+/// and key, and contains none of them.
+LAMINA_COLD inline std::string kubectl_configuration(const job& j) {
+  using detail::manifest;
+  manifest cluster = {{"server", j.server}}, user = manifest::object();
+  if (!j.authority.empty()) cluster["certificate-authority"] = j.authority;
+  if (!j.token_file.empty()) user["tokenFile"] = j.token_file;
+  if (!j.certificate.empty()) {
+    user["client-certificate"] = j.certificate;
+    user["client-key"] = j.key;
+  }
+  return manifest{
+             {"apiVersion", "v1"},
+             {"kind", "Config"},
+             {"current-context", "lamina"},
+             {"contexts",
+              manifest::array({{{"name", "lamina"},
+                                {"context", {{"cluster", "lamina"}, {"user", "lamina"}}}}})},
+             {"clusters", manifest::array({{{"name", "lamina"}, {"cluster", std::move(cluster)}}})},
+             {"users", manifest::array({{{"name", "lamina"}, {"user", std::move(user)}}})}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

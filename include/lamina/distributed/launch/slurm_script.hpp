@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/distributed/launch/slurm_script.hpp - the batch script of a distributed training.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <lamina/core/text.hpp>
+#include <lamina/distributed/launch/job.hpp>
+
+namespace lamina::inline LAMINA_ABI::distributed {
+
+/// A word as a shell reads it back: quoted unless it consists of plain letters.
+LAMINA_COLD inline std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./-";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+/// The script that `sbatch` takes: `trainers` tasks of `cpus` cores run `program`, whose path all
+/// machines see, with the arguments of the job. A task that fails ends the others; the job then
+/// queues itself again, at most `retries` times, except with the exit codes 64 and 65, which
+/// another try would have again. Throws lamina::error as require_valid does.
+LAMINA_COLD inline std::string slurm_script(const job& j, std::string_view program) {
+  require_valid(j);
+  const auto mebibytes = static_cast<std::int64_t>(
+      std::ceil(bytes_of_quantity(j.memory) / (1024.0 * 1024.0) / j.cpus));
+  text s;
+  s << "#!/bin/sh\n#SBATCH --job-name=" << j.name << "\n#SBATCH --ntasks=" << j.trainers
+    << "\n#SBATCH --cpus-per-task=" << j.cpus << "\n#SBATCH --mem-per-cpu=" << mebibytes
+    << "M\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
+  // Slurm counts minutes; a minute begun is one.
+  if (j.deadline > 0) s << "#SBATCH --time=" << (j.deadline + std::int64_t{59}) / 60 << "\n";
+  if (!j.partition.empty()) s << "#SBATCH --partition=" << j.partition << "\n";
+  if (!j.account.empty()) s << "#SBATCH --account=" << j.account << "\n";
+  s << "export LAMINA_ROLE=trainer\nsrun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=" << j.cpus
+    << " " << shell_word(program);
+  for (const std::string& a : j.arguments) s << " " << shell_word(a);
+  s << "\ncode=$?\ncase $code in 0|64|65) exit $code ;; esac\n"
+       "if [ \"${SLURM_RESTART_COUNT:-0}\" -lt "
+    << j.retries << " ]; then\n  scontrol requeue \"$SLURM_JOB_ID\"\nfi\nexit $code\n";
+  return s;
+}
+
+}  // namespace lamina::inline LAMINA_ABI::distributed

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// launcher.py compares manifests with the schemas of Kubernetes.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/distributed/launch/kubernetes_manifests.hpp>
+
+using lamina::distributed::job;
+using lamina::distributed::kubernetes_manifests;
+
+TEST_CASE("a job without a claim and a deadline asks for none") {
+  job j{.image = "i"};
+  auto list = nlohmann::json::parse(kubernetes_manifests(j));
+  REQUIRE(list["items"].size() == 3);  // the policy, the service and the job
+  const auto& spec = list["items"][2]["spec"];
+  CHECK_FALSE(spec.contains("activeDeadlineSeconds"));
+  const auto& pod = spec["template"]["spec"];
+  CHECK(pod["volumes"].size() == 2);
+  CHECK_FALSE(pod.contains("imagePullSecrets"));
+  CHECK_FALSE(pod["containers"][0].contains("envFrom"));
+
+  // A claim that exists is mounted and not made.
+  j.checkpoint_claim = "claim";
+  list = nlohmann::json::parse(kubernetes_manifests(j));
+  CHECK(list["items"].size() == 3);
+  CHECK(list["items"][2]["spec"]["template"]["spec"]["volumes"][2]["persistentVolumeClaim"] ==
+        nlohmann::json{{"claimName", "claim"}});
+  j.checkpoint_size = "10Gi";
+  CHECK(nlohmann::json::parse(kubernetes_manifests(j))["items"].size() == 4);
+}
+
+TEST_CASE("names of the pods are those that a Job and a JobSet give") {
+  const auto hosts_of = [](const nlohmann::json& spec) {
+    std::vector<std::string> found;
+    for (const auto& variable : spec["template"]["spec"]["containers"][0]["env"])
+      if (variable["name"] == "LAMINA_HOSTS" || variable["name"] == "LAMINA_LEADER")
+        found.push_back(variable["value"]);
+    return found;
+  };
+  job j{.image = "i", .trainers = 2, .name = "net"};
+  using names = std::vector<std::string>;
+  const auto list = nlohmann::json::parse(kubernetes_manifests(j));
+  CHECK(hosts_of(list["items"][2]["spec"]) == names{"net-0.net", "net-0.net:1,net-1.net:1"});
+  j.kind = "JobSet";
+  const auto set = nlohmann::json::parse(kubernetes_manifests(j));
+  CHECK(hosts_of(set["items"][1]["spec"]["replicatedJobs"][0]["template"]["spec"]) ==
+        names{"net-trainer-0-0.net", "net-trainer-0-0.net:1,net-trainer-0-1.net:1"});
+}
+
+TEST_CASE("arguments that are no UTF-8 are an error") {
+  const job j{.image = "i", .arguments = {"\xff"}};
+  CHECK_THROWS_WITH(kubernetes_manifests(j),
+                    "lamina: launch: arguments: expected UTF-8, found other bytes");
+}

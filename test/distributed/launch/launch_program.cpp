@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that starts itself; launcher.py looks at what it prints and starts.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <lamina/distributed/launch/dist_train.hpp>
+
+namespace {
+
+// What a process of the job was told, in one line; `code=N` asks rank 1 for an exit code.
+int trainer_main(int argc, char** argv) {
+  const char* rank = nullptr;
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (rank == nullptr) rank = std::getenv(name);
+  std::string line = std::string("rank ") + (rank == nullptr ? "none" : rank);
+  int code = 0;
+  for (int i = 1; i < argc; ++i) {
+    line += std::string(" [") + argv[i] + "]";
+    if (std::string(argv[i]).starts_with("code=") && rank != nullptr && rank[0] == '1')
+      code = std::atoi(argv[i] + 5);
+  }
+  std::printf("%s\n", line.c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lamina::distributed::job job{.image = "registry.example/user/trainer:1",
+                               .trainers = 3,
+                               .cpus = 4,
+                               .memory = "8Gi",
+                               .name = "digits",
+                               .deadline = 7200,
+                               .checkpoint_claim = "digits-checkpoints",
+                               .checkpoint_size = "10Gi",
+                               .secrets = {"object-store"},
+                               .pull_secret = "registry"};
+  for (int i = 1; i < argc; ++i)
+    if (std::string(argv[i]) == "TrainJob" || std::string(argv[i]) == "--kind=TrainJob") {
+      job.checkpoint_claim = job.checkpoint_size = job.pull_secret = "";
+      job.secrets.clear();
+    }
+  if (const char* const server = std::getenv("LAUNCH_TEST_SERVER")) {
+    job.server = server;
+    job.token_file = "token";
+    job.authority = "authority.pem";
+  }
+  if (std::getenv("LAUNCH_TEST_OWN_WORDS") != nullptr) return lamina::dist_train(trainer_main, job);
+  return lamina::dist_train(argc, argv, trainer_main, job);
+}

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at what a program that starts itself submits, and lets it start processes.
+
+ manifests  kubernetes-validate takes the core kinds and the pods within the others; the others have
+            the fields that their projects ask for. Both by pip, in FOLDER/venv; exits with 77 where
+            pip has none.
+ submit     kubectl, sbatch and what they are given; no token is in a line, a text or a log
+ pods       the script of the pods starts MPICH's processes, again after a failure, with exit codes
+ local      mpirun starts the program
+
+usage: launcher.py PROGRAM FOLDER {manifests,submit,pods,local}
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("Job", "JobSet", "MPIJob", "TrainJob")
+TOKEN = "token-that-nobody-may-see"
+CLEAN = {name: value for name, value in os.environ.items()
+         if not name.startswith(("OMPI_", "PMI", "SLURM_", "LAMINA_", "KUBERNETES_"))}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+# The required fields of kinds that are no part of Kubernetes: path -> type or value. A number in a
+# path is a place in a list.
+REQUIRED = {
+    "JobSet": ("jobset.x-k8s.io/v1alpha2", {
+        "spec/replicatedJobs/0/name": str, "spec/replicatedJobs/0/replicas": int,
+        "spec/replicatedJobs/0/template/spec": dict, "spec/failurePolicy/maxRestarts": int,
+        "spec/network/subdomain": str, "spec/network/enableDNSHostnames": True}),
+    "MPIJob": ("kubeflow.org/v2beta1", {
+        "spec/mpiReplicaSpecs/Launcher/replicas": 1, "spec/mpiReplicaSpecs/Worker/replicas": int,
+        "spec/mpiReplicaSpecs/Launcher/restartPolicy": "OnFailure",
+        "spec/mpiReplicaSpecs/Worker/template": dict, "spec/mpiImplementation": "OpenMPI",
+        "spec/runPolicy/backoffLimit": int, "spec/runPolicy/activeDeadlineSeconds": int}),
+    "TrainJob": ("trainer.kubeflow.org/v1alpha1", {
+        "spec/runtimeRef/name": str, "spec/runtimeRef/kind": "ClusterTrainingRuntime",
+        "spec/trainer/image": str, "spec/trainer/numNodes": int, "spec/trainer/command": list,
+        "spec/trainer/resourcesPerNode/requests/cpu": str}),
+}
+
+
+class failure(Exception):
+    pass
+
+
+def expect(is_so, what):
+    if not is_so:
+        raise failure(what)
+
+
+def run(command, **options):
+    return subprocess.run(command, text=True, capture_output=True, timeout=60,
+                          **{"env": CLEAN, **options})
+
+
+def manifests_of(program, *arguments):
+    done = run([program, "--launch", "kubernetes", "--dry-run", *arguments])
+    expect(done.returncode == 0, f"{arguments}: exit code {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)["items"]
+
+
+def at(tree, path):
+    for word in path.split("/"):
+        tree = tree[int(word)] if isinstance(tree, list) else tree[word]
+    return tree
+
+
+def pods_of(item):
+    """The templates of pods within an object."""
+    if isinstance(item, dict):
+        if "containers" in item.get("spec", {}):
+            yield item
+        else:
+            for value in item.values():
+                yield from pods_of(value)
+    elif isinstance(item, list):
+        for value in item:
+            yield from pods_of(value)
+
+
+def check_safety(pod):
+    spec = pod["spec"]
+    expect(spec["automountServiceAccountToken"] is False, "a pod has a token of the cluster")
+    for container in spec["containers"]:
+        may = container["securityContext"]
+        expect(may["runAsNonRoot"] and may["runAsUser"] > 0 and may["readOnlyRootFilesystem"]
+               and not may["allowPrivilegeEscalation"] and may["capabilities"] == {"drop": ["ALL"]}
+               and may["seccompProfile"] == {"type": "RuntimeDefault"}, f"unsafe: {may}")
+        mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+        expect({"/dev/shm", "/tmp", "/checkpoints"} <= mounts, f"mounts {mounts}")
+        expect(set(container["resources"]) == {"requests", "limits"}, "no requests or no limits")
+        expect(container["envFrom"] == [{"secretRef": {"name": "object-store"}}], "no secret")
+
+
+def manifests(program, folder):
+    python = folder / "venv" / "bin" / "python"
+    if os.environ.get("LAUNCHER_IN_VENV") != "1":
+        works = [python, "-c", "import kubernetes_validate"]
+        if not python.exists() or subprocess.run(works, capture_output=True).returncode != 0:
+            shutil.rmtree(folder / "venv", ignore_errors=True)
+            if (subprocess.run([sys.executable, "-m", "venv", folder / "venv"]).returncode != 0
+                    or subprocess.run([python, "-m", "pip", "install", "--quiet",
+                                       "kubernetes-validate"]).returncode != 0):
+                print("test/distributed/launch: skipped: pip has no kubernetes-validate")
+                sys.exit(77)
+        sys.exit(subprocess.run([python, "-B", *sys.argv],
+                                env={**os.environ, "LAUNCHER_IN_VENV": "1"}).returncode)
+    import kubernetes_validate
+    version = kubernetes_validate.latest_version()
+
+    def is_core(item):
+        kubernetes_validate.validate(item, version, strict=True)
+
+    try:  # the validator must see a fault
+        is_core({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "x"},
+                 "spec": {"template": {"spec": {"containers": [{"nam": "x"}]}}}})
+        raise failure("kubernetes-validate takes a container with a wrong field")
+    except kubernetes_validate.ValidationError:
+        pass
+    odd = ["--", "it's", 'a "quoted" word', "a: b # c", "$HOME", "Grüße", ""]
+    seen = set()
+    for kind in KINDS:
+        items = manifests_of(program, "--kind", kind, "-n", "5", *odd)
+        words = []
+        for item in items:
+            seen.add(item["kind"])
+            for pod in pods_of(item):
+                check_safety(pod)
+                is_core({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"},
+                         "spec": pod["spec"]})
+                words.append(pod["spec"]["containers"][0]["command"])
+            if item["kind"] not in REQUIRED:
+                is_core(item)
+                continue
+            group, fields = REQUIRED[item["kind"]]
+            expect(item["apiVersion"] == group, f"{kind}: {item['apiVersion']}")
+            for path, wanted in fields.items():
+                found = at(item, path)
+                expect(isinstance(found, wanted) if isinstance(wanted, type) else found == wanted,
+                       f"{kind}: {path}: expected {wanted}, found {found}")
+            if kind == "JobSet":
+                is_core({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "inner"},
+                         "spec": at(item, "spec/replicatedJobs/0/template/spec")})
+            if kind == "TrainJob":
+                words.append(at(item, "spec/trainer/command"))
+        expect(any(line[-len(odd) + 1:] == odd[1:] for line in words), f"{kind}: {words}")
+    expect(seen == {*KINDS, "Service", "NetworkPolicy", "PersistentVolumeClaim"}, f"kinds {seen}")
+    job, service, policy = (next(item for item in manifests_of(program) if item["kind"] == kind)
+                            for kind in ("Job", "Service", "NetworkPolicy"))
+    labels = job["spec"]["template"]["metadata"]["labels"]
+    expect(policy["spec"]["podSelector"] == {"matchLabels": labels} and policy["spec"]["ingress"]
+           == [{"from": [{"podSelector": {"matchLabels": labels}}]}], f"{policy}")
+    expect(job["spec"]["template"]["spec"]["subdomain"] == service["metadata"]["name"]
+           and service["spec"]["publishNotReadyAddresses"]
+           and service["spec"]["selector"].items()
+           <= labels.items(), "pods without names")
+    expect(job["spec"]["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"] == [64, 65]
+           and job["spec"]["activeDeadlineSeconds"] == 7200 and job["spec"]["backoffLimit"] == 3,
+           "other retries than those of the job")
+
+
+RECORD = """#!/bin/sh
+{ printf '%s\\n' "$0" "$@"; cat; } > "$RECORD"
+while [ $# -gt 0 ]; do
+  if [ "$1" = --kubeconfig ]; then cp "$2" "$RECORD.config"; stat -c %a "$2" > "$RECORD.mode"; fi
+  shift
+done
+exit 3
+"""
+
+
+def submit(program, folder):
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        here = pathlib.Path(name)
+        (here / "token").write_text(TOKEN)
+        (here / "authority.pem").write_text("a certificate")
+        for command in ("kubectl", "sbatch"):
+            (here / command).write_text(RECORD)
+            (here / command).chmod(stat.S_IRWXU)
+        record = here / "record"
+        (here / "tmp").mkdir()
+        env = {**CLEAN, "PATH": f"{here}:{CLEAN['PATH']}", "RECORD": str(record),
+               "TMPDIR": str(here / "tmp"), "LAUNCH_TEST_SERVER": "https://cluster.example:6443"}
+        done = run([program, "--launch", "kubernetes", "--passes", "20"], env=env, cwd=here)
+        expect(done.returncode == 3, f"kubectl's exit code 3 became {done.returncode}")
+        config = json.loads(record.with_suffix(".config").read_text())
+        expect(config["users"][0]["user"] == {"tokenFile": str(here / "token")}
+               and config["clusters"][0]["cluster"]
+               == {"server": "https://cluster.example:6443",
+                   "certificate-authority": str(here / "authority.pem")}, f"{config}")
+        expect(record.with_suffix(".mode").read_text() == "600\n", "others can read the file")
+        expect(not list((here / "tmp").iterdir()), "the configuration was left")
+        given = record.read_text()
+        expect('"kind": "Job"' in given and "apply" in given.splitlines(), given)
+        for text in (given, done.stdout, done.stderr, json.dumps(config)):
+            expect(TOKEN not in text, "the token was written")
+        (here / "token").unlink()
+        done = run([program, "--launch", "kubernetes"], env=env, cwd=here)
+        expect(done.returncode == 64 and "expected a file token, found none" in done.stderr,
+               f"a token file that is not there: {done.returncode} {done.stderr}")
+        done = run([program, "--launch", "slurm", "--", "it's $HOME", "$(date)"], env=env, cwd=here)
+        expect(done.returncode == 3, f"sbatch's exit code 3 became {done.returncode}")
+        lines = record.read_text().splitlines()
+        expect(lines[1] == "#!/bin/sh", f"sbatch was given {lines}")
+        # The script as a shell runs it, with srun that prints its words.
+        (here / "srun").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexit "$CODE"\n')
+        (here / "scontrol").write_text('#!/bin/sh\necho "scontrol $*"\n')
+        for command in ("srun", "scontrol"):
+            (here / command).chmod(stat.S_IRWXU)
+        for code, restarts, requeues in ((0, 0, False), (1, 0, True), (1, 2, True), (1, 3, False),
+                                         (64, 0, False), (65, 0, False), (75, 0, True)):
+            done = run(["sh"], input="\n".join(lines[1:]),
+                       env={**env, "CODE": str(code), "SLURM_JOB_ID": "7",
+                            "SLURM_RESTART_COUNT": str(restarts)})
+            words = done.stdout.splitlines()
+            expect("it's $HOME" in words and "$(date)" in words
+                   and "--kill-on-bad-exit=1" in words, f"srun was given {words}")
+            expect(("scontrol requeue 7" in words) == requeues and done.returncode == code,
+                   f"code {code} after {restarts} restarts: {words}, {done.returncode}")
+        # Commands that are not there, and flags that are wrong.
+        done = run([program, "--launch", "slurm"], env={**CLEAN, "PATH": str(here / "tmp")})
+        expect(done.returncode == 64 and "expected the command sbatch" in done.stderr, done.stderr)
+        for wrong in (["--launch", "cloud"], ["-n", "0"], ["-n", "4x"], ["--memory", "8Q"],
+                      ["--launch"], ["--name", "A_b"], ["--launch=kubernetes", "--image", ""]):
+            done = run([program, "--dry-run", *wrong])
+            expect(done.returncode == 64 and done.stdout == ""
+                   and done.stderr.startswith("lamina: launch: "), f"{wrong}: {done}")
+
+
+def pods(program, folder):
+    if not (shutil.which("hydra_pmi_proxy") and shutil.which("mpiexec.hydra")):
+        print("test/distributed/launch: skipped: found no MPICH (mpich)")
+        sys.exit(77)
+    items = manifests_of(program, "-n", "2")
+    job = next(item for item in items if item["kind"] == "Job")
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    command = container["command"]
+    expect(command[-1] == "/usr/local/bin/trainer", f"{command}")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    given = {variable["name"]: variable["value"] for variable in container["env"]}
+    expect(given["LAMINA_HOSTS"] == "digits-0.digits:1,digits-1.digits:1"
+           and given["LAMINA_LEADER"] == "digits-0.digits", f"{given}")
+    given.update(LAMINA_LEADER="localhost", LAMINA_PORT=port)
+
+    def pod(index, *arguments):
+        return subprocess.Popen([*command[:-1], program, *arguments], text=True,
+                                env={**CLEAN, **given, "JOB_COMPLETION_INDEX": str(index)},
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                start_new_session=True)
+
+    worker = pod(1)
+    try:
+        for code in (0, 65, 0):
+            leader = pod(0, f"code={code}", "a b")
+            try:
+                out, err = leader.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                os.killpg(leader.pid, signal.SIGKILL)
+                raise failure(f"code={code}: no end within 60 s")
+            expect(leader.returncode == code, f"code {code} became {leader.returncode}\n{err}")
+            for rank in range(2):
+                expect(f"rank {rank} [code={code}] [a b]\n" in out or code != 0, f"{out}\n{err}")
+            expect(worker.poll() is None, "the other pod has ended")
+    finally:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.communicate()
+
+
+def local(program, folder):
+    if not shutil.which("mpirun"):
+        print("test/distributed/launch: skipped: found no mpirun (openmpi-bin or mpich)")
+        sys.exit(77)
+    done = run([program, "--launch", "local", "-n", "2", "--", "a b", "--launch"],
+               env={**CLEAN, **ROOT})
+    expect(done.returncode == 0 and sorted(done.stdout.splitlines())
+           == [f"rank {rank} [a b] [--launch]" for rank in range(2)], f"{done}")
+    done = run([program, "code=5", "-n", "2"], env={**CLEAN, **ROOT})
+    expect(done.returncode == 5, f"exit code 5 became {done.returncode}")
+    # Without argc and argv the words are those of the process.
+    for arguments in (["--launch", "slurm", "--dry-run", "a b", ""], ["--dry-run", "--name=A"]):
+        done, own = (run([program, *arguments], env=env)
+                     for env in (CLEAN, {**CLEAN, "LAUNCH_TEST_OWN_WORDS": "1"}))
+        expect((done.returncode, done.stdout, done.stderr)
+               == (own.returncode, own.stdout, own.stderr), f"{done} {own}")
+    # Within a job it is a trainer, whatever its arguments are.
+    for name in ("LAMINA_ROLE", "PMI_RANK", "SLURM_STEP_ID", "KUBERNETES_SERVICE_HOST"):
+        done = run([program, "--launch", "slurm"], env={**CLEAN, name: "0"})
+        expect("[--launch] [slurm]" in done.stdout, f"{name}: {done}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[3] not in ("manifests", "submit", "pods", "local"):
+        sys.exit(__doc__)
+    try:
+        place = pathlib.Path(sys.argv[2])
+        place.mkdir(parents=True, exist_ok=True)
+        globals()[sys.argv[3]](sys.argv[1], place.resolve())
+    except failure as e:
+        sys.exit(f"{sys.argv[3]}: {e}")

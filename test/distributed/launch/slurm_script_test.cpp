@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include <lamina/core/error.hpp>
+#include <lamina/distributed/launch/slurm_script.hpp>
+
+using Catch::Matchers::Contains;
+using lamina::distributed::job;
+using lamina::distributed::shell_word;
+using lamina::distributed::slurm_script;
+
+TEST_CASE("words of a shell are quoted where a shell would change them") {
+  CHECK(shell_word("/a/b-1.x") == "/a/b-1.x");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("a b") == "'a b'");
+  CHECK(shell_word("$(x)`y`") == "'$(x)`y`'");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("~") == "'~'");
+  CHECK(shell_word("a\nb") == "'a\nb'");
+}
+
+TEST_CASE("a script asks for tasks, cores, memory and minutes") {
+  job j{.trainers = 8,
+        .cpus = 3,
+        .memory = "8Gi",
+        .backend = "slurm",
+        .arguments = {"a b"},
+        .deadline = 61,
+        .partition = "cpu",
+        .account = "group"};
+  const std::string script = slurm_script(j, "/home/user/my trainer");
+  for (const char* const line :
+       {"#!/bin/sh\n#SBATCH ", "#SBATCH --ntasks=8\n", "#SBATCH --cpus-per-task=3\n",
+        "#SBATCH --mem-per-cpu=2731M\n", "#SBATCH --time=2\n", "#SBATCH --partition=cpu\n",
+        "#SBATCH --account=group\n", "#SBATCH --requeue\n", "#SBATCH --job-name=trainer\n",
+        "srun --mpi=pmi2 --kill-on-bad-exit=1 --cpus-per-task=3 '/home/user/my trainer' 'a b'\n",
+        "-lt 3 ]"})
+    CHECK_THAT(script, Contains(line));
+  j.deadline = 0;
+  j.partition = j.account = "";
+  for (const char* const line : {"--time", "--partition", "--account"})
+    CHECK_THAT(slurm_script(j, "trainer"), !Contains(line));
+  j.cpus = 0;
+  CHECK_THROWS_AS(slurm_script(j, "trainer"), lamina::error);
+}
