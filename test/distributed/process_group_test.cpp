@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "distributed/thread_group.hpp"
@@ -127,6 +128,31 @@ TEST_CASE("gradients apart from updates are refused with several ranks", "[threa
       const std::lock_guard lock(mutex);
       refused += std::string(e.what()).find("expected whole steps with several processes") !=
                  std::string::npos;
+    }
+  });
+  CHECK(refused == 2);
+}
+
+TEST_CASE("other samples in one rank are an error before they are trained on", "[threads]") {
+  std::mutex mutex;
+  int refused = 0;
+  test::in_ranks(2, [&](test::thread_group& w) {
+    model_of<float> m{net<float>};
+    auto mine = samples<float>();
+    if (w.rank() == 1) std::swap(mine[0], mine[1]);
+    const auto values = [&m] {
+      const auto a = m.get(0);
+      return std::vector<float>(a.data(), a.data() + a.size());
+    };
+    const std::vector<float> before = values();
+    try {
+      optimizer::sgd{.learning_rate = 0.1f}.train(m, mine | lamina::reader::batch(8),
+                                                  {.world = &w});
+    } catch (const lamina::error& e) {
+      const std::lock_guard lock(mutex);
+      refused += std::string(e.what()).find("expected the same samples in each process") !=
+                 std::string::npos;
+      CHECK(values() == before);
     }
   });
   CHECK(refused == 2);

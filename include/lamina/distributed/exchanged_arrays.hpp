@@ -6,6 +6,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,16 @@ class exchanged_arrays final : public shared_arrays {
         floats.push_back(floats_[i]);
       }
     exchange_.spread(arrays.data(), floats);
+  }
+
+  LAMINA_COLD void require_same(std::uint64_t samples) override {
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(ranks_));
+    group_.gather(&samples, sizeof samples, all.data());
+    for (std::size_t r = 1; r < all.size(); ++r)
+      if (all[r] != all[0])
+        throw error(text() << "lamina: train: expected the same samples in each process, in the "
+                              "same order, found others in rank "
+                           << r << " than in rank 0: is the reader's seed that of the process?");
   }
 
   void gather_facts(void* all, std::size_t bytes, int local, int samples) override {

@@ -98,6 +98,11 @@ class host_trainer : host_updates<P, Opt> {
                        update_operator<Opt>::traits::has_norms, __is_same(real, double)});
     parts_->join(shared_.get());
   }
+  /// In a distributed training, throws lamina::error unless all processes read the same samples, as
+  /// a checksum of a mini-batch says.
+  LAMINA_COLD void require_same(std::uint64_t samples) {
+    if (shared_) shared_->require_same(samples);
+  }
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
   LAMINA_COLD void collect_state() {

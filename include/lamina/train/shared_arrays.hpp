@@ -50,6 +50,8 @@ class shared_arrays {
   /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
   /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
+  /// Throws lamina::error unless all processes have the same checksum of a mini-batch.
+  virtual void require_same(std::uint64_t samples) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes. This process has filled in those of its own `local` parts. Throws
   /// lamina::error if the mini-batches of the processes differ in size.

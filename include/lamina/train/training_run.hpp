@@ -155,6 +155,11 @@ class training_run {
   }
 
  private:
+  /// Compares the first mini-batch of a pass with those of the other processes.
+  LAMINA_COLD void require_same_samples(int pass) {
+    if constexpr (requires { machine_.require_same(std::uint64_t{}); })
+      machine_.require_same(seen_.position(pass).checksum);
+  }
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>
   LAMINA_COLD decltype(auto) tell_world(F&& f) {
@@ -194,7 +199,8 @@ class training_run {
     bool is_due = false;  // a checkpoint must be written at the next update
     while (next(walk, group)) {
       const feeder<P>& now = group.now(feeder_);
-      note(now, saves);
+      note(now, saves || options_.world != nullptr);
+      if (options_.world != nullptr && seen_.batches() == 1) require_same_samples(pass);
       const int rows = now.rows();
       const std::int64_t batch = seen_.batches() - 1;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
