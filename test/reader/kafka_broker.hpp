@@ -9,6 +9,11 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
+// The macros of librdkafka that check the types of arguments are statement expressions.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wgnu-statement-expression"
+#endif
+
 namespace test {
 
 /// A cluster of brokers that live as long as this object, and a producer of messages.
