@@ -12,8 +12,9 @@ namespace lamina::inline LAMINA_ABI::distributed {
 /// Open MPI's or MPICH's mpirun, or of Slurm's srun. 1 without a launcher. A program that does not
 /// take part in the launcher's MPI can learn here that it is one of several.
 LAMINA_COLD inline int launched_processes() {
-  for (const char* const name :
-       {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"})
+  const char* const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
+                               "SLURM_STEP_NUM_TASKS"};
+  for (const char* const name : names)
     if (const char* const found = std::getenv(name); found != nullptr)
       if (const int n = std::atoi(found); n > 1) return n;
   return 1;
