@@ -22,7 +22,7 @@ struct fixed_string {
       const char (&literal)[N]) {  // NOLINT: implicit, so that a literal converts
     for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
-  /// Refuses a name that is no literal, such as one that is known only at run time, with a short
+  /// Refuses a name that is not a literal, such as one that is known only at run time, with a short
   /// error.
   template <class Other>
   requires(!std::is_array_v<Other> &&

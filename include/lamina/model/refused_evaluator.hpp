@@ -72,7 +72,7 @@ class evaluator<detail::no_program, Machine> : public refused_evaluator {
 
 namespace detail {
 /// The program of an evaluator that is made of this: none where it is neither a model nor a
-/// program. The types of places have guides of their own, with a seed behind the place.
+/// program. The types of places have guides of their own, with a seed after the place.
 template <class First>
 struct evaluated {
   using program = no_program;

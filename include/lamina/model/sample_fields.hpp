@@ -122,7 +122,7 @@ constexpr auto with_fields(const S& sample, Visit&& visit) {
 
 /// How many levels of containers hold the numbers of a field: 0 for a number, 1 for contiguous
 /// numbers, and -1 for anything else, such as an enumeration, a std::list or a text, whose
-/// characters are no numbers.
+/// characters are not numbers.
 template <class Field>
 constexpr int depth_of_field() {
   if constexpr (std::is_arithmetic_v<Field>) {

@@ -138,7 +138,7 @@ constexpr program_desc recorded_desc() {
 }
 
 #if defined(__clang__) && __has_attribute(error)
-/// What a program calls that is no constant, and whose record function the compiler cannot run.
+/// What a program calls that is not a constant, and whose record function the compiler cannot run.
 __attribute__((error(
     "lamina: program: the compiler runs the record function; make the program constexpr to see "
     "what it cannot run"))) void

@@ -60,7 +60,7 @@ inline generator<T> no_elements() {
 }
 /// The type of what a function returns, whatever it is called with: int where that is not known,
 /// because its parameters are `auto`. A reader of that type replaces a reader whose function does
-/// not take its elements, so that what reads it is told nothing wrong.
+/// not take its elements, so that what reads it gets no wrong number.
 template <class F>
 struct returned {
   using type = int;

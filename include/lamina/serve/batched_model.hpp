@@ -277,7 +277,7 @@ class batched_model {
       options_.on_batch({static_cast<int>(jobs.size()), rows, clock::now() - begin});
     return answers;
   }
-  /// Feeds the inputs of all requests, one behind the other.
+  /// Feeds the inputs of all requests, one after the other.
   void forward(any_evaluator& e, std::span<const job_pointer> jobs) const {
     const auto given = [&](const job_pointer& j, const std::string& name) -> const named_values& {
       return *std::find_if(j->request.inputs.begin(), j->request.inputs.end(),

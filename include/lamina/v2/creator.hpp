@@ -60,8 +60,8 @@ class file_lines {
 
   std::string path_;
 };
-/// The lines of a file, without their ends, read anew in each pass. A file that cannot be opened is
-/// a lamina::error when the first line is read. v2: reader.creator.text_file.
+/// The lines of a file, without their ends, read again in each pass. A file that cannot be opened
+/// is a lamina::error when the first line is read. v2: reader.creator.text_file.
 inline file_lines text_file(const file_path& path) { return file_lines(path); }
 
 }  // namespace lamina::inline LAMINA_ABI::v2::reader::creator

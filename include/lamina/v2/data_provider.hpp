@@ -56,7 +56,7 @@ class provided_reader {
       } else {
         ++*s.at;
       }
-      if (*s.at == std::end(*s.range)) {  // a function that returns begins anew in the next pass
+      if (*s.at == std::end(*s.range)) {  // a function that returns begins again in the next pass
         s.at.reset();
         s.range.reset();
         return false;

@@ -26,7 +26,7 @@ struct job {
   int parameter_servers = 0;
   /// The cores of each process; at least 1.
   int cpus = 1;
-  /// The memory of each process, in bytes or with k, M, G, T, Ki, Mi, Gi, Ti behind the number.
+  /// The memory of each process, in bytes or with k, M, G, T, Ki, Mi, Gi, Ti after the number.
   std::string memory = "2Gi";
   /// "local" (mpirun on this machine), "slurm" (sbatch) or "kubernetes".
   std::string backend = "local";

@@ -132,7 +132,7 @@ LAMINA_COLD inline manifest indexed_of(const job& j, const std::string& host) {
   manifest container = container_of(j, "trainer", words_of(j, {"/bin/sh", "-c", pod_script, "sh"}),
                                     std::move(environment));
   container["ports"] = manifest::array({{{"name", "mpi"}, {"containerPort", launch_port}}});
-  // The restart policy Never: a pod that fails is made anew, which backoffLimit counts.
+  // The restart policy Never: a pod that fails is made again, which backoffLimit counts.
   manifest spec = {
       {"completions", j.trainers},
       {"parallelism", j.trainers},

@@ -56,7 +56,7 @@ LAMINA_COLD inline int run_command(const std::vector<std::string>& words, std::s
     const ::ssize_t told = ::read(failed[0], &why, sizeof why);
     if (told != sizeof why) why = 0;
   }
-  // A command that reads nothing is no reason to end by a signal.
+  // A command that reads nothing does not end this process by a signal.
   void (*const before)(int) = std::signal(SIGPIPE, SIG_IGN);
   while (why == 0 && !input.empty()) {
     const ::ssize_t written = ::write(to[1], input.data(), input.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/io/compiled/onnx_writer.hpp - the options of export_onnx, and the functions behind it,
+// lamina/io/compiled/onnx_writer.hpp - the options of export_onnx, and the functions that it calls,
 // which see no type of a program.
 #pragma once
 

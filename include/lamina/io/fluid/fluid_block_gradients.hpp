@@ -4,7 +4,7 @@
 //
 // In lamina, a block of gradients adds to variables outside of the block in place. PaddlePaddle's
 // while_grad and conditional_block_grad add up or copy gradients themselves, but only those that
-// they are told of. So they are told of none, and run the block as it is.
+// they are given. So they are given none, and run the block as it is.
 #pragma once
 
 #include <lamina/core/config.hpp>

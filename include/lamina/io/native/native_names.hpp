@@ -97,7 +97,7 @@ class native_names : protected native_rows {
   std::set<std::string> identifiers_;
   std::map<std::string, int> keys_;        // by kind of layer: the number of the next name
   std::map<std::string, int> numbers_;     // by layer and suffix: the number of the next parameter
-  std::map<std::string, int> numbers_of_;  // by C++ name: the last number behind it
+  std::map<std::string, int> numbers_of_;  // by C++ name: the last number after it
   std::vector<int> made_handles_;          // variables that the current statement named
   std::vector<std::pair<int*, int>> counted_;  // counters that it changed, and what they were
   std::string body_;

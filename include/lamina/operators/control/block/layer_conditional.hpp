@@ -134,7 +134,7 @@ template <class... V>
 inline constexpr bool is_branch_result<std::tuple<V...>> = sizeof...(V) > 0 &&
                                                            (is_variable<V> && ...);
 
-/// Handles of type V, or of type Other where V is no result of a branch, in a program with a
+/// Handles of type V, or of type Other where V is not a result of a branch, in a program with a
 /// mistake.
 template <class V, class Other>
 constexpr auto unmade(program_builder& b) {

@@ -101,7 +101,7 @@ class rnn_step : public detail::rnn_recorder {
     return stored<T, D...>(made, here);
   }
 
-  /// Refuses a size that is no template argument.
+  /// Refuses a size that is not a template argument.
   template <class Size>
   requires(std::is_arithmetic_v<Size>) constexpr variable<float, rows, 1> memory(
       Size, int line = __builtin_LINE()) {

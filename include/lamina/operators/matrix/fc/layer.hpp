@@ -203,7 +203,7 @@ struct input_before_width {
       : input_before_width(std::get<0>(x)) {}
 };
 }  // namespace detail
-/// Refuses a width among the arguments, `fc(x, 128)`. It is no template, so that clang does not
+/// Refuses a width among the arguments, `fc(x, 128)`. It is not a template, so that clang does not
 /// name it where `fc<n>(x)` fails, and its result causes no further errors.
 constexpr variable<float, batch, 1> fc(detail::input_before_width x, int, const fc_attr& = {}) {
   return {x.builder, 0};
