@@ -18,8 +18,8 @@
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/refused_evaluator.hpp>
-#include <lamina/model/refused_operator.hpp>
+#include <lamina/model/refused/refused_evaluator.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/model/sequence_view.hpp>
 #include <lamina/model/storage.hpp>

@@ -11,7 +11,7 @@
 #include <lamina/model/cost_kind.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
-#include <lamina/model/refused_operator.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/transform/append_backward.hpp>
 #include <lamina/transform/second_gradient_check.hpp>

@@ -17,7 +17,7 @@
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
-#include <lamina/model/refused_model.hpp>
+#include <lamina/model/refused/refused_model.hpp>
 #include <lamina/model/shared_parameters.hpp>
 #include <lamina/model/stored_arrays.hpp>
 #include <lamina/model/tensor_file.hpp>

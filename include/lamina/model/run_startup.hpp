@@ -10,7 +10,7 @@
 #include <lamina/model/model.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
-#include <lamina/model/refused_operator.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 

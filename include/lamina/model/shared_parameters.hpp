@@ -5,7 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <lamina/core/fixed_string.hpp>
-#include <lamina/model/refused_model.hpp>
+#include <lamina/model/refused/refused_model.hpp>
 #include <lamina/program/program.hpp>
 
 namespace lamina::inline LAMINA_ABI {

@@ -14,7 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/refused_operator.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>

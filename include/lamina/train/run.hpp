@@ -15,7 +15,7 @@
 #include <lamina/model/feeder.hpp>
 #include <lamina/model/minibatch_position.hpp>
 #include <lamina/model/model.hpp>
-#include <lamina/model/refused_operator.hpp>
+#include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/model/run_result.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/reader/begin_pass.hpp>

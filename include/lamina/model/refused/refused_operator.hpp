@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused_operator.hpp - operators that an engine cannot compute in double.
+// lamina/model/refused/refused_operator.hpp - operators that an engine cannot compute in double.
 #pragma once
 
 #include <lamina/core/config.hpp>

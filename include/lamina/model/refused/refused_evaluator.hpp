@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused_evaluator.hpp - which evaluator a call makes, and what refuses calls.
+// lamina/model/refused/refused_evaluator.hpp - which evaluator a call makes, and what refuses
+// calls.
 #pragma once
 
 #include <lamina/core/config.hpp>

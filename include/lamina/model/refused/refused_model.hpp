@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lamina/model/refused_model.hpp - which model a call makes, and what refuses calls.
+// lamina/model/refused/refused_model.hpp - which model a call makes, and what refuses calls.
 #pragma once
 
 #include <lamina/core/config.hpp>
