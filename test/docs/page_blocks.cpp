@@ -516,7 +516,20 @@ auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
 namespace mpirun {
 #include "distributed_1.inc"
 }
-namespace launched {
+namespace shares {
+void read_shares() {
+  lamina::model model{net};
+  lamina::optimizer::adam adam;
+  const auto samples = lamina::dataset::digits::train();
+  constexpr std::uint64_t seed = 1;
+  constexpr auto decode = [](const auto& sample) { return sample; };
+  int argc = 0;
+  char** argv = nullptr;
+  lamina::distributed::session world{argc, argv};
 #include "distributed_2.inc"
+}
+}  // namespace shares
+namespace launched {
+#include "distributed_3.inc"
 }
 }  // namespace several_processes

@@ -56,9 +56,11 @@ class gradient_parts {
     }
     facts_.resize(machines_.size());
   }
-  /// Makes the parts those of all processes of a distributed training.
-  LAMINA_COLD void join(shared_arrays* shared) {
+  /// Makes the parts those of all processes of a distributed training. With `shares`, run() gets
+  /// this process's share of each mini-batch.
+  LAMINA_COLD void join(shared_arrays* shared, bool shares) {
     shared_ = shared;
+    shares_ = shares;
     first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
   }
@@ -93,10 +95,10 @@ class gradient_parts {
   /// remain in the parts. Returns the cost. `whole` is the mini-batch that `batch` is a part of.
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
-    const int parts = static_cast<int>(facts_.size());
+    const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
-      const int number = static_cast<int>(first_part_) + t;
+      const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
       const batch_view<P> part =
           batch.part(first_of_part(batch, number, parts), first_of_part(batch, number + 1, parts));
       part_facts<P>& f = facts_[first_part_ + k];
@@ -111,7 +113,7 @@ class gradient_parts {
     });
     if (shared_ != nullptr)
       shared_->gather_facts(facts_.data(), sizeof(part_facts<P>),
-                            static_cast<int>(machines_.size()), batch.size());
+                            static_cast<int>(machines_.size()), shares_ ? 0 : batch.size());
     real weighed = 0;
     for (const part_facts<P>& f : facts_) weighed += f.weight;
     divisor_ = static_cast<double>(weighed);
@@ -352,6 +354,7 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   shared_arrays* shared_ = nullptr;
+  bool shares_ = false;  // run() gets a share of each mini-batch
   std::size_t first_part_ = 0;                    // of this process
   std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts

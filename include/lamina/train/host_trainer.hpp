@@ -81,7 +81,7 @@ class host_trainer : host_updates<P, Opt> {
 
   /// Makes each step one of all processes of a distributed training: this one computes its part of
   /// the mini-batch, and updates its shard of the parameters.
-  LAMINA_COLD void join_world(world& w) {
+  LAMINA_COLD void join_world(world& w, bool reads_shard) {
     if (w.size() == 1) return;
     require_fitting_cost(w.size());
     fused_.reset();
@@ -96,12 +96,13 @@ class host_trainer : host_updates<P, Opt> {
     }
     shared_ = w.share({gradients.get(), model_.memory(), floats.get(), has_rows.get(), parameters,
                        update_operator<Opt>::traits::has_norms, __is_same(real, double)});
-    parts_->join(shared_.get());
+    reads_shard_ = reads_shard;
+    parts_->join(shared_.get(), reads_shard);
   }
-  /// In a distributed training, throws lamina::error unless all processes read the same samples, as
-  /// a checksum of a mini-batch says.
-  LAMINA_COLD void require_same(std::uint64_t samples) {
-    if (shared_) shared_->require_same(samples);
+  /// In a distributed training, throws lamina::error unless all processes read the same samples, or
+  /// each its own, as the checksum of a mini-batch says.
+  LAMINA_COLD void require_samples(std::uint64_t checksum) {
+    if (shared_) shared_->require_samples(checksum, reads_shard_);
   }
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
@@ -271,7 +272,9 @@ class host_trainer : host_updates<P, Opt> {
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
     if (shared_) begin_shared();
-    const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+    const real cost =
+        reads_shard_ ? run_share(batch)
+                     : parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
     if (shared_) {
       finish_shared();
     } else if (clips_) {
@@ -286,7 +289,23 @@ class host_trainer : host_updates<P, Opt> {
     return cost;
   }
 
+  /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
+  /// draw in a mini-batch of all shares.
+  LAMINA_COLD real run_share(batch_view<P> mine) {
+    constexpr int domains = batch_view<P>::domains;
+    batch_view<P> whole = mine;
+    std::int64_t first[bound(domains)], count[bound(domains)];
+    for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
+    shared_->join_shares(first, count, domains);
+    for (int d = 0; d < domains; ++d) {
+      mine.rows.first[d] += first[d];
+      whole.rows.count[d] = static_cast<int>(count[d]);
+    }
+    return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
+  }
+
   number_check check_;
+  bool reads_shard_ = false;
   bool ran_parts_ = false;  // the last mini-batch ran in parts
   owned_array<float*> no_gradients_{capacity};
   std::optional<engine::cpu::machine<fused>> fused_;

@@ -5,6 +5,7 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -31,6 +32,8 @@ class world {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
+  /// The sum of a number over all processes. All must call it.
+  virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
