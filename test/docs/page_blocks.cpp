@@ -36,11 +36,13 @@
 #include <lamina/io/model_files.hpp>
 #include <lamina/io/npz.hpp>
 #include <lamina/io/profile.hpp>
+#include <lamina/io/profile_steps.hpp>
 #include <lamina/io/program_text.hpp>
 #include <lamina/io/summary.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/model/any_model.hpp>
 #include <lamina/model/bfloat16_machine.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/model/load_by_name.hpp>
 #include <lamina/optimizer/model_average.hpp>
 #if __has_include(<librdkafka/rdkafka.h>)
@@ -200,6 +202,8 @@ void look() {
 #include "look_inside_1.inc"
 #include "look_inside_2.inc"
 #include "look_inside_3.inc"
+  const std::vector batches(2, batch);
+#include "look_inside_4.inc"
 }
 }  // namespace look_inside
 
@@ -445,8 +449,9 @@ namespace book {
 namespace data {
 #include "data_1.inc"
 #include "data_2.inc"
-#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include "data_3.inc"
+#if __has_include(<png.h>) && __has_include(<jpeglib.h>)
+#include "data_4.inc"
 #endif
 }  // namespace data
 
