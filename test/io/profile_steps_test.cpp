@@ -30,8 +30,8 @@ constexpr auto net = lamina::program([](lamina::block& main) {
   auto label = layer::data<"label", std::int64_t>(main);
   auto e = layer::embedding<20, 8>(word, {.is_sparse = true});
   auto h = layer::batch_norm(layer::fc<16>(x + e), {.act = lamina::activation::relu});
-  return layer::mean(layer::softmax_with_cross_entropy(
-      layer::fc<3>(layer::dropout(h, {.probability = 0.3f})), label));
+  return layer::mean(
+      layer::softmax_with_cross_entropy(layer::fc<3>(layer::dropout(h, 0.3f)), label));
 });
 constexpr auto loop = lamina::program([](lamina::block& main) {
   auto h = layer::scale(layer::data<"x", float, 8>(main), 1);
@@ -61,9 +61,9 @@ std::vector<sample> samples() {
         {i % 3, {static_cast<float>(i), 1, 2, -1.5f, 0.25f * static_cast<float>(i)}, i % 3});
   return all;
 }
-constexpr lamina::optimizer::adam plain{.learning_rate = 0.01f};
-constexpr lamina::optimizer::adam limited{.learning_rate = 0.01f,
-                                          .clip = lamina::clip_by_global_norm(0.1f)};
+const lamina::optimizer::adam plain{.learning_rate = 0.01f};
+const lamina::optimizer::adam limited{.learning_rate = 0.01f,
+                                      .clip = lamina::clip_by_global_norm(0.1f)};
 
 template <class Model>
 bool same_values(const Model& a, const Model& b) {

@@ -28,21 +28,26 @@ struct profile_steps_options {
 /// The times of the steps that a timed_trainer has made since forget_times(). With one thread and
 /// no clip by norm, updates are fused into the products that compute their gradients, and such a
 /// group is "backward + update". Otherwise the threads share sums of gradients and updates, which
-/// are groups of their own behind those of the program. Flops and bytes are those of the rows that
+/// are groups of their own behind those of the program; a group that names an update then only
+/// computes its gradient. Flops and bytes are those of the rows that
 /// each thread had in the last step.
 template <program_type P, optimizer::optimizer_type Opt>
-program_profile profile(timed_trainer<P, Opt>& trainer) {
+program_profile profile(timed_trainer<P, Opt>& of) {
   using trainer_type = timed_trainer<P, Opt>;
   program_profile all;
-  all.threads = trainer.threads();
-  all.runs = trainer.runs();
+  all.threads = of.threads();
+  all.runs = of.runs();
   for (int t = 0; t < all.threads; ++t) {
-    auto groups = detail::groups_of<typename trainer_type::program>(trainer.machine(t));
+    auto groups = detail::groups_of<typename trainer_type::program>(of.machine(t));
+    if (!of.fuses_updates())
+      for (profiled_group& g : groups)
+        if (const std::size_t at = g.phase.find(" + update"); at != g.phase.npos)
+          g.phase.resize(at);
     for (const char* what :
          {"gradients of the threads summed", "norms of the gradients", "updates of the parameters",
           "gradients of the threads summed, parameters updated"})
       groups.push_back({.what = what, .phase = "update"});
-    const std::vector<engine::cpu::group_time> times = trainer.times(t);
+    const std::vector<engine::cpu::group_time> times = of.times(t);
     detail::add_times(groups, times);
     all.times.insert(all.times.end(), times.begin(), times.end());
     if (all.groups.empty()) {
@@ -78,11 +83,11 @@ program_profile profile_steps(model<P>& m, const Opt& opt, const Batch& samples,
   if (options.runs < 1)
     throw error(text() << "lamina: profile_steps: expected at least one run, found "
                        << options.runs);
-  timed_trainer<P, Opt> trainer(m, opt, {.threads = options.threads, .seed = options.seed});
-  trainer.step(samples);
-  trainer.forget_times();
-  for (int i = 0; i < options.runs; ++i) trainer.step(samples);
-  return profile(trainer);
+  timed_trainer<P, Opt> made(m, opt, {.threads = options.threads, .seed = options.seed});
+  made.step(samples);
+  made.forget_times();
+  for (int i = 0; i < options.runs; ++i) made.step(samples);
+  return profile(made);
 }
 
 }  // namespace lamina::inline LAMINA_ABI

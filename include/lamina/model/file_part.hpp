@@ -22,11 +22,11 @@ namespace lamina::inline LAMINA_ABI {
 /// is, in the file and in messages. to_text() is its content. read_text(text, source) takes the
 /// content back, or throws an error that begins with `source`.
 template <class T>
-concept file_part = requires(const T& from, T& to, std::string_view text,
+concept file_part = requires(const T& from, T& to, std::string_view content,
                              const std::string& source) {
   { T::part_name } -> std::convertible_to<std::string_view>;
   { from.to_text() } -> std::convertible_to<std::string>;
-  to.read_text(text, source);
+  to.read_text(content, source);
 };
 
 namespace detail {

@@ -92,6 +92,8 @@ class timed_trainer : host_updates<P, Opt, engine::cpu::timed_machine<training_p
   std::int64_t steps() const { return base::steps_; }
   int threads() const { return base::pool_.size(); }
 
+  /// Whether updates are part of the groups that compute their gradients.
+  bool fuses_updates() const { return static_cast<bool>(fused_); }
   /// The machine of a thread.
   machine_type& machine(int thread) {
     return fused_ ? *fused_ : base::parts_->machines()[static_cast<std::size_t>(thread)]->machine();
