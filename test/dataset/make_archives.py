@@ -453,7 +453,8 @@ def write_expected_of_1_8(folder, older, write, numbers):
                                   for label, features in mq2007.gen_point(query)]
         lines += ["pairwise"] + [numbers(label, millionths(left), millionths(right))
                                  for label, left, right in mq2007.__reader__(name, "pairwise")]
-        lines += ["listwise"] + [numbers(labels.flatten(), [x for f in features for x in millionths(f)])
+        lines += ["listwise"] + [numbers(labels.flatten(),
+                                          [x for f in features for x in millionths(f)])
                                  for labels, features in mq2007.__reader__(name, "listwise")]
     write("mq2007", lines)
 

@@ -47,9 +47,9 @@ std::vector<S> read_samples(const std::string& path) {
   recordio_reader records(file);
   std::vector<S> all;
   for (std::string_view record; records.next(record);) try {
-      all.push_back(from_record<S>(record));
-    } catch (const error& failure) {
-      records.fail(failure.what());
+      all.push_back(detail::sample_of<S>(record));
+    } catch (const detail::no_sample& failure) {
+      records.fail(failure.reason);
     }
   return all;
 }

@@ -32,14 +32,19 @@ namespace detail {
 template <class T>
 struct field_codec;
 
-/// Bytes that are read from the front.
+/// Why bytes are no sample.
+struct no_sample {
+  std::string reason;
+};
+
+/// Bytes that are read from the front. They throw no_sample.
 struct record_bytes {
   std::string_view left;
 
   std::string_view take(std::uint64_t n) {
     if (n > left.size())
-      throw error(text("expected ")
-                  << n << " bytes of a sample, found the end after " << left.size());
+      throw no_sample{text("expected ")
+                      << n << " bytes of a sample, found the end after " << left.size()};
     const std::string_view taken = left.substr(0, n);
     left.remove_prefix(n);
     return taken;
@@ -49,8 +54,8 @@ struct record_bytes {
     std::uint64_t n = 0;
     std::memcpy(&n, take(8).data(), 8);
     if (n > left.size() / least)
-      throw error(text("expected at most ")
-                  << left.size() / least << " elements of a sample, found " << n);
+      throw no_sample{text("expected at most ")
+                      << left.size() / least << " elements of a sample, found " << n};
     return n;
   }
 };
@@ -72,8 +77,8 @@ struct field_codec<T> {
   static void read(T& value, record_bytes& from) {
     const std::string_view bytes = from.take(sizeof value);
     if (std::is_same_v<T, bool> && static_cast<unsigned char>(bytes[0]) > 1)
-      throw error(text("expected 0 or 1, found ")
-                  << static_cast<unsigned>(static_cast<unsigned char>(bytes[0])));
+      throw no_sample{text("expected 0 or 1, found ")
+                      << static_cast<unsigned>(static_cast<unsigned char>(bytes[0]))};
     std::memcpy(&value, bytes.data(), sizeof value);
   }
 };
@@ -91,7 +96,7 @@ struct field_codec<std::string> {
   }
 };
 template <class T, std::size_t N>
-struct field_codec<std::array<T, N>> {
+requires(N > 0) struct field_codec<std::array<T, N>> {
   static constexpr std::size_t least = N * field_codec<T>::least;
   static std::string layout() { return field_codec<T>::layout() + "*" + std::to_string(N); }
   static void write(const std::array<T, N>& value, std::string& to) {
@@ -165,25 +170,38 @@ std::string to_record(const S& sample) {
   return bytes;
 }
 
+namespace detail {
+/// The sample of which these are the bytes; throws no_sample.
+template <class S>
+S sample_of(std::string_view record) {
+  record_bytes from{record};
+  std::uint32_t sum = 0;
+  field_codec<std::uint32_t>::read(sum, from);
+  if (sum != layout_sum<S>())
+    throw no_sample{text("expected a sample of the fields '")
+                    << layout_of<S>() << "', found one of others"};
+  typename stored_fields<S>::type fields;
+  std::apply(
+      [&](auto&... field) {
+        (field_codec<std::remove_cvref_t<decltype(field)>>::read(field, from), ...);
+      },
+      fields);
+  if (!from.left.empty())
+    throw no_sample{text("expected the end of a sample, found ")
+                    << from.left.size() << " more bytes"};
+  return std::apply([](auto&... field) { return S{std::move(field)...}; }, fields);
+}
+}  // namespace detail
+
 /// The sample of which these are the bytes. Throws lamina::error for the bytes of a sample with
 /// other fields, and for too few or too many.
 template <class S>
 S from_record(std::string_view record) {
-  detail::record_bytes from{record};
-  std::uint32_t sum = 0;
-  detail::field_codec<std::uint32_t>::read(sum, from);
-  if (sum != detail::layout_sum<S>())
-    throw error(text("expected a sample of the fields '")
-                << detail::layout_of<S>() << "', found one of others");
-  typename detail::stored_fields<S>::type fields;
-  std::apply(
-      [&](auto&... field) {
-        (detail::field_codec<std::remove_cvref_t<decltype(field)>>::read(field, from), ...);
-      },
-      fields);
-  if (!from.left.empty())
-    throw error(text("expected the end of a sample, found ") << from.left.size() << " more bytes");
-  return std::apply([](auto&... field) { return S{std::move(field)...}; }, fields);
+  try {
+    return detail::sample_of<S>(record);
+  } catch (const detail::no_sample& failure) {
+    throw error("lamina: from_record: " + failure.reason);
+  }
 }
 
 }  // namespace lamina::inline LAMINA_ABI
