@@ -22,6 +22,7 @@
 #include <lamina/dataset/cifar.hpp>
 #include <lamina/dataset/column_encoding.hpp>
 #include <lamina/dataset/csv_rows.hpp>
+#include <lamina/dataset/flowers.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
 #include <lamina/distributed/launch/dist_train.hpp>
@@ -30,6 +31,8 @@
 #include <lamina/image/image.hpp>
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include <lamina/image/folder.hpp>
+#include <lamina/image/segmented.hpp>
+#include <lamina/image/simple_transform.hpp>
 #endif
 #include <lamina/io/export_onnx.hpp>
 #include <lamina/io/inference_model.hpp>
@@ -44,6 +47,7 @@
 #include <lamina/model/bfloat16_machine.hpp>
 #include <lamina/model/file_part.hpp>
 #include <lamina/model/load_by_name.hpp>
+#include <lamina/model/sample_files.hpp>
 #include <lamina/optimizer/model_average.hpp>
 #if __has_include(<librdkafka/rdkafka.h>)
 #include <lamina/reader/kafka.hpp>
@@ -404,6 +408,9 @@ namespace generators {
 namespace texts {
 #include "readers_3.inc"
 }
+namespace files_of_samples {
+#include "readers_4.inc"
+}
 namespace numbers {
 namespace reader = lamina::reader;
 struct sample {
@@ -452,6 +459,7 @@ namespace data {
 #include "data_3.inc"
 #if __has_include(<png.h>) && __has_include(<jpeglib.h>)
 #include "data_4.inc"
+#include "data_5.inc"
 #endif
 }  // namespace data
 
