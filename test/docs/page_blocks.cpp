@@ -530,6 +530,6 @@ namespace mpirun {
 #include "distributed_1.inc"
 }
 namespace launched {
-#include "distributed_2.inc"
+#include "cluster_1.inc"
 }
 }  // namespace several_processes
