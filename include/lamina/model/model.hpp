@@ -14,6 +14,7 @@
 #include <lamina/core/text.hpp>
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/copy_arrays.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
@@ -184,13 +185,21 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
-  /// Writes all parameters to a file. If the write fails, the old file stays complete.
-  void save(const file_path& path) const { write_tensor_file(path, entries()); }
-
-  /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
-  /// damaged or foreign file. Throws lamina::error if names or shapes differ from the program's;
-  /// the model is unchanged then. Forgets the training state: the next call of `train` begins anew.
-  void load(const file_path& path) { assign(read_tensor_file(path), path.string()); }
+  /// Writes all parameters to a file, and `parts` with them (see file_part). If the write fails,
+  /// the old file stays complete.
+  template <file_part... Parts>
+  void save(const file_path& path, const Parts&... parts) const {
+    write_tensor_file(path, detail::with_parts(entries(), parts...));
+  }
+  /// Replaces all parameters and parts by those of a file of save(). Throws format_error for a
+  /// damaged file, lamina::error for another program's or without a part; nothing is changed then.
+  /// Forgets the training state: the next call of `train` begins anew.
+  template <file_part... Parts>
+  void load(const file_path& path, Parts&... parts) {
+    const std::vector<tensor_entry> from = read_tensor_file(path);
+    const auto take = [&] { assign(from, path.string()); };
+    detail::read_parts(from, path.string(), take, parts...);
+  }
 
   /// All parameters as named arrays.
   std::vector<tensor_entry> entries() const {
