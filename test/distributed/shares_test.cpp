@@ -27,10 +27,10 @@ namespace reader = lamina::reader;
 // Rows of two kinds in the cost, random numbers, statistics, and gradients of selected rows.
 constexpr auto net = lamina::program([](lamina::block& main) {
   auto x = layer::data<"x", float, 5>(main);
-  auto words = layer::data<"word", std::int64_t, lamina::lod>(main);
+  auto words = layer::sequence<"word", std::int64_t>(main);
   auto y = layer::data<"y", float>(main);
   auto rows = layer::embedding<9, 5>(words, {.is_sparse = true});
-  auto h = layer::batch_norm(layer::fc<7>(x + layer::sequence_pool<lamina::pooling::average>(rows)),
+  auto h = layer::batch_norm(layer::fc<7>(x + layer::sequence_pool(rows)),
                              {.act = lamina::activation::tanh});
   auto cost = layer::mean(layer::square_error_cost(layer::fc<1>(layer::dropout(h, 0.4f)), y));
   return cost + layer::mean(layer::square(rows));

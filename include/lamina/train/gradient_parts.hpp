@@ -354,7 +354,7 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   shared_arrays* shared_ = nullptr;
-  bool shares_ = false;  // run() gets a share of each mini-batch
+  bool shares_ = false;                           // run() gets a share of each mini-batch
   std::size_t first_part_ = 0;                    // of this process
   std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts

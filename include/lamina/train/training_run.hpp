@@ -221,8 +221,8 @@ class training_run {
       const std::int64_t batch = seen_.batches() - 1;
       report({.kind = event_kind::begin_iteration, .pass = pass, .batch = batch, .samples = rows});
       here.batch = batch;
-      const double cost = static_cast<double>(
-          detail::at_minibatch(here, view, [&] { return run(view, group); }));
+      const double cost =
+          static_cast<double>(detail::at_minibatch(here, view, [&] { return run(view, group); }));
       means_.add(machine_, cost, static_cast<int>(rows));
       has_run_ = true;
       event e{.kind = event_kind::end_forward_backward,
@@ -232,8 +232,7 @@ class training_run {
               .cost = cost,
               .metrics = means_.now()};
       report(e);
-      if (pending() >= options_.accumulate)
-        detail::at_minibatch(here, view, [&] { update(); });
+      if (pending() >= options_.accumulate) detail::at_minibatch(here, view, [&] { update(); });
       here.first_sample += view.size();
       e.kind = event_kind::end_iteration;
       report(e);
