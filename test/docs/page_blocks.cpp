@@ -517,6 +517,11 @@ namespace mpirun {
 #include "distributed_1.inc"
 }
 namespace launched {
-#include "distributed_2.inc"
+#include "distributed_3.inc"
 }
+namespace divided {
+std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
+auto reader = texts | lamina::reader::batch(64);
+#include "distributed_2.inc"
+}  // namespace divided
 }  // namespace several_processes
