@@ -203,8 +203,8 @@ def memory(launch, _):
         bytes_of = [int(n) for n in re.findall(r"rank \d+: (\d+) bytes", err)]
         most = TABLE / ranks * 1.02 + constant
         if len(bytes_of) != ranks or min(bytes_of) < TABLE / ranks or max(bytes_of) > most:
-            raise failure(f"{ranks} processes: expected {TABLE / ranks:.0f} to {most:.0f} bytes each,"
-                          f" found {bytes_of}")
+            raise failure(f"{ranks} processes: expected {TABLE / ranks:.0f} to {most:.0f} bytes in"
+                          f" each, found {bytes_of}")
 
 
 if __name__ == "__main__":
