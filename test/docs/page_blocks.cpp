@@ -529,6 +529,11 @@ auto reader = lamina::dataset::digits::train() | lamina::reader::batch(64);
 namespace mpirun {
 #include "distributed_1.inc"
 }
+namespace divided {
+std::vector<std::tuple<std::vector<std::int64_t>, std::int64_t>> texts;
+auto reader = texts | lamina::reader::batch(64);
+#include "distributed_2.inc"
+}  // namespace divided
 namespace shares {
 void read_shares() {
   lamina::model model{net};
@@ -539,7 +544,7 @@ void read_shares() {
   int argc = 0;
   char** argv = nullptr;
   lamina::distributed::session world{argc, argv};
-#include "distributed_2.inc"
+#include "distributed_3.inc"
 }
 }  // namespace shares
 namespace launched {

@@ -49,7 +49,7 @@ class gradient_parts {
     for (int i = 0; i < parameters; ++i)
       updated[i] = detail::update_constants_of<Training>.first[i] >= 0 && !has_rows(i);
     for (int t = 0; t < (std::max)(1, threads); ++t)
-      machines_.push_back(std::make_unique<part_type>(m.memory(), updated.get()));
+      machines_.push_back(std::make_unique<part_type>(m.memory_of_all(), updated.get()));
     for (int i = 0; i < parameters; ++i) {
       gradients_[i] = machines_[0]->gradient(i);
       if constexpr (any_rows) rows_[i] = machines_[0]->machine().gradient_rows(i);
@@ -167,6 +167,11 @@ class gradient_parts {
         const owned_array<rows_type*> mine(machines_.size());
         for (std::size_t t = 0; t < machines_.size(); ++t)
           mine[t] = machines_[t]->machine().gradient_rows(i);
+        if constexpr (has_distributed_tables<P>)
+          if (model_.divides(i)) {
+            model_.divided()->join(model_.table_of(i), mine.get(), weights());
+            continue;
+          }
         shared_->join_rows(mine.get(), parameter_table<P>::table.of[i].columns, weights());
       }
   }
@@ -294,7 +299,7 @@ class gradient_parts {
     const owned_array<const float*> copies(machines_.size() * count);
     for (std::size_t i = 0; i < count; ++i) {
       const int parameter = statistics::parameter(static_cast<int>(i));
-      to[i] = model_.memory()[parameter];
+      to[i] = model_.memory_of_all()[parameter];
       floats[i] = parameters_in<P>().floats(parameter);
       for (std::size_t t = 0; t < machines_.size(); ++t)
         copies[t * count + i] = machines_[t]->statistics().copy(static_cast<int>(i));

@@ -231,25 +231,32 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     bring_back();
     Machine& machine = run_.machine();
     if constexpr (requires { machine.collect_state(); }) machine.collect_state();
+    std::vector<double> numbers;
+    for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
+    std::vector<tensor_entry> more;
+    if (!kept_.empty())
+      more.push_back({"@kept@",
+                      dtype::float64,
+                      {numbers.size()},
+                      raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
+                                                 numbers.size() * sizeof(double)))});
+    more = detail::with_parts(std::move(more), parts...);
+    if constexpr (divides)
+      if (machine.trained().divided())
+        return detail::write_divided(machine, path.string(), facts(run_.position()),
+                                     std::move(more));
     if (options_.world != nullptr && options_.world->rank() != 0) return;
     std::vector<tensor_entry> entries = detail::checkpoint_entries(
         machine.trained().arrays(), machine.arrays(), facts(run_.position()));
-    std::vector<double> numbers;
-    for (const kept_object& k : kept_) k.visit(k.object, numbers, false);
-    if (!kept_.empty())
-      entries.push_back({"@kept@",
-                         dtype::float64,
-                         {numbers.size()},
-                         raw_bytes(std::string_view(reinterpret_cast<const char*>(numbers.data()),
-                                                    numbers.size() * sizeof(double)))});
-    write_tensor_file(path, detail::with_parts(std::move(entries), parts...));
+    for (tensor_entry& e : more) entries.push_back(std::move(e));
+    write_tensor_file(path, entries);
   }
   /// Continues from a file of save(), or from a checkpoint: the next steps are those that the saved
   /// trainer would have made, bit for bit. Throws format_error for a damaged file, and
   /// lamina::error for a file of another program, optimizer or seed; nothing is changed then.
   template <file_part... Parts>
   LAMINA_COLD void load(const file_path& path, Parts&... parts) {
-    const std::vector<tensor_entry> entries = read_tensor_file(path);
+    const std::vector<tensor_entry> entries = read(path);
     const auto take = [&] { load_state(entries, path); };
     detail::read_parts(entries, path.string(), take, parts...);
   }
@@ -281,6 +288,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
   }
 
  private:
+  static constexpr bool divides = has_distributed_tables<P> && requires(Machine & m) {
+    m.divided_arrays();
+  };
   struct kept_object {
     void* object;
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
@@ -291,14 +301,25 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     Machine& machine = run_.machine();
     detail::checkpoint_facts found = facts({});
     std::vector<double> numbers = kept_numbers(entries, path.string());
-    detail::assign_checkpoint(entries, path.string(), machine.trained().arrays(), machine.arrays(),
-                              found);
+    assign(entries, path.string(), found);
     send();
     machine.set_steps(found.steps);
     if constexpr (requires { used_.learning_rate.factor; })
       used_.learning_rate.factor = found.rate_factor;
     for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
     run_.set_position(found.at, path.string());
+  }
+  std::vector<tensor_entry> read(const file_path& path) {
+    if constexpr (divides)
+      if (trained().divided())
+        return trained().divided()->read(path.string(), machine().divided_arrays());
+    return read_tensor_file(path);
+  }
+  void assign(const std::vector<tensor_entry>& entries, const std::string& path,
+              detail::checkpoint_facts& found) {
+    if constexpr (divides)
+      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
+    detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
   }
   /// The numbers of kept objects in a file. Their count must equal that of the objects here.
   std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,

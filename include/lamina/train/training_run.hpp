@@ -352,7 +352,10 @@ class training_run {
   void save(training_position reached) {
     const checkpoint_options& saving = options_.checkpoint;
     if constexpr (requires { machine_.collect_state(); }) machine_.collect_state();
-    if (options_.world != nullptr && options_.world->rank() != 0) return;
+    bool all_write = false;  // processes divide tables
+    if constexpr (has_distributed_tables<P> && accumulates)
+      all_write = machine_.trained().divided() != nullptr;
+    if (options_.world != nullptr && options_.world->rank() != 0 && !all_write) return;
     save_checkpoint(saving.directory.string(), machine_, reached, options_.seed, saving.keep,
                     *saving.directory.files());
   }

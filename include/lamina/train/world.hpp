@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include <lamina/core/error.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
@@ -36,6 +39,13 @@ class world {
   virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  /// Divides the rows of a model's tables among the processes. All must call it, with the same
+  /// tables and seed.
+  LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
+                                                             std::uint64_t seed) {
+    (void)seed;
+    throw error("lamina: model: expected a world whose processes can divide tables, found another");
+  }
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
   /// Only the first call has an effect.
   virtual void fail(std::string_view why) noexcept = 0;
