@@ -15,6 +15,7 @@
 #include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/model/copy_arrays.hpp>
 #include <lamina/model/divided/held_tables.hpp>
+#include <lamina/model/file_part.hpp>
 #include <lamina/model/initialize.hpp>
 #include <lamina/model/moving_statistics.hpp>
 #include <lamina/model/program_names.hpp>
@@ -196,21 +197,29 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Name, shape and layout of parameter i.
   static parameter_info describe(int i) { return parameters_in<P>().describe(i); }
 
-  /// Writes all parameters to a file. If the write fails, the old file stays complete. If processes
-  /// divide a table, all must call save() and load(), and rank 0 writes the file.
-  void save(const file_path& path) const {
+  /// Writes all parameters to a file, and `parts` with them (see file_part). If the write fails,
+  /// the old file stays complete. If processes divide a table, all must call save() and load(), and
+  /// rank 0 writes the file.
+  template <file_part... Parts>
+  void save(const file_path& path, const Parts&... parts) const {
     if constexpr (has_distributed_tables<P>)
-      if (divided()) return tables_.save(path.string(), memory_of_all());
-    write_tensor_file(path, entries());
+      if (divided())
+        return tables_.save(path.string(), memory_of_all(), detail::with_parts({}, parts...));
+    write_tensor_file(path, detail::with_parts(entries(), parts...));
   }
-
-  /// Replaces all parameters by those of a file that save() wrote. Throws format_error for a
-  /// damaged or foreign file. Throws lamina::error if names or shapes differ from the program's;
-  /// the model is unchanged then. Forgets the training state: the next call of `train` begins anew.
-  void load(const file_path& path) {
-    if constexpr (has_distributed_tables<P>)
-      if (divided()) return tables_.load(path.string(), memory_of_all()), forget_training();
-    assign(read_tensor_file(path), path.string());
+  /// Replaces all parameters and parts by those of a file of save(). Throws format_error for a
+  /// damaged file, lamina::error for another program's or without a part; nothing is changed then.
+  /// Forgets the training state: the next call of `train` begins anew.
+  template <file_part... Parts>
+  void load(const file_path& path, Parts&... parts) {
+    const std::vector<tensor_entry> from = read(path);
+    const auto take = [&] {
+      if constexpr (has_distributed_tables<P>)
+        if (divided())
+          return tables_.assign(from, path.string(), memory_of_all()), forget_training();
+      assign(from, path.string());
+    };
+    detail::read_parts(from, path.string(), take, parts...);
   }
 
   /// All parameters as named arrays.
@@ -275,6 +284,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
+  }
+  std::vector<tensor_entry> read(const file_path& path) const {
+    if constexpr (has_distributed_tables<P>)
+      if (divided()) return tables_.read(path.string(), memory_of_all());
+    return read_tensor_file(path);
   }
   /// An argument of a constructor for another one: a seed gets the type of seeds.
   template <class T>

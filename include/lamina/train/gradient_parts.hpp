@@ -33,12 +33,12 @@ namespace lamina::inline LAMINA_ABI {
 ///
 /// In a distributed training each process has the same number of machines, and the parts of a
 /// mini-batch are those of all processes: part number rank * threads + thread.
-template <program_type P, class Training>
+template <program_type P, class Training, class Machine = engine::cpu::machine<Training>>
 class gradient_parts {
  public:
   using real = real_of<P>;
   using rows_type = engine::cpu::basic_selected_rows<real>;
-  using part_type = gradient_part<P, Training>;
+  using part_type = gradient_part<P, Training, Machine>;
   using part_weight = cost_rows<P, Training>;
   static constexpr int parameters = P::desc.count.parameters;
   /// Whether the gradient of any parameter is selected rows.

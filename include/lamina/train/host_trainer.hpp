@@ -251,18 +251,10 @@ class host_trainer : host_updates<P, Opt> {
   using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
       base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
       base::divided_, base::finish_gradients, base::finish_shared, base::limits_norms, base::model_,
-      base::norms_, base::parts_, base::pool_, base::scalar_, base::scales_, base::seed_,
-      base::set_numbers, base::shared_, base::steps_, base::torn_, base::update_parameters,
-      base::updates, base::used_;
+      base::norms_, base::parts_, base::pool_, base::require_fitting_cost, base::scalar_,
+      base::scales_, base::seed_, base::set_numbers, base::shared_, base::steps_, base::torn_,
+      base::update_parameters, base::updates, base::used_;
 
-  static void require_fitting_cost(int parts) {
-    if (parts > 1 && !parts_type::part_weight::fits)
-      throw error(
-          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
-                    "a sum over rows, nor a quotient of two such sums whose denominator "
-                    "depends on the data alone, found "
-                 << parts);
-  }
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
   }

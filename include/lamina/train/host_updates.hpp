@@ -14,7 +14,9 @@
 #include <optional>
 
 #include <lamina/core/checksum.hpp>
+#include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
+#include <lamina/core/text.hpp>
 #include <lamina/core/worker_pool.hpp>
 #include <lamina/model/model.hpp>
 #include <lamina/optimizer/clip.hpp>
@@ -27,8 +29,9 @@
 namespace lamina::inline LAMINA_ABI {
 
 /// The state of an optimizer for one model, and the updates that it computes from the gradients of
-/// the parts of a mini-batch. `host_trainer` runs the mini-batches.
-template <program_type P, optimizer::optimizer_type Opt>
+/// the parts of a mini-batch. `host_trainer` runs the mini-batches. `Machine` computes the parts.
+template <program_type P, optimizer::optimizer_type Opt,
+          class Machine = engine::cpu::machine<training_program<P, Opt>>>
 class host_updates {
  public:
   using traits = optimizer::traits<Opt>;
@@ -38,13 +41,21 @@ class host_updates {
   using rows_update = rows_update_operator<Opt>;
   static constexpr int states = traits::state_count;
   static constexpr int parameters = P::desc.count.parameters;
-  using parts_type = gradient_parts<P, fused>;
+  using parts_type = gradient_parts<P, fused, Machine>;
   static constexpr bool any_rows = parts_type::any_rows;
 
  protected:
   host_updates(const Opt& opt, model<P>& m, int threads, std::uint64_t seed)
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {}
 
+  static void require_fitting_cost(int parts) {
+    if (parts > 1 && !parts_type::part_weight::fits)
+      throw error(
+          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
+                    "a sum over rows, nor a quotient of two such sums whose denominator "
+                    "depends on the data alone, found "
+                 << parts);
+  }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
   }
