@@ -212,14 +212,14 @@ requires(P::desc.count.variables >= 0) class model<P> {
   /// Forgets the training state: the next call of `train` begins anew.
   template <file_part... Parts>
   void load(const file_path& path, Parts&... parts) {
-    const auto take_parts = [&](const std::vector<tensor_entry>& from, const auto& take) {
-      detail::read_parts(from, path.string(), take, parts...);
+    const std::vector<tensor_entry> from = read(path);
+    const auto take = [&] {
+      if constexpr (has_distributed_tables<P>)
+        if (divided())
+          return tables_.assign(from, path.string(), memory_of_all()), forget_training();
+      assign(from, path.string());
     };
-    if constexpr (has_distributed_tables<P>)
-      if (divided())
-        return tables_.load(path.string(), memory_of_all(), take_parts), forget_training();
-    const std::vector<tensor_entry> from = read_tensor_file(path);
-    take_parts(from, [&] { assign(from, path.string()); });
+    detail::read_parts(from, path.string(), take, parts...);
   }
 
   /// All parameters as named arrays.
@@ -284,6 +284,11 @@ requires(P::desc.count.variables >= 0) class model<P> {
       owners_[i] = std::make_shared<engine::aligned_buffer>(parameters_in<P>().floats(i));
       pointers_[i] = owners_[i]->data();
     }
+  }
+  std::vector<tensor_entry> read(const file_path& path) const {
+    if constexpr (has_distributed_tables<P>)
+      if (divided()) return tables_.read(path.string(), memory_of_all());
+    return read_tensor_file(path);
   }
   /// An argument of a constructor for another one: a seed gets the type of seeds.
   template <class T>

@@ -296,6 +296,18 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     void (*visit)(void* of, std::vector<double>& numbers, bool loads);
   };
 
+  std::vector<tensor_entry> read(const file_path& path) {
+    if constexpr (divides)
+      if (trained().divided())
+        return trained().divided()->read(path.string(), machine().divided_arrays());
+    return read_tensor_file(path);
+  }
+  void assign(const std::vector<tensor_entry>& entries, const std::string& path,
+              detail::checkpoint_facts& found) {
+    if constexpr (divides)
+      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
+    detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
+  }
   /// Takes the state of a file; changes nothing if it throws.
   LAMINA_COLD void load_state(const std::vector<tensor_entry>& entries, const file_path& path) {
     Machine& machine = run_.machine();
@@ -308,18 +320,6 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
       used_.learning_rate.factor = found.rate_factor;
     for (const kept_object& k : kept_) k.visit(k.object, numbers, true);
     run_.set_position(found.at, path.string());
-  }
-  std::vector<tensor_entry> read(const file_path& path) {
-    if constexpr (divides)
-      if (trained().divided())
-        return trained().divided()->read(path.string(), machine().divided_arrays());
-    return read_tensor_file(path);
-  }
-  void assign(const std::vector<tensor_entry>& entries, const std::string& path,
-              detail::checkpoint_facts& found) {
-    if constexpr (divides)
-      if (trained().divided()) return detail::assign_divided(machine(), entries, path, found);
-    detail::assign_checkpoint(entries, path, trained().arrays(), machine().arrays(), found);
   }
   /// The numbers of kept objects in a file. Their count must equal that of the objects here.
   std::vector<double> kept_numbers(const std::vector<tensor_entry>& entries,

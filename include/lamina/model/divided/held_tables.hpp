@@ -84,30 +84,28 @@ class held_tables<P, true> {
     return true;
   }
 
-  /// Writes all parameters, and `entries` with them. All processes must call save() and load().
+  /// Writes all parameters and more entries to a file; all processes must call it.
   LAMINA_COLD void save(const std::string& path, float* const* memory,
-                        std::vector<tensor_entry> entries) const {
+                        std::vector<tensor_entry> more) const {
     const owned_array<float*> kept = without_tables(memory, 1);
     const stored_arrays here = parameters_for_files<P>(kept.get());
+    std::vector<tensor_entry> entries;
     here.append_to(entries);
-    std::vector<divided_array> arrays;
-    append_to(arrays, here, memory);
-    tables_->write(path, entries, arrays);
+    for (tensor_entry& e : more) entries.push_back(std::move(e));
+    tables_->write(path, entries, arrays_of(memory));
   }
-  /// Reads all parameters. `take_parts(entries, take)` gets the other entries, and calls take()
-  /// when it has read them: then the parameters change.
-  template <class F>
-  LAMINA_COLD void load(const std::string& path, float* const* memory, F&& take_parts) const {
+  /// Reads a file of save(); the entries of divided tables have no bytes. assign() takes the
+  /// parameters over, and the own rows from the file.
+  LAMINA_COLD std::vector<tensor_entry> read(const std::string& path, float* const* memory) const {
+    return tables_->read(path, arrays_of(memory));
+  }
+  LAMINA_COLD void assign(const std::vector<tensor_entry>& from, const std::string& path,
+                          float* const* memory) const {
     const owned_array<float*> kept = without_tables(memory, 1);
     const stored_arrays here = parameters_for_files<P>(kept.get());
-    std::vector<divided_array> arrays;
-    append_to(arrays, here, memory);
-    const std::vector<tensor_entry> entries = tables_->read(path, arrays);
-    take_parts(entries, [&] {
-      here.check_entries(entries, path);
-      stored_arrays::assign(here.find_all(entries));
-      tables_->read_rows(path, arrays);
-    });
+    here.check_entries(from, path);
+    stored_arrays::assign(here.find_all(from));
+    tables_->read_rows(path, arrays_of(memory));
   }
 
   /// Throws lamina::error if other processes have rows of a table.
@@ -131,6 +129,11 @@ class held_tables<P, true> {
   }
 
  private:
+  LAMINA_COLD std::vector<divided_array> arrays_of(float* const* memory) const {
+    std::vector<divided_array> arrays;
+    append_to(arrays, parameters_for_files<P>(memory), memory);
+    return arrays;
+  }
   [[noreturn]] LAMINA_COLD void fail_divided() const {
     throw error(text() << "lamina: model: expected all rows of table " << tables_->tables()[0].name
                        << ", found rows " << tables_->first(0) << " to " << tables_->end(0) - 1
