@@ -36,6 +36,12 @@ template <fixed_string... Layers, program_type Q>
 shared_parameters<Q, Layers...> share_parameters_of(const model<Q>& from) {
   return {from};
 }
+#ifdef LAMINA_NAMES_OPTIONS
+// clang-format off
+template <fixed_string...>
+int share_parameters_of(...) = delete;  // expected a model, share_parameters_of(model)
+// clang-format on
+#endif
 
 namespace detail {
 

@@ -150,6 +150,9 @@ requires(!is_faulty<P>) class trainer<P, Opt, Machine> {
     run_.machine().update_with(
         [&](auto& parts) { detail::join_machines<P>(machines, parts, trained()); });
   }
+#ifdef LAMINA_NAMES_OPTIONS
+  void update(...) = delete;  // expected update(), or update({&machine_a, &machine_b})
+#endif
   /// The number of mini-batches whose gradients wait for update().
   int pending() const { return run_.pending(); }
 
