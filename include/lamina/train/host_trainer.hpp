@@ -17,6 +17,7 @@
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/gradient_parts.hpp>
 #include <lamina/train/host_updates.hpp>
@@ -86,17 +87,21 @@ class host_trainer : host_updates<P, Opt> {
     require_fitting_cost(w.size());
     fused_.reset();
     parts_.emplace(model_, pool_.size());
-    const owned_array<float*> gradients(capacity);
+    const owned_array<float*> gradients(static_cast<std::size_t>(pool_.size() * capacity));
+    int count = 0;
+    for (const auto& part : parts_->machines())
+      for (int i = 0; i < parameters; ++i) gradients[count++] = part->gradient(i);
     const owned_array<std::size_t> floats(capacity);
     const owned_array<bool> has_rows(capacity);
     for (int i = 0; i < parameters; ++i) {
-      gradients[i] = parts_->gradient(i);
       floats[i] = parameters_in<P>().floats(i);
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
     shared_ = w.share({gradients.get(), model_.memory(), floats.get(), has_rows.get(), parameters,
-                       update_operator<Opt>::traits::has_norms, __is_same(real, double)});
-    parts_->join(shared_.get());
+                       update_operator<Opt>::traits::has_norms, __is_same(real, double),
+                       gradient_order<fused>::table.of, pool_.size()});
+    parts_->join(shared_.get(), !check_.nan);
+    if (check_.nan) parts_->check_numbers(check_.infinity);
   }
   /// In a distributed training, throws lamina::error unless all processes read the same samples, as
   /// a checksum of a mini-batch says.
@@ -224,11 +229,11 @@ class host_trainer : host_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
-      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
-      base::finish_gradients, base::finish_shared, base::limits_norms, base::model_, base::norms_,
-      base::parts_, base::pool_, base::scalar_, base::scales_, base::seed_, base::set_numbers,
-      base::shared_, base::steps_, base::torn_, base::update_parameters, base::updates, base::used_;
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begun_, base::capacity,
+      base::clips_, base::collected_, base::create_accumulators, base::finish_gradients,
+      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::scalar_,
+      base::scales_, base::seed_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
+      base::torn_, base::update_parameters, base::updates, base::used_;
 
   static void require_fitting_cost(int parts) {
     if (parts > 1 && !parts_type::part_weight::fits)
@@ -270,11 +275,9 @@ class host_trainer : host_updates<P, Opt> {
   };
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
-    if (shared_) begin_shared();
+    if (shared_) return shared_step(batch);
     const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
-    if (shared_) {
-      finish_shared();
-    } else if (clips_) {
+    if (clips_) {
       if (parts_->machines().size() > 1)
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
       update_parameters();

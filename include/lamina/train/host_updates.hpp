@@ -186,21 +186,32 @@ class host_updates {
                    accumulator_pointers_.get(), states);
     begun_ = true;
   }
-  /// Sums the gradients of all processes and updates the parameters.
-  LAMINA_COLD void finish_shared() {
-    pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-    parts_->reduce();
+  /// One step of all processes. What they exchange while this one computes, shared_ decides.
+  LAMINA_COLD real shared_step(const batch_view<P>& batch) {
+    begin_shared();
+    scalar_ = traits::scalars(*used_, steps_);
     collected_ = clips_ || states == 0;
+    real cost;
+    try {
+      parts_->update_by(clips_ ? nullptr : &update_shared, this);
+      cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+      if (!shared_->adds_threads())
+        pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+      parts_->reduce(pool_);
+    } catch (...) {
+      torn_ = shared_->drop_step();
+      throw;
+    }
     torn_ = true;
     if (clips_) {
       shared_->bring_totals();
       update_parameters();
     } else {
-      scalar_ = traits::scalars(*used_, steps_);
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
+    return cost;
   }
   /// Updates a range of a parameter, in floats, with the sum over all processes.
   LAMINA_COLD static void update_shared(void* self, int i, std::size_t first, std::size_t count,
