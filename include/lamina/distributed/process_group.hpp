@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <lamina/distributed/session_options.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -39,8 +40,32 @@ class process_group : public world {
   /// in which they were sent, and have the sizes that the receiver expects.
   virtual void exchange(std::span<const message> sends, std::span<const message> receives) = 0;
 
+  /// Starts to send and to receive, and returns the number of this exchange; the caller computes
+  /// on. The memory of the messages must stay until poll() returns true or drop() returns. On each
+  /// of the `channels` channels, all ranks must start their exchanges in the same order; the
+  /// channels do not wait for each other, nor for exchange() and gather().
+  virtual int start(int channel, std::span<const message> sends,
+                    std::span<const message> receives) = 0;
+  static constexpr int channels = 3;
+  /// Whether exchange `number` is done. It takes part in the transport of all exchanges, so a
+  /// process that computes must call it now and then. Once it has returned true, the number is that
+  /// of a later exchange.
+  virtual bool poll(int number) = 0;
+  /// Called between polls by a process that has nothing else to do. Throws as exchange() does.
+  virtual void wait_awhile() = 0;
+  /// Gives up all exchanges that were started. Returns when their memory is not written any more.
+  virtual void drop() noexcept = 0;
+
+  /// The size of a bucket of gradients in bytes; 0: processes exchange gradients when all are
+  /// there.
+  std::size_t bucket_bytes() const { return bucket_bytes_; }
+
  protected:
-  using world::world;
+  process_group(int rank, int size, const session_options& options = {})
+      : world(rank, size), bucket_bytes_(options.bucket_bytes) {}
+
+ private:
+  std::size_t bucket_bytes_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed
