@@ -9,7 +9,9 @@
 #include <span>
 #include <vector>
 
+#include <lamina/distributed/array_reduction.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/engine/common/aligned_buffer.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -28,13 +30,16 @@ class process_group : public world {
 
   /// Collects `bytes` bytes of each rank, in the order of the ranks: bytes [r * bytes, (r + 1) *
   /// bytes) of `all` are those of rank r. `mine` may lie within `all`.
-  virtual void gather(const void* mine, std::size_t bytes, void* all) = 0;
+  void gather(const void* mine, std::size_t bytes, void* all) override = 0;
   LAMINA_COLD std::int64_t add_up(std::int64_t mine) override {
     std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
     gather(&mine, sizeof mine, all.data());
     std::int64_t sum = 0;
     for (const std::int64_t one : all) sum += one;
     return sum;
+  }
+  void reduce(const engine::reduction_call& call, void* array, const bool* takes_part) override {
+    array_reduction<process_group>(*this, call).run(array, takes_part, reduced_);
   }
   /// Sends and receives; returns when all is done. Between two ranks, messages arrive in the order
   /// in which they were sent, and have the sizes that the receiver expects.
@@ -66,6 +71,7 @@ class process_group : public world {
 
  private:
   std::size_t bucket_bytes_;
+  engine::aligned_buffer reduced_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed
