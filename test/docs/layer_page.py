@@ -73,7 +73,8 @@ FAMILIES = [
      "control/rnn/dynamic control/rnn/static control/rank_table"),
     ("Labels and decoding", "", "loss/crf/decoding loss/ctc/greedy_decoder decode/beam_search "
      "decode/beam_search/decode metric/sequence/chunk_eval metric/sequence/edit_distance"),
-    ("Random numbers, side effects", "", "random/distribution control/print stop_gradient"),
+    ("Random numbers, side effects", "", "random/distribution control/print "
+     "collective/all_reduce stop_gradient"),
     ("Any operator",
      "Programs that are made from files ([interop](interop.md#a-saved-model-as-c)) have these for "
      "operators that no other layer records as they stand.", "record record_block"),
