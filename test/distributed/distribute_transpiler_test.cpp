@@ -210,7 +210,9 @@ TEST_CASE("Trainers' and servers' programs have Fluid's operators") {
     if (op.type == "send")
       CHECK(op.input("X").front().find("@GRAD.trainer_2") != std::string::npos);
   const auto server = t.server_program("b:2");
-  REQUIRE(server.blocks.size() == 3);
+  // The learning rate of the weight with a factor, and the updates of two parameters.
+  REQUIRE(server.blocks.size() == 4);
+  CHECK(types_of(server.blocks[1]) == std::vector<std::string>{"scale"});
   const auto& listen = server.blocks[0].operators.front();
   CHECK(listen.attribute("Fanin")->integer == 3);
   CHECK(listen.attribute("endpoint")->text == "b:2");
@@ -218,7 +220,8 @@ TEST_CASE("Trainers' and servers' programs have Fluid's operators") {
   CHECK(listen.attribute("distributed_mode")->integer == 0);
   CHECK(listen.attribute("grad_to_block_id")->texts.size() == 2);
   CHECK(listen.input("X").size() == 6);
-  for (const std::size_t b : {1u, 2u}) {
+  CHECK(listen.attribute("lr_decay_block_id")->integer == 1);
+  for (const std::size_t b : {2u, 3u}) {
     const auto ran = types_of(server.blocks[b]);
     CHECK(ran.front() == "sum");
     CHECK(ran[1] == "scale");
