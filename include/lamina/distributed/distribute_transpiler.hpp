@@ -174,8 +174,8 @@ class distribute_transpiler {
   }
   /// The startup program of a server: first values of its parameters and of what updates them.
   program_message server_startup_program(const std::string& at) const {
-    const program_message served = server_program(at);
-    const block_message& global = served.blocks.front();
+    const program_message program = server_program(at);
+    const block_message& global = program.blocks.front();
     program_message p = of_.startup;
     block_message& block = p.blocks.front();
     std::vector<operator_message> kept;

@@ -86,6 +86,13 @@ class all_reduce_writer {
   }
 
  private:
+  // Before its callers: clang evaluates them only with templates that it has seen.
+  template <class F>
+  constexpr void each(const slot_desc* slot_list, int count, int at, const F& f) {
+    for (int s = 0; s < count; ++s)
+      for (int n = slot_list[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
+        if (b_.arguments[at] >= 0 && b_.arguments[at] < variables_) f(b_.arguments.items[at]);
+  }
   static constexpr bool is_seed(const operator_desc& op) {
     return op.role == op_role::loss_gradient;
   }
@@ -108,12 +115,6 @@ class all_reduce_writer {
         if (writes) last_writer_[gradient] = k;
       }
     }
-  }
-  template <class F>
-  constexpr void each(const slot_desc* slot_list, int count, int at, const F& f) {
-    for (int s = 0; s < count; ++s)
-      for (int n = slot_list[s].duplicable ? b_.arguments[at++] : 1; n > 0; --n, ++at)
-        if (b_.arguments[at] >= 0 && b_.arguments[at] < variables_) f(b_.arguments.items[at]);
   }
 
   constexpr void copy(const operator_desc& op, int k) {

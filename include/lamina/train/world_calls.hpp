@@ -38,7 +38,7 @@ class world_calls final : public engine::process_calls {
         has_samples_(new bool[static_cast<std::size_t>(all.size())]),
         all_take_part_(new bool[static_cast<std::size_t>(all.size())]),
         steps_(static_cast<std::size_t>(all.size())) {
-    for (int r = 0; r < all.size(); ++r) has_samples_[r] = all_take_part_[r] = true;
+    for (std::size_t r = 0; r < steps_.size(); ++r) has_samples_[r] = all_take_part_[r] = true;
   }
 
   /// Compares a number of all processes. Throws lamina::error, which names `what`, where they
@@ -73,7 +73,7 @@ class world_calls final : public engine::process_calls {
     std::int64_t samples = 0;
     bool same = world_.size() > 1, more = false;
     for (const step& s : steps_) {
-      has_samples_[rank_of(s)] = s.count > 0;
+      has_samples_[static_cast<std::size_t>(rank_of(s))] = s.count > 0;
       samples += s.count;
       more = more || s.more != 0;
       same = same && s.fact == steps_[0].fact && s.read == steps_[0].read;
