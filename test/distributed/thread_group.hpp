@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -19,6 +20,7 @@
 
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
 
@@ -52,6 +54,10 @@ class thread_group final : public lamina::distributed::process_group {
 
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+  }
+  std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
+                                                 std::uint64_t seed) override {
+    return std::make_shared<lamina::distributed::sharded_tables>(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {

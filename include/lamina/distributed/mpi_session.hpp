@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // The C++ bindings of old MPIs are not used and cause warnings.
@@ -34,6 +36,7 @@
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -103,6 +106,10 @@ class mpi_session final : public process_group {
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return std::make_unique<exchanged_arrays>(*this, of);
+  }
+  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                         std::uint64_t seed) override {
+    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
