@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -14,44 +15,62 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
 
 /// What the ranks of one process share: messages by sender and receiver.
 class mailbox {
  public:
-  void send(int from, int to, const void* data, std::size_t bytes) {
+  void send(int from, int to, const void* data, std::size_t bytes, int channel = 0) {
     const std::byte* const first = static_cast<const std::byte*>(data);
     const std::lock_guard lock(mutex_);
-    messages_[{from, to}].emplace_back(first, first + bytes);
+    messages_[{from, to, channel}].emplace_back(first, first + bytes);
     arrived_.notify_all();
   }
   std::vector<std::byte> receive(int from, int to) {
+    std::vector<std::byte> found;
     std::unique_lock lock(mutex_);
-    auto& waiting = messages_[{from, to}];
-    arrived_.wait(lock, [&] { return !waiting.empty(); });
-    std::vector<std::byte> first = std::move(waiting.front());
-    waiting.pop_front();
-    return first;
+    arrived_.wait(lock, [&] { return takes(from, to, 0, found); });
+    return found;
+  }
+  /// The next message of a channel, if there is one.
+  bool receives(int from, int to, int channel, std::vector<std::byte>& found) {
+    const std::lock_guard lock(mutex_);
+    return takes(from, to, channel, found);
   }
 
  private:
+  bool takes(int from, int to, int channel, std::vector<std::byte>& found) {
+    auto& waiting = messages_[{from, to, channel}];
+    if (waiting.empty()) return false;
+    found = std::move(waiting.front());
+    waiting.pop_front();
+    return true;
+  }
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> messages_;
+  std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
  public:
-  thread_group(mailbox& mail, int rank, int size) : process_group(rank, size), mail_(mail) {}
+  thread_group(mailbox& mail, int rank, int size,
+               const lamina::distributed::session_options& options = {})
+      : process_group(rank, size, options), mail_(mail) {}
 
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
     return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+  }
+  std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
+                                                 std::uint64_t seed) override {
+    return std::make_shared<lamina::distributed::sharded_tables>(*this, std::move(tables), seed);
   }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
@@ -66,26 +85,58 @@ class thread_group final : public lamina::distributed::process_group {
     }
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
   }
+  int start(int channel, std::span<const message> sends,
+            std::span<const message> receives) override {
+    for (const message& m : sends) {
+      sent += m.bytes;
+      mail_.send(rank_, m.peer, m.data, m.bytes, 1 + channel);
+    }
+    started_.push_back({1 + channel, {receives.begin(), receives.end()}});
+    ++starts;
+    return static_cast<int>(started_.size()) - 1;
+  }
+  bool poll(int number) override {
+    started& s = started_[static_cast<std::size_t>(number)];
+    for (; s.done < s.receives.size(); ++s.done) {
+      const message& m = s.receives[s.done];
+      std::vector<std::byte> found;
+      if (!mail_.receives(m.peer, rank_, s.channel, found)) return false;
+      write(found, m.data, m.bytes);
+      ++received;
+    }
+    return true;
+  }
+  void wait_awhile() override { std::this_thread::yield(); }
+  void drop() noexcept override { started_.clear(); }
   void fail(std::string_view) noexcept override {}
 
   std::size_t sent = 0;  // bytes in exchanges
+  // Exchanges that went on while the caller computed, and the messages that they received.
+  int starts = 0, received = 0;
 
  private:
-  void take(int from, void* to, std::size_t bytes) {
-    const std::vector<std::byte> found = mail_.receive(from, rank_);
+  void take(int from, void* to, std::size_t bytes) { write(mail_.receive(from, rank_), to, bytes); }
+  static void write(const std::vector<std::byte>& found, void* to, std::size_t bytes) {
     if (found.size() != bytes) throw std::runtime_error("a message of another size");
     std::memcpy(to, found.data(), bytes);
   }
+  struct started {
+    int channel;
+    std::vector<message> receives;
+    std::size_t done = 0;
+  };
   mailbox& mail_;
+  std::vector<started> started_;
 };
 
 /// Runs f(world) for each rank, in threads of their own.
-inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f) {
+inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
+                     const lamina::distributed::session_options& options = {}) {
   mailbox mail;
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&mail, &f, r, ranks] {
-      thread_group w(mail, r, ranks);
+    threads.emplace_back([&mail, &f, &options, r, ranks] {
+      thread_group w(mail, r, ranks, options);
       f(w);
     });
   for (auto& t : threads) t.join();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // The C++ bindings of old MPIs are not used and cause warnings.
@@ -34,6 +36,7 @@
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -51,7 +54,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 class mpi_session final : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : process_group(0, 1), options_(options), unwinding_(std::uncaught_exceptions()) {
+      : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {
     int given = 0;
     MPI_Initialized(&given);
     if (given == 0) {
@@ -104,6 +107,10 @@ class mpi_session final : public process_group {
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return std::make_unique<exchanged_arrays>(*this, of);
   }
+  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                         std::uint64_t seed) override {
+    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
+  }
 
   void gather(const void* mine, std::size_t bytes, void* all) override {
     require_running();
@@ -111,28 +118,45 @@ class mpi_session final : public process_group {
     const std::size_t ranks = static_cast<std::size_t>(size_);
     gathered_.resize((ranks + 1) * bytes);
     std::memcpy(gathered_.data(), mine, bytes);
-    requests_.resize(1);
+    now_.all.clear();
+    now_.peers.clear();
+    now_.is_open = true;
     require(MPI_Iallgather(gathered_.data(), length(bytes), MPI_BYTE, gathered_.data() + bytes,
-                           length(bytes), MPI_BYTE, comm_, requests_.data()));
-    receives_ = 0;
-    wait({});
+                           length(bytes), MPI_BYTE, comm_, now_.next()));
+    finish_now();
     std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
   }
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     require_running();
-    requests_.clear();
-    for (const message& m : receives)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        require(MPI_Irecv(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
-      });
-    receives_ = requests_.size();
-    for (const message& m : sends)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        require(MPI_Isend(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
-      });
-    wait(receives);
+    post(now_, tag_data, sends, receives);
+    finish_now();
   }
+
+  int start(int channel, std::span<const message> sends,
+            std::span<const message> receives) override {
+    require_running();
+    std::size_t n = 0;
+    while (n < started_.size() && started_[n].is_open) ++n;
+    if (n == started_.size()) started_.emplace_back();
+    post(started_[n], tag_channel + channel, sends, receives);
+    return static_cast<int>(n);
+  }
+  bool poll(int number) override {
+    if (!is_done(started_[static_cast<std::size_t>(number)])) return false;
+    waits_ = 0;
+    return true;
+  }
+  void wait_awhile() override {
+    ++waits_;
+    if (waits_ % 64 == 0) std::this_thread::yield();
+    if (waits_ % 1024 != 0) return;
+    hear_failure();
+    const auto now = clock::now();
+    if (waits_ == 1024) waits_since_ = now;
+    if (std::chrono::duration<double>(now - waits_since_).count() > options_.patience) lose();
+  }
+  void drop() noexcept override { cancel(); }
 
   LAMINA_COLD void fail(std::string_view why) noexcept override {
     if (has_failed_ || size_ == 1) return;
@@ -152,20 +176,50 @@ class mpi_session final : public process_group {
   }
 
  private:
-  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3;
+  using clock = std::chrono::steady_clock;
+  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_channel = 4;
   static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
   static constexpr std::size_t largest_piece = std::size_t{1} << 30, longest_reason = 4000;
 
   static int length(std::size_t bytes) { return static_cast<int>(bytes); }
+  /// The requests of an exchange; those of receives come first.
+  struct requests {
+    std::vector<MPI_Request> all;
+    std::vector<int> peers;  // by receive
+    bool is_open = false;
+
+    MPI_Request* next() {
+      all.push_back(MPI_REQUEST_NULL);
+      return &all.back();
+    }
+  };
+  void post(requests& to, int tag, std::span<const message> sends,
+            std::span<const message> receives) {
+    to.all.clear();
+    to.peers.clear();
+    to.is_open = true;
+    for (const message& m : receives)
+      pieces(m, [&](std::byte* at, std::size_t bytes) {
+        to.peers.push_back(m.peer);
+        require(MPI_Irecv(at, length(bytes), MPI_BYTE, m.peer, tag, comm_, to.next()));
+      });
+    for (const message& m : sends)
+      pieces(m, [&](std::byte* at, std::size_t bytes) {
+        require(MPI_Isend(at, length(bytes), MPI_BYTE, m.peer, tag, comm_, to.next()));
+      });
+  }
+  bool is_done(requests& of) {
+    int done = 0;
+    require(
+        MPI_Testall(static_cast<int>(of.all.size()), of.all.data(), &done, MPI_STATUSES_IGNORE));
+    if (done != 0) of.is_open = false;
+    return done != 0;
+  }
   template <class F>
   static void pieces(const message& m, F&& f) {
     std::byte* const data = static_cast<std::byte*>(m.data);
     for (std::size_t at = 0; at < m.bytes; at += largest_piece)
       f(data + at, (std::min)(largest_piece, m.bytes - at));
-  }
-  MPI_Request* next() {
-    requests_.push_back(MPI_REQUEST_NULL);
-    return &requests_.back();
   }
   void require(int code) const {
     if (code == MPI_SUCCESS) return;
@@ -190,23 +244,12 @@ class mpi_session final : public process_group {
     std::_Exit(exit_again);
   }
 
-  /// Waits until all requests are done. Throws if another rank fails or sends nothing for too long.
-  void wait(std::span<const message> receives) {
-    using clock = std::chrono::steady_clock;
-    clock::time_point begin{};
-    for (unsigned polls = 0;; ++polls) {
-      int done = 0;
-      require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                          MPI_STATUSES_IGNORE));
-      if (done != 0) return;
-      if (polls % 64 != 63) continue;
-      std::this_thread::yield();
-      if (polls % 1024 != 1023) continue;
-      hear_failure();
-      const auto now = clock::now();
-      if (begin == clock::time_point{}) begin = now;
-      if (std::chrono::duration<double>(now - begin).count() > options_.patience) lose(receives);
-    }
+  /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
+  /// sends nothing for too long.
+  void finish_now() {
+    waits_ = 0;
+    while (!is_done(now_)) wait_awhile();
+    waits_ = 0;
   }
   /// Throws the message of a rank that has failed.
   LAMINA_COLD void hear_failure() {
@@ -220,30 +263,56 @@ class mpi_session final : public process_group {
     require(MPI_Recv(why.data(), n, MPI_CHAR, status.MPI_SOURCE, tag_failure, comm_,
                      MPI_STATUS_IGNORE));
     has_failed_ = true;
-    cancel();
     reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
                      << host(status.MPI_SOURCE) << ")";
+    cancel();
     throw error(reason_);
   }
-  /// Cancels the receives, because the caller frees their memory after an error.
-  LAMINA_COLD void cancel() {
-    for (std::size_t k = 0; k < receives_; ++k)
-      if (requests_[k] != MPI_REQUEST_NULL) {
-        MPI_Cancel(&requests_[k]);
-        MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+  /// Calls f(request, peer) for each request that is not done; the peer is -1 if it sends.
+  template <class F>
+  void each_open(F&& f) {
+    const auto in = [&](requests& of) {
+      for (std::size_t k = 0; of.is_open && k < of.all.size(); ++k)
+        if (of.all[k] != MPI_REQUEST_NULL) f(of.all[k], k < of.peers.size() ? of.peers[k] : -1);
+    };
+    in(now_);
+    for (requests& of : started_) in(of);
+  }
+  /// Ends all exchanges, because the caller frees their memory after an error. A message that is
+  /// half received cannot be cancelled: then this process waits for its end, or ends itself. A
+  /// message that another rank has begun to receive gets a moment too.
+  LAMINA_COLD void cancel() noexcept {
+    each_open([](MPI_Request& r, int peer) {
+      if (peer >= 0) MPI_Cancel(&r);
+    });
+    const auto begin = clock::now();
+    for (;;) {
+      bool receives = false, sends = false;
+      each_open([&](MPI_Request& r, int peer) {
+        int done = 0;
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        bool& waits = peer >= 0 ? receives : sends;
+        waits = waits || done == 0;
+      });
+      const double waited = std::chrono::duration<double>(clock::now() - begin).count();
+      if (!receives && (!sends || waited > 0.2)) break;
+      if (waited > 3) {
+        std::fprintf(stderr, "%s\n", reason_.c_str());
+        end();
       }
+      std::this_thread::yield();
+    }
+    now_.is_open = false;
+    for (requests& of : started_) of.is_open = false;
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
-  [[noreturn]] LAMINA_COLD void lose(std::span<const message> receives) {
+  [[noreturn]] LAMINA_COLD void lose() {
     std::string who;
-    std::size_t k = 0;
-    for (const message& m : receives) {
-      bool waits = false;
-      pieces(m,
-             [&](std::byte*, std::size_t) { waits = waits || requests_[k++] != MPI_REQUEST_NULL; });
-      const std::string name = text() << "rank " << m.peer << " on " << host(m.peer);
-      if (waits && who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
-    }
+    each_open([&](MPI_Request&, int peer) {
+      if (peer < 0) return;
+      const std::string name = text() << "rank " << peer << " on " << host(peer);
+      if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+    });
     reason_ = (text() << "lamina: distributed: expected a word from "
                       << (who.empty() ? std::string("every rank") : who) << " within ")
                   .print("%g", options_.patience)
@@ -283,8 +352,11 @@ class mpi_session final : public process_group {
   bool is_owner_ = false, has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<char> hosts_;
-  std::vector<MPI_Request> requests_, farewells_;
-  std::size_t receives_ = 0;  // how many of the requests are receives; they come first
+  std::vector<MPI_Request> farewells_;
+  requests now_;                   // the exchange that a caller waits for
+  std::vector<requests> started_;  // those that go on while it computes
+  std::uint64_t waits_ = 0;        // since something was done
+  clock::time_point waits_since_{};
   std::vector<std::byte> gathered_;
   std::string farewell_;  // what this rank tells the others
   std::string reason_;    // why the training ends

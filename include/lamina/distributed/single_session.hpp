@@ -5,11 +5,14 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
@@ -17,6 +20,7 @@
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/session_options.hpp>
+#include <lamina/distributed/sharded_tables.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -26,7 +30,8 @@ class single_session final : public process_group {
  public:
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
   /// MPI each of them would train a model of its own.
-  LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : process_group(0, 1) {
+  LAMINA_COLD single_session(int&, char**&, const session_options& options = {})
+      : process_group(0, 1, options) {
     if (const int n = launched_processes(); n > 1)
       throw error(text() << "lamina: distributed: expected a program compiled with MPI "
                             "(lamina_mpi(target) of CMake, or mpicxx -DLAMINA_HAS_MPI) under a "
@@ -37,10 +42,18 @@ class single_session final : public process_group {
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return std::make_unique<exchanged_arrays>(*this, of);
   }
+  std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
+                                         std::uint64_t seed) override {
+    return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
+  }
   void gather(const void* mine, std::size_t bytes, void* all) override {
     std::memmove(all, mine, bytes);
   }
   void exchange(std::span<const message>, std::span<const message>) override {}
+  int start(int, std::span<const message>, std::span<const message>) override { return 0; }
+  bool poll(int) override { return true; }
+  void wait_awhile() override {}
+  void drop() noexcept override {}
   void fail(std::string_view) noexcept override {}
   /// The name of the host of a rank.
   std::string host(int) const { return "localhost"; }

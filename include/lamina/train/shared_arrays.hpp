@@ -50,8 +50,13 @@ class shared_arrays {
   /// Compares the facts of all processes, and gives all of them the parameters and accumulators of
   /// rank 0. Throws lamina::error that names the first rank that differs, and in what.
   virtual void begin(const shared_facts& mine, float* const* accumulators, int states) = 0;
-  /// Throws lamina::error unless all processes have the same checksum of a mini-batch.
-  virtual void require_same(std::uint64_t samples) = 0;
+  /// Takes the checksums of a mini-batch of all processes. Throws lamina::error unless they are
+  /// equal, or, with `shares`, if they are: then each process must have samples of its own.
+  virtual void require_samples(std::uint64_t checksum, bool shares) = 0;
+  /// Joins the shares that the processes have of a mini-batch. `count` has the rows of this share
+  /// by domain, and afterwards those of all shares; `first` becomes the number of rows in the
+  /// shares of lower ranks.
+  virtual void join_shares(std::int64_t* first, std::int64_t* count, int domains) = 0;
   /// Collects facts about the parts of a mini-batch: `all` has `bytes` bytes per part, in the order
   /// of the processes. This process has filled in those of its own `local` parts. Throws
   /// lamina::error if the mini-batches of the processes differ in size.
@@ -69,13 +74,27 @@ class shared_arrays {
                          const part_weights& weights) = 0;
   virtual void join_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
                          const part_weights& weights) = 0;
-  /// Sums the gradients over the processes, each for its shard. With one part per process the
-  /// gradients are without their weights, otherwise they are sums of weighted gradients.
-  virtual void reduce(const part_weights& weights) = 0;
+  /// Begins a step: gradients may be summed as soon as advance() says that they are complete. The
+  /// weights must be known beforehand. With `update`, parameters are updated as soon as their sums
+  /// are there and no group reads them any more. `samples` is the size of the mini-batch.
+  virtual void begin_sums(const part_weights&, int /*samples*/, update_function /*update*/,
+                          void* /*trainer*/) {}
+  /// Says that a thread has run all groups of the outermost block up to `group`; -1: a group of
+  /// another block. Sends and receives what there is, but waits for nothing.
+  virtual void advance(int /*thread*/, int /*group*/) {}
+  /// Gives up a step after an error. Returns whether it has changed parameters.
+  virtual bool drop_step() noexcept { return false; }
+  /// Whether reduce() adds up the gradients of this process's threads too. Otherwise the trainer
+  /// does: with one part per process its gradients are without their weights, with several they are
+  /// sums of weighted gradients.
+  virtual bool adds_threads() const { return false; }
+  /// Sums the gradients over the processes, each for its shard. The weights of a step that
+  /// begin_sums() has begun are known already.
+  virtual void reduce(const part_weights& weights, worker_pool& pool) = 0;
   /// Copies the sums to the gradients, on all processes.
   virtual void bring_totals() = 0;
-  /// Updates the shard of this process with the threads of a pool, and the parameters with selected
-  /// rows; then all processes have the parameters of all shards.
+  /// Updates what is not updated yet of the shard of this process, with the threads of a pool, and
+  /// the parameters with selected rows; then all processes have the parameters of all shards.
   virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
   /// Makes the accumulators equal on all processes; of[i * states + s] belongs to parameter i.
   virtual void collect(float* const* of, int states) = 0;

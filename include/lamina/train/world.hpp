@@ -5,22 +5,30 @@
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
+#include <lamina/core/error.hpp>
+#include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 /// The arrays of a trainer for shared_arrays, by parameter.
 struct trained_arrays {
-  float* const* gradients;  // null: no gradient, or one of selected rows
+  // Thread t has those at [t * count, (t + 1) * count); null: no gradient, or one of selected rows.
+  float* const* gradients;
   float* const* values;
   const std::size_t* floats;  // their sizes; an element of a program in double counts twice
   const bool* has_rows;       // the gradient is selected rows, and the parameter is updated
   int count;
-  bool whole;      // an update cannot be divided within a parameter
-  bool is_double;  // the elements are doubles
+  bool whole;                             // an update cannot be divided within a parameter
+  bool is_double;                         // the elements are doubles
+  const gradient_times* times = nullptr;  // when a step is done with them; null: at its end
+  int threads = 1;
 };
 
 /// The processes of a distributed training: each is a rank from 0 to size() - 1.
@@ -31,8 +39,17 @@ class world {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
+  /// The sum of a number over all processes. All must call it.
+  virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
+  /// Divides the rows of a model's tables among the processes. All must call it, with the same
+  /// tables and seed.
+  LAMINA_COLD virtual std::shared_ptr<divided_tables> divide(std::vector<divided_table>,
+                                                             std::uint64_t seed) {
+    (void)seed;
+    throw error("lamina: model: expected a world whose processes can divide tables, found another");
+  }
   /// Tells all other ranks that this one stops because of an error. Their next exchange throws it.
   /// Only the first call has an effect.
   virtual void fail(std::string_view why) noexcept = 0;
