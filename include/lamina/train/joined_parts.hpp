@@ -87,6 +87,26 @@ real_of<P> weigh_parts(std::vector<part_facts<P>>& parts, quotient_sums& sums, d
   return cost;
 }
 
+/// The weights that weigh_parts() will find for the parts of a mini-batch, if data alone determine
+/// them.
+template <program_type P, class Training>
+LAMINA_COLD void weigh_in_advance(std::vector<real_of<P>>& weights, const batch_view<P>& batch) {
+  using real = real_of<P>;
+  using part_weight = cost_rows<P, Training>;
+  const int parts = static_cast<int>(weights.size());
+  real weighed = 0;
+  for (int p = 0; p < parts; ++p) {
+    real& weight = weights[static_cast<std::size_t>(p)];
+    weight = static_cast<real>(part_weight::fed(
+        batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts))));
+    weighed += weight;
+  }
+  for (real& weight : weights) {
+    weight /= weighed > 1 ? weighed : real(1);
+    if (part_weight::is_sum) weight = weight > 0 ? real(1) : real(0);
+  }
+}
+
 /// Joins the shares that the processes have of a mini-batch: afterwards the rows of `mine` have the
 /// numbers that they have in the whole, so that they draw the random numbers of these, and `whole`
 /// has the numbers of all rows.
