@@ -290,23 +290,12 @@ class gradient_parts {
  private:
   /// Whether the weights of parts are known before a mini-batch runs.
   static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
-  /// Begins the sums of a step with the weights that run() will find.
   LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
-    const int parts = static_cast<int>(known_.size());
-    real weighed = 0;
-    for (int p = 0; p < parts; ++p) {
-      const batch_view<P> part =
-          batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts));
-      real& weight = known_[static_cast<std::size_t>(p)];
-      weight = static_cast<real>(part_weight::fed(part));
-      weighed += weight;
-    }
-    for (real& weight : known_) {
-      weight /= (std::max)(real(1), weighed);
-      if (part_weight::is_sum) weight = weight > 0 ? real(1) : real(0);
-    }
-    shared_->begin_sums({known_.data(), sizeof(real), parts, static_cast<int>(machines_.size())},
-                        batch.size(), update_, trainer_);
+    detail::weigh_fed_parts<P, Training>(batch, known_);
+    part_weights known = weights();
+    known.first = known_.data();
+    known.stride = sizeof(real);
+    shared_->begin_sums(known, batch.size(), update_, trainer_);
   }
   part_weights weights() const {
     return {&facts_[0].weight, sizeof(part_facts<P>), static_cast<int>(facts_.size()),

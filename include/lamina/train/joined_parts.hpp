@@ -5,6 +5,7 @@
 
 #include <lamina/core/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -56,6 +57,27 @@ quotient_sums weigh_quotients(std::vector<part_facts<P>>& parts) {
     f.weight = static_cast<real_of<P>>(share * f.denominator / whole);
   }
   return sums;
+}
+
+/// Computes the weights of parts that depend on the fed data alone: those that a mini-batch has
+/// after its parts have run.
+template <program_type P, class Training>
+LAMINA_COLD void weigh_fed_parts(const batch_view<P>& batch, std::vector<real_of<P>>& weights) {
+  using rule = cost_rows<P, Training>;
+  using real = real_of<P>;
+  const int parts = static_cast<int>(weights.size());
+  real weighed = 0;
+  int p = 0;
+  for (real& w : weights) {
+    w = static_cast<real>(
+        rule::fed(batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts))));
+    weighed += w;
+    ++p;
+  }
+  for (real& w : weights) {
+    w /= (std::max)(real(1), weighed);
+    if (rule::is_sum) w = w > 0 ? real(1) : real(0);
+  }
 }
 
 /// Sets the moving statistics of a model to the weighted mean over the parts; `copy(t, i)` is the
