@@ -3,8 +3,9 @@
 // started and prints what rank 0 has reached, one line each. Options: threads, passes, seed, pause
 // (milliseconds in each mini-batch), checkpoint (a directory, from which it goes on), patience
 // (seconds), memory (each rank reports the bytes that it took), fail (a rank that throws in its
-// third mini-batch), stop (a rank that does nothing more there), differ (a rank with another seed).
-// Exit code 0, or 1 with a message.
+// third mini-batch), stop (a rank that does nothing more there), break and hang (the same in the
+// middle of a backward pass), differ (a rank with another seed), bucket (bytes). Exit code 0, or 1
+// with a message.
 
 #include <chrono>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "distributed/failing_world.hpp"
 #include "distributed/nets.hpp"
 
 #include <lamina/core/error.hpp>
@@ -40,7 +42,12 @@ int main(int argc, char** argv) {
       return found == given.end() ? otherwise : std::atoi(found->second.c_str());
     };
     lamina::distributed::session world{
-        argc, argv, {.patience = static_cast<double>(number("patience", 600))}};
+        argc,
+        argv,
+        {.patience = static_cast<double>(number("patience", 600)),
+         .bucket_bytes = static_cast<std::size_t>(number("bucket", 1 << 18))}};
+    test::failing_world failing(world, given.contains("hang"));
+    const bool fails = number("break", -1) == world.rank() || number("hang", -1) == world.rank();
     int batches = 0;
     const auto handler = [&](const lamina::event& e) {
       if (e.kind != lamina::event_kind::begin_iteration) return;
@@ -57,6 +64,7 @@ int main(int argc, char** argv) {
                                     .on_event = handler,
                                     .seed = static_cast<std::uint64_t>(number("seed", 0)),
                                     .world = &world};
+      if (fails) options.world = &failing;
       if (number("differ", -1) == world.rank()) ++options.seed;
       if (given.contains("checkpoint")) {
         options.checkpoint.directory = given["checkpoint"];

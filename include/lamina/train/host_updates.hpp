@@ -230,7 +230,6 @@ class host_updates {
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
     scalar_ = traits::scalars(*used_, steps_);
-    collected_ = clips_ || states == 0;
     real cost;
     try {
       parts_->update_by(clips_ ? nullptr : &update_shared, this);
@@ -244,6 +243,7 @@ class host_updates {
       torn_ = shared_->drop_step();
       throw;
     }
+    collected_ = clips_ || states == 0;
     torn_ = true;
     if (clips_) {
       shared_->bring_totals();
