@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/roles.hpp>
+#include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
@@ -32,6 +34,19 @@ class mailbox {
     const std::lock_guard lock(mutex_);
     messages_[{from, to}].emplace_back(first, first + bytes);
     arrived_.notify_all();
+  }
+  void post(int from, int to, std::shared_ptr<const lamina::distributed::letter> what) {
+    const std::lock_guard lock(mutex_);
+    letters_[to].emplace_back(from, std::move(what));
+    arrived_.notify_all();
+  }
+  std::pair<int, std::shared_ptr<const lamina::distributed::letter>> take_letter(int to) {
+    std::unique_lock lock(mutex_);
+    auto& waiting = letters_[to];
+    arrived_.wait(lock, [&] { return !waiting.empty(); });
+    auto first = std::move(waiting.front());
+    waiting.pop_front();
+    return first;
   }
   std::vector<std::byte> receive(int from, int to) {
     std::unique_lock lock(mutex_);
@@ -46,14 +61,20 @@ class mailbox {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> messages_;
+  std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
+      letters_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
  public:
-  thread_group(mailbox& mail, int rank, int size) : process_group(rank, size), mail_(mail) {}
+  thread_group(mailbox& mail, int rank, int size,
+               const lamina::distributed::session_options& options = {})
+      : process_group(rank, size), mail_(mail) {
+    roles_ = lamina::distributed::roles_of(options, size);
+  }
 
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+    return lamina::distributed::share_arrays(*this, of);
   }
   std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
                                                  std::uint64_t seed) override {
@@ -72,6 +93,15 @@ class thread_group final : public lamina::distributed::process_group {
     }
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
   }
+  void post(int to, std::shared_ptr<const lamina::distributed::letter> what) override {
+    mail_.post(rank_, to, std::move(what));
+  }
+  int receive(lamina::distributed::letter& to, std::span<const int>, int) override {
+    const auto [from, what] = mail_.take_letter(rank_);
+    to.resize(what->size());
+    std::memcpy(to.data(), what->data(), what->size());
+    return from;
+  }
   void fail(std::string_view) noexcept override {}
 
   std::size_t sent = 0;  // bytes in exchanges
@@ -86,12 +116,13 @@ class thread_group final : public lamina::distributed::process_group {
 };
 
 /// Runs f(world) for each rank, in threads of their own.
-inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f) {
+inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,
+                     const lamina::distributed::session_options& options = {}) {
   mailbox mail;
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&mail, &f, r, ranks] {
-      thread_group w(mail, r, ranks);
+    threads.emplace_back([&mail, &f, &options, r, ranks] {
+      thread_group w(mail, r, ranks, options);
       f(w);
     });
   for (auto& t : threads) t.join();

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <span>
@@ -32,9 +33,11 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/core/text.hpp>
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
@@ -78,6 +81,7 @@ class mpi_session final : public process_group {
     MPI_Get_processor_name(name, &length);
     hosts_.resize(static_cast<std::size_t>(size_) * sizeof name);
     MPI_Allgather(name, sizeof name, MPI_CHAR, hosts_.data(), sizeof name, MPI_CHAR, comm_);
+    roles_ = agreed_roles(*this, options_);
   }
   mpi_session(const mpi_session&) = delete;
   mpi_session& operator=(const mpi_session&) = delete;
@@ -95,6 +99,7 @@ class mpi_session final : public process_group {
       std::fprintf(stderr, "%s\n", reason_.c_str());
       end();
     }
+    if (!has_failed_) end_posts();
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
@@ -105,10 +110,52 @@ class mpi_session final : public process_group {
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
-    return std::make_unique<exchanged_arrays>(*this, of);
+    return share_arrays(*this, of);
+  }
+
+  LAMINA_COLD void post(int to, std::shared_ptr<const letter> what) override {
+    require_running();
+    forget_arrived();
+    // A piece below the largest one ends the letter.
+    for (std::size_t at = 0;; at += largest_piece) {
+      const std::size_t bytes = (std::min)(largest_piece, what->size() - at);
+      posts_.push_back({what, MPI_REQUEST_NULL});
+      require(MPI_Isend(what->data() + at, length(bytes), MPI_BYTE, to, tag_letter, comm_,
+                        &posts_.back().request));
+      if (bytes < largest_piece) return;
+    }
+  }
+
+  LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
+    require_running();
+    MPI_Status status;
+    wait_for(
+        [&] {
+          int found = 0;
+          require(MPI_Iprobe(MPI_ANY_SOURCE, tag_letter, comm_, &found, &status));
+          return found != 0;
+        },
+        [&] { lose(names_of(awaited), patiences); }, patiences);
+    const int from = status.MPI_SOURCE;
+    for (std::size_t at = 0;; at += largest_piece) {
+      if (at > 0) require(MPI_Probe(from, tag_letter, comm_, &status));
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      to.resize(at + static_cast<std::size_t>(bytes));
+      const message piece{from, to.data() + at, static_cast<std::size_t>(bytes)};
+      requests_.assign(1, MPI_REQUEST_NULL);
+      receives_ = 1;
+      require(MPI_Irecv(piece.data, bytes, MPI_BYTE, from, tag_letter, comm_, requests_.data()));
+      wait({&piece, 1});
+      if (piece.bytes < largest_piece) return from;
+    }
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {
+    if (parameter_servers() > 0)
+      throw error(text() << "lamina: model: expected no parameter servers where processes divide "
+                            "tables, found "
+                         << parameter_servers());
     return std::make_shared<sharded_tables>(*this, std::move(tables), seed);
   }
 
@@ -159,7 +206,7 @@ class mpi_session final : public process_group {
   }
 
  private:
-  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3;
+  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_letter = 4;
   static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
   static constexpr std::size_t largest_piece = std::size_t{1} << 30, longest_reason = 4000;
 
@@ -199,20 +246,30 @@ class mpi_session final : public process_group {
 
   /// Waits until all requests are done. Throws if another rank fails or sends nothing for too long.
   void wait(std::span<const message> receives) {
+    wait_for(
+        [&] {
+          int done = 0;
+          require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
+                              MPI_STATUSES_IGNORE));
+          return done != 0;
+        },
+        [&] { lose(names_of(receives), 1); }, 1);
+  }
+  /// Calls is_done() until it returns true; calls lose() when patience is over.
+  template <class Done, class Lose>
+  void wait_for(const Done& is_done, const Lose& lose, int patiences) {
     using clock = std::chrono::steady_clock;
     clock::time_point begin{};
     for (unsigned polls = 0;; ++polls) {
-      int done = 0;
-      require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                          MPI_STATUSES_IGNORE));
-      if (done != 0) return;
+      if (is_done()) return;
       if (polls % 64 != 63) continue;
       std::this_thread::yield();
       if (polls % 1024 != 1023) continue;
       hear_failure();
       const auto now = clock::now();
       if (begin == clock::time_point{}) begin = now;
-      if (std::chrono::duration<double>(now - begin).count() > options_.patience) lose(receives);
+      if (std::chrono::duration<double>(now - begin).count() > patiences * options_.patience)
+        lose();
     }
   }
   /// Throws the message of a rank that has failed.
@@ -240,24 +297,55 @@ class mpi_session final : public process_group {
         MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
       }
   }
-  /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
-  [[noreturn]] LAMINA_COLD void lose(std::span<const message> receives) {
+  /// The names of the ranks whose messages have not arrived.
+  LAMINA_COLD std::string names_of(std::span<const message> receives) const {
     std::string who;
     std::size_t k = 0;
     for (const message& m : receives) {
       bool waits = false;
       pieces(m,
              [&](std::byte*, std::size_t) { waits = waits || requests_[k++] != MPI_REQUEST_NULL; });
-      const std::string name = text() << "rank " << m.peer << " on " << host(m.peer);
-      if (waits && who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+      if (waits) add_name(who, m.peer);
     }
+    return who;
+  }
+  LAMINA_COLD std::string names_of(std::span<const int> ranks) const {
+    std::string who;
+    for (const int r : ranks) add_name(who, r);
+    return who;
+  }
+  LAMINA_COLD void add_name(std::string& who, int rank) const {
+    const std::string name = text() << "rank " << rank << " on " << host(rank);
+    if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+  }
+  /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
+  [[noreturn]] LAMINA_COLD void lose(const std::string& who, int patiences) {
     reason_ = (text() << "lamina: distributed: expected a word from "
                       << (who.empty() ? std::string("every rank") : who) << " within ")
-                  .print("%g", options_.patience)
+                  .print("%g", patiences * options_.patience)
               << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
     fail(reason_);
     cancel();
     throw error(reason_);
+  }
+
+  /// Frees the letters that have arrived.
+  LAMINA_COLD void forget_arrived() {
+    while (!posts_.empty()) {
+      int done = 0;
+      MPI_Test(&posts_.front().request, &done, MPI_STATUS_IGNORE);
+      if (done == 0) return;
+      posts_.pop_front();
+    }
+  }
+  /// Waits until all letters have arrived.
+  LAMINA_COLD void end_posts() {
+    try {
+      wait_for([this] { return forget_arrived(), posts_.empty(); }, [this] { lose("", 1); }, 1);
+    } catch (const error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      if (!all_leave()) end();
+    }
   }
 
   /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
@@ -293,6 +381,12 @@ class mpi_session final : public process_group {
   std::vector<MPI_Request> requests_, farewells_;
   std::size_t receives_ = 0;  // how many of the requests are receives; they come first
   std::vector<std::byte> gathered_;
+  // A letter, and the request by which it is sent. It stays in its place until it has arrived.
+  struct posted {
+    std::shared_ptr<const letter> what;
+    MPI_Request request;
+  };
+  std::deque<posted> posts_;
   std::string farewell_;  // what this rank tells the others
   std::string reason_;    // why the training ends
 };

@@ -11,6 +11,14 @@ struct session_options {
   // Seconds without a message from another process, after which the session throws an error that
   // names it.
   double patience = 600;
+  // The number of processes that hold parameters instead of training: those with the highest ranks.
+  // -1: as many as the launcher says in LAMINA_PARAMETER_SERVERS, 0 if it says nothing. Fluid:
+  // pservers.
+  int parameter_servers = -1;
+  // How many steps a trainer may be ahead of the slowest one, with parameter servers. 0: all
+  // trainers make each step together, which Fluid calls sync_mode. Above 0: a server applies the
+  // gradients of each trainer as they arrive.
+  int staleness = 0;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

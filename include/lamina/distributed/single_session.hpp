@@ -18,7 +18,9 @@
 #include <lamina/core/text.hpp>
 #include <lamina/distributed/exchanged_arrays.hpp>
 #include <lamina/distributed/launched_processes.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/roles.hpp>
 #include <lamina/distributed/session_options.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
@@ -30,12 +32,14 @@ class single_session final : public process_group {
  public:
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
   /// MPI each of them would train a model of its own.
-  LAMINA_COLD single_session(int&, char**&, const session_options& = {}) : process_group(0, 1) {
+  LAMINA_COLD single_session(int&, char**&, const session_options& options = {})
+      : process_group(0, 1) {
     if (const int n = launched_processes(); n > 1)
       throw error(text() << "lamina: distributed: expected a program compiled with MPI "
                             "(lamina_mpi(target) of CMake, or mpicxx -DLAMINA_HAS_MPI) under a "
                             "launcher of "
                          << n << " processes, found one without");
+    roles_ = roles_of(options, 1);
   }
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
@@ -49,6 +53,8 @@ class single_session final : public process_group {
     std::memmove(all, mine, bytes);
   }
   void exchange(std::span<const message>, std::span<const message>) override {}
+  void post(int, std::shared_ptr<const letter>) override {}
+  int receive(letter&, std::span<const int>, int) override { return 0; }
   void fail(std::string_view) noexcept override {}
   /// The name of the host of a rank.
   std::string host(int) const { return "localhost"; }

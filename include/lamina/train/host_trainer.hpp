@@ -20,8 +20,8 @@
 #include <lamina/plan/external_buffers.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/gradient_parts.hpp>
-#include <lamina/train/host_updates.hpp>
 #include <lamina/train/number_check.hpp>
+#include <lamina/train/served_updates.hpp>
 #include <lamina/train/shared_arrays.hpp>
 #include <lamina/train/trainer_errors.hpp>
 #include <lamina/train/update_constants.hpp>
@@ -34,11 +34,11 @@ namespace lamina::inline LAMINA_ABI {
 /// each thread computes the gradients of a part of the mini-batch, and the trainer adds them in a
 /// fixed order. So the same seed and number of threads give the same bits.
 template <program_type P, optimizer::optimizer_type Opt>
-class host_trainer : host_updates<P, Opt> {
-  using base = host_updates<P, Opt>;
+class host_trainer : served_updates<P, Opt> {
+  using base = served_updates<P, Opt>;
 
  public:
-  using base::parameters, base::states;
+  using base::joins_shares, base::join_pass, base::parameters, base::serve, base::states;
   using typename base::fused, typename base::parts_type, typename base::real, typename base::traits;
   static_assert(
       check<!loop_gradient_check<fused>::found, typename loop_gradient_check<fused>::name>,
@@ -91,14 +91,19 @@ class host_trainer : host_updates<P, Opt> {
     const owned_array<float*> gradients(capacity);
     const owned_array<std::size_t> floats(capacity);
     const owned_array<bool> has_rows(capacity);
+    const owned_array<int> row_floats(capacity);
     for (int i = 0; i < parameters; ++i) {
       gradients[i] = parts_->gradient(i);
       floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
+      const parameter_layout& lies = parameter_table<P>::table.of[i];
+      if (parts_type::has_rows(i))
+        row_floats[i] =
+            lies.panel ? -1 : padded(lies.columns) * static_cast<int>(sizeof(real) / sizeof(float));
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
-    shared_ =
-        w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(), parameters,
-                 update_operator<Opt>::traits::has_norms, __is_same(real, double)});
+    shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
+                       row_floats.get(), parameters, update_operator<Opt>::traits::has_norms,
+                       __is_same(real, double)});
     reads_shard_ = reads_shard;
     parts_->join(shared_.get(), reads_shard);
   }
@@ -110,7 +115,10 @@ class host_trainer : host_updates<P, Opt> {
   /// In a distributed training, brings the accumulators of all shards to all processes, which must
   /// all call it.
   LAMINA_COLD void collect_state() {
-    if (shared_ && !collected_) shared_->collect(accumulator_pointers_.get(), states);
+    if (shared_ && !collected_) {
+      shared_->collect(accumulator_pointers_.get(), states);
+      steps_ = shared_->updates(steps_);
+    }
     collected_ = true;
   }
 
@@ -249,12 +257,12 @@ class host_trainer : host_updates<P, Opt> {
   const Opt& optimizer() const { return *used_; }
 
  private:
-  using base::accumulator_pointers_, base::accumulators_, base::adds, base::begin_shared,
-      base::begun_, base::capacity, base::clips_, base::collected_, base::create_accumulators,
-      base::divided_, base::finish_gradients, base::finish_shared, base::limits_norms, base::model_,
-      base::norms_, base::parts_, base::pool_, base::require_fitting_cost, base::scalar_,
-      base::scales_, base::seed_, base::set_numbers, base::shared_, base::steps_, base::torn_,
-      base::update_parameters, base::updates, base::used_;
+  using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
+      base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
+      base::create_accumulators, base::divided_, base::finish_gradients, base::finish_shared,
+      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
+      base::require_fitting_cost, base::scalar_, base::scales_, base::seed_, base::set_numbers,
+      base::shared_, base::steps_, base::torn_, base::update_parameters, base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
@@ -328,6 +336,7 @@ class host_trainer : host_updates<P, Opt> {
   }
 
   LAMINA_NOINLINE real split_step(const batch_view<P>& batch) {
+    if (shared_ && shared_->is_asynchronous()) return asynchronous_step(batch);
     if (shared_) begin_shared();
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
     const real cost =
@@ -365,7 +374,6 @@ class host_trainer : host_updates<P, Opt> {
   [[no_unique_address]] detail::row_fetcher<P> fetcher_{model_};
   owned_array<float*> but_tables_[has_distributed_tables<P> ? 2 : 1];  // of arrays_but_tables()
   number_check check_;
-  bool reads_shard_ = false;
   bool ran_parts_ = false;  // the last mini-batch ran in parts
   owned_array<float*> no_gradients_{capacity};
   std::optional<engine::cpu::machine<fused>> fused_;

@@ -227,17 +227,24 @@ class host_updates {
   LAMINA_COLD void finish_shared() {
     pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
     parts_->reduce();
-    collected_ = clips_ || states == 0;
+    const bool asynchronous = shared_->is_asynchronous();
+    collected_ = !asynchronous && (clips_ || states == 0);
     torn_ = true;
-    if (clips_) {
+    if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
     } else {
       scalar_ = traits::scalars(*used_, steps_);
+      shared_->note({scalar_.data(), traits::scalar_count, rate_factor(*used_),
+                     clips_ ? limit_norms() : nullptr});
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
+  }
+  static float rate_factor([[maybe_unused]] const Opt& opt) {
+    if constexpr (requires { opt.learning_rate.factor; }) return opt.learning_rate.factor;
+    return 1;
   }
   /// Updates a range of a parameter, in floats, with the sum over all processes.
   LAMINA_COLD static void update_shared(void* self, int i, std::size_t first, std::size_t count,
@@ -251,7 +258,7 @@ class host_updates {
         i, first / wide,
         whole ? whole_of(i)
               : engine::cpu::operand{nullptr, 1, n, n, dtype_of<real>, false, nullptr, 0},
-        engine::numbers_at<real>(gradient), nullptr);
+        engine::numbers_at<real>(gradient), t.told_scales_);
   }
   static engine::cpu::operand whole_of(int i) {
     const parameter_layout& lies = parameter_table<P>::table.of[i];
@@ -277,6 +284,7 @@ class host_updates {
   std::unique_ptr<shared_arrays> shared_;
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
+  const float* told_scales_ = nullptr;  // on a parameter server: the scales of a trainer's clip
   worker_pool pool_;
 };
 

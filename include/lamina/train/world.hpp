@@ -22,6 +22,9 @@ struct trained_arrays {
   float* const* values;
   const std::size_t* floats;  // their sizes; an element of a program in double counts twice
   const bool* has_rows;       // the gradient is selected rows, and the parameter is updated
+  // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
+  // place; 0: other gradients.
+  const int* row_floats;
   int count;
   bool whole;      // an update cannot be divided within a parameter
   bool is_double;  // the elements are doubles
@@ -34,8 +37,10 @@ class world {
   virtual ~world() = default;
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// The number of processes that train: the first ranks. All others hold parameters.
+  virtual int trainers() const { return size_; }
 
-  /// The sum of a number over all processes. All must call it.
+  /// The sum of a number over all processes that train. All of them must call it.
   virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;
