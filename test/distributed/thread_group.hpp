@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,10 +30,10 @@ namespace test {
 /// What the ranks of one process share: messages by sender and receiver.
 class mailbox {
  public:
-  void send(int from, int to, const void* data, std::size_t bytes) {
+  void send(int from, int to, const void* data, std::size_t bytes, int channel = 0) {
     const std::byte* const first = static_cast<const std::byte*>(data);
     const std::lock_guard lock(mutex_);
-    messages_[{from, to}].emplace_back(first, first + bytes);
+    messages_[{from, to, channel}].emplace_back(first, first + bytes);
     arrived_.notify_all();
   }
   void post(int from, int to, std::shared_ptr<const lamina::distributed::letter> what) {
@@ -49,18 +50,28 @@ class mailbox {
     return first;
   }
   std::vector<std::byte> receive(int from, int to) {
+    std::vector<std::byte> found;
     std::unique_lock lock(mutex_);
-    auto& waiting = messages_[{from, to}];
-    arrived_.wait(lock, [&] { return !waiting.empty(); });
-    std::vector<std::byte> first = std::move(waiting.front());
-    waiting.pop_front();
-    return first;
+    arrived_.wait(lock, [&] { return takes(from, to, 0, found); });
+    return found;
+  }
+  /// The next message of a channel, if there is one.
+  bool receives(int from, int to, int channel, std::vector<std::byte>& found) {
+    const std::lock_guard lock(mutex_);
+    return takes(from, to, channel, found);
   }
 
  private:
+  bool takes(int from, int to, int channel, std::vector<std::byte>& found) {
+    auto& waiting = messages_[{from, to, channel}];
+    if (waiting.empty()) return false;
+    found = std::move(waiting.front());
+    waiting.pop_front();
+    return true;
+  }
   std::mutex mutex_;
   std::condition_variable arrived_;
-  std::map<std::pair<int, int>, std::deque<std::vector<std::byte>>> messages_;
+  std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
   std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
       letters_;
 };
@@ -69,7 +80,7 @@ class thread_group final : public lamina::distributed::process_group {
  public:
   thread_group(mailbox& mail, int rank, int size,
                const lamina::distributed::session_options& options = {})
-      : process_group(rank, size), mail_(mail) {
+      : process_group(rank, size, options), mail_(mail) {
     roles_ = lamina::distributed::roles_of(options, size);
   }
 
@@ -102,17 +113,48 @@ class thread_group final : public lamina::distributed::process_group {
     std::memcpy(to.data(), what->data(), what->size());
     return from;
   }
+  int start(int channel, std::span<const message> sends,
+            std::span<const message> receives) override {
+    for (const message& m : sends) {
+      sent += m.bytes;
+      mail_.send(rank_, m.peer, m.data, m.bytes, 1 + channel);
+    }
+    started_.push_back({1 + channel, {receives.begin(), receives.end()}});
+    ++starts;
+    return static_cast<int>(started_.size()) - 1;
+  }
+  bool poll(int number) override {
+    started& s = started_[static_cast<std::size_t>(number)];
+    for (; s.done < s.receives.size(); ++s.done) {
+      const message& m = s.receives[s.done];
+      std::vector<std::byte> found;
+      if (!mail_.receives(m.peer, rank_, s.channel, found)) return false;
+      write(found, m.data, m.bytes);
+      ++received;
+    }
+    return true;
+  }
+  void wait_awhile() override { std::this_thread::yield(); }
+  void drop() noexcept override { started_.clear(); }
   void fail(std::string_view) noexcept override {}
 
   std::size_t sent = 0;  // bytes in exchanges
+  // Exchanges that went on while the caller computed, and the messages that they received.
+  int starts = 0, received = 0;
 
  private:
-  void take(int from, void* to, std::size_t bytes) {
-    const std::vector<std::byte> found = mail_.receive(from, rank_);
+  void take(int from, void* to, std::size_t bytes) { write(mail_.receive(from, rank_), to, bytes); }
+  static void write(const std::vector<std::byte>& found, void* to, std::size_t bytes) {
     if (found.size() != bytes) throw std::runtime_error("a message of another size");
     std::memcpy(to, found.data(), bytes);
   }
+  struct started {
+    int channel;
+    std::vector<message> receives;
+    std::size_t done = 0;
+  };
   mailbox& mail_;
+  std::vector<started> started_;
 };
 
 /// Runs f(world) for each rank, in threads of their own.

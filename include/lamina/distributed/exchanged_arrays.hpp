@@ -14,9 +14,10 @@
 #include <lamina/core/error.hpp>
 #include <lamina/core/owned_array.hpp>
 #include <lamina/core/text.hpp>
+#include <lamina/distributed/bucket_exchange.hpp>
+#include <lamina/distributed/gradient_shards.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/rows_exchange.hpp>
-#include <lamina/distributed/shard_exchange.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
 
@@ -27,30 +28,32 @@ class exchanged_arrays final : public shared_arrays {
   LAMINA_COLD exchanged_arrays(process_group& group, const trained_arrays& of)
       : shared_arrays(group.rank(), group.size()),
         group_(group),
-        whole_(of.whole),
         is_double_(of.is_double),
         parameters_(of.values, of.values + of.count),
         floats_(of.floats, of.floats + of.count),
-        exchange_(group, sizes_of(of), of.whole) {
-    for (int i = 0; i < of.count; ++i) {
+        exchange_(group, arrays_of(of),
+                  {group.size(), sizes_of(of), of.times, group.bucket_bytes(), of.whole}) {
+    for (int i = 0; i < of.count; ++i)
       if (of.has_rows[i]) rows_.push_back(i);
-      if (of.gradients[i] == nullptr) continue;
-      number_.push_back(i);
-      gradients_.push_back(of.gradients[i]);
-      values_.push_back(of.values[i]);
-    }
   }
+  exchanged_arrays(const exchanged_arrays&) = delete;
+  exchanged_arrays& operator=(const exchanged_arrays&) = delete;
+  ~exchanged_arrays() override { exchange_.drop(); }
 
   LAMINA_COLD void begin(const shared_facts& mine, float* const* accumulators,
                          int states) override {
     std::vector<shared_facts> all(static_cast<std::size_t>(ranks_));
     group_.gather(&mine, sizeof mine, all.data());
+    const std::uint64_t bytes = group_.bucket_bytes();
+    std::vector<std::uint64_t> of_bucket(all.size());
+    group_.gather(&bytes, sizeof bytes, of_bucket.data());
     for (std::size_t r = 1; r < all.size(); ++r) {
       require(r, "program", all[0].program, all[r].program);
       require(r, "optimizer", all[0].optimizer, all[r].optimizer);
       require(r, "seed", all[0].seed, all[r].seed);
       require(r, "number of threads", all[0].threads, all[r].threads);
       require(r, "number of earlier steps", all[0].steps, all[r].steps);
+      require(r, "bucket_bytes", of_bucket[0], of_bucket[r]);
     }
     std::vector<float*> arrays = parameters_;
     std::vector<std::size_t> floats = floats_;
@@ -60,7 +63,7 @@ class exchanged_arrays final : public shared_arrays {
             accumulators[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)]);
         floats.push_back(floats_[i]);
       }
-    exchange_.spread(arrays.data(), floats);
+    spread(arrays, floats);
   }
 
   LAMINA_COLD void require_samples(std::uint64_t checksum, bool shares) override {
@@ -147,33 +150,50 @@ class exchanged_arrays final : public shared_arrays {
     join_rows_as(mine, columns, weights);
   }
 
-  void reduce(const part_weights& weights) override {
-    if (is_double_)
-      reduce_as<double>(weights);
-    else
-      reduce_as<float>(weights);
+  void begin_sums(const part_weights& weights, int samples, update_function how,
+                  void* trainer) override {
+    if (group_.bucket_bytes() > 0)
+      exchange_.begin({values_of(weights), how, trainer, samples}, true);
+  }
+  void advance(int thread, int group) override {
+    if (exchange_.is_open()) exchange_.advance(thread, group);
+  }
+  bool drop_step() noexcept override { return exchange_.drop(); }
+  bool adds_threads() const override { return true; }
+  void reduce(const part_weights& weights, worker_pool& pool) override {
+    if (!exchange_.is_open()) exchange_.begin({values_of(weights), nullptr, nullptr, 0}, false);
+    pool.run([&](int t) { exchange_.finish(t); });
   }
 
   LAMINA_COLD void bring_totals() override {
-    for (std::size_t k = 0; k < exchange_.mine().size(); ++k) {
-      const shard_exchange::range& a = exchange_.mine()[k];
-      std::memcpy(gradients_[static_cast<std::size_t>(a.array)] + a.first, exchange_.total(k),
-                  (a.end - a.first) * sizeof(float));
-    }
-    exchange_.collect(gradients_.data());
+    float* const* const gradients = exchange_.all().gradients.data();
+    for (int b = 0; b < exchange_.buckets(); ++b)
+      for (std::size_t k = 0; k < exchange_.mine(b).ranges.size(); ++k) {
+        const gradient_shards::range& a = exchange_.mine(b).ranges[k];
+        std::memcpy(gradients[a.array] + a.first, exchange_.total(b, k), a.size() * sizeof(float));
+      }
+    exchange_.end();
+    exchange_.collect(gradients);
   }
 
   void update(update_function how, void* trainer, worker_pool& pool) override {
-    pool.run([&](int t) {
-      update_part(how, trainer, static_cast<std::size_t>(t), static_cast<std::size_t>(pool.size()));
-    });
-    exchange_.collect(values_.data());
+    const bool is_late = !exchange_.updates();
+    if (is_late) exchange_.update_by(how, trainer);
+    if (is_late || !rows_.empty())
+      pool.run([&](int t) {
+        for (std::size_t k = static_cast<std::size_t>(t); k < rows_.size();
+             k += static_cast<std::size_t>(pool.size()))
+          how(trainer, rows_[k], 0, 0, nullptr);
+        exchange_.finish(t);
+      });
+    exchange_.end();
   }
 
   LAMINA_COLD void collect(float* const* of, int states) override {
-    std::vector<float*> arrays(number_.size());
+    std::vector<float*> arrays(parameters_.size());
     for (int s = 0; s < states; ++s) {
-      for (std::size_t k = 0; k < number_.size(); ++k) arrays[k] = of[number_[k] * states + s];
+      for (std::size_t i = 0; i < arrays.size(); ++i)
+        arrays[i] = of[i * static_cast<std::size_t>(states) + static_cast<std::size_t>(s)];
       exchange_.collect(arrays.data());
     }
   }
@@ -182,8 +202,24 @@ class exchanged_arrays final : public shared_arrays {
   static std::vector<std::size_t> sizes_of(const trained_arrays& of) {
     std::vector<std::size_t> sizes;
     for (int i = 0; i < of.count; ++i)
-      if (of.gradients[i] != nullptr) sizes.push_back(of.floats[i]);
+      sizes.push_back(of.gradients[i] != nullptr ? of.floats[i] : 0);
     return sizes;
+  }
+  static bucket_exchange::arrays arrays_of(const trained_arrays& of) {
+    return {{of.gradients, of.gradients + of.threads * of.count},
+            {of.values, of.values + of.count},
+            of.count,
+            of.threads,
+            of.is_double};
+  }
+  /// Gives all ranks the arrays of rank 0.
+  LAMINA_COLD void spread(const std::vector<float*>& of, const std::vector<std::size_t>& floats) {
+    std::vector<process_group::message> messages;
+    for (int r = rank_ == 0 ? 1 : 0; r < (rank_ == 0 ? ranks_ : 1); ++r)
+      for (std::size_t i = 0; i < of.size(); ++i)
+        messages.push_back({r, of[i], floats[i] * sizeof(float)});
+    const std::vector<process_group::message> none;
+    group_.exchange(rank_ == 0 ? messages : none, rank_ == 0 ? none : messages);
   }
   template <class T>
   static void require(std::size_t rank, std::string_view what, T first, T found) {
@@ -202,35 +238,11 @@ class exchanged_arrays final : public shared_arrays {
     return all;
   }
 
-  template <class T>
-  void reduce_as(const part_weights& weights) {
-    const std::vector<T> of_part = weights_of<T>(weights);
-    const std::size_t local = static_cast<std::size_t>(weights.local);
-    std::vector<T> of_rank(static_cast<std::size_t>(ranks_));
-    const owned_array<bool> has(of_rank.size());
-    for (std::size_t p = 0; p < of_part.size(); ++p) {
-      if (of_part[p] == 0) continue;
-      of_rank[p / local] = of_part[p];
-      has[p / local] = true;
-    }
-    exchange_.reduce<T>(gradients_.data(), local == 1 ? of_rank.data() : nullptr, has.get());
-  }
-  /// Updates what belongs to thread `part` of `parts` threads in the shard of this process.
-  void update_part(update_function how, void* trainer, std::size_t part, std::size_t parts) {
-    for (std::size_t k = 0; k < exchange_.mine().size(); ++k) {
-      const shard_exchange::range& a = exchange_.mine()[k];
-      const int i = number_[static_cast<std::size_t>(a.array)];
-      float* const total = exchange_.total(k);
-      if (whole_) {
-        if (k % parts == part) how(trainer, i, a.first, a.end - a.first, total);
-        continue;
-      }
-      const std::size_t lines = (a.end - a.first) / alignment_floats;
-      const std::size_t first = lines * part / parts * alignment_floats,
-                        end = lines * (part + 1) / parts * alignment_floats;
-      if (end > first) how(trainer, i, a.first + first, end - first, total + first);
-    }
-    for (std::size_t k = part; k < rows_.size(); k += parts) how(trainer, rows_[k], 0, 0, nullptr);
+  /// The weights as doubles, which hold a float without loss.
+  std::vector<double> values_of(const part_weights& weights) const {
+    if (is_double_) return weights_of<double>(weights);
+    const std::vector<float> all = weights_of<float>(weights);
+    return {all.begin(), all.end()};
   }
   template <class T>
   void average_as(const float* const* copies, float* const* to, const std::size_t* floats,
@@ -274,13 +286,11 @@ class exchanged_arrays final : public shared_arrays {
   }
 
   process_group& group_;
-  bool whole_, is_double_;
+  bool is_double_;
   std::vector<float*> parameters_;  // all of them
   std::vector<std::size_t> floats_;
-  std::vector<int> rows_;    // parameters whose gradients are selected rows
-  std::vector<int> number_;  // the parameter of each array of exchange_
-  std::vector<float*> gradients_, values_;
-  shard_exchange exchange_;
+  std::vector<int> rows_;  // parameters whose gradients are selected rows
+  bucket_exchange exchange_;
   std::vector<std::byte> sent_, gathered_;
 };
 

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <span>
@@ -36,6 +35,8 @@
 #include <lamina/distributed/agreed_roles.hpp>
 #include <lamina/distributed/launched_processes.hpp>
 #include <lamina/distributed/letter.hpp>
+#include <lamina/distributed/mpi_letters.hpp>
+#include <lamina/distributed/mpi_requests.hpp>
 #include <lamina/distributed/process_group.hpp>
 #include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/session_options.hpp>
@@ -57,7 +58,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 class mpi_session final : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
-      : process_group(0, 1), options_(options), unwinding_(std::uncaught_exceptions()) {
+      : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {
     int given = 0;
     MPI_Initialized(&given);
     if (given == 0) {
@@ -99,7 +100,7 @@ class mpi_session final : public process_group {
       std::fprintf(stderr, "%s\n", reason_.c_str());
       end();
     }
-    if (!has_failed_) end_posts();
+    if (!has_failed_) end_letters();
     if (!has_failed_) MPI_Comm_free(&comm_);
     if (is_owner_) MPI_Finalize();
   }
@@ -111,44 +112,6 @@ class mpi_session final : public process_group {
 
   std::unique_ptr<shared_arrays> share(const trained_arrays& of) override {
     return share_arrays(*this, of);
-  }
-
-  LAMINA_COLD void post(int to, std::shared_ptr<const letter> what) override {
-    require_running();
-    forget_arrived();
-    // A piece below the largest one ends the letter.
-    for (std::size_t at = 0;; at += largest_piece) {
-      const std::size_t bytes = (std::min)(largest_piece, what->size() - at);
-      posts_.push_back({what, MPI_REQUEST_NULL});
-      require(MPI_Isend(what->data() + at, length(bytes), MPI_BYTE, to, tag_letter, comm_,
-                        &posts_.back().request));
-      if (bytes < largest_piece) return;
-    }
-  }
-
-  LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
-    require_running();
-    MPI_Status status;
-    wait_for(
-        [&] {
-          int found = 0;
-          require(MPI_Iprobe(MPI_ANY_SOURCE, tag_letter, comm_, &found, &status));
-          return found != 0;
-        },
-        [&] { lose(names_of(awaited), patiences); }, patiences);
-    const int from = status.MPI_SOURCE;
-    for (std::size_t at = 0;; at += largest_piece) {
-      if (at > 0) require(MPI_Probe(from, tag_letter, comm_, &status));
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
-      to.resize(at + static_cast<std::size_t>(bytes));
-      const message piece{from, to.data() + at, static_cast<std::size_t>(bytes)};
-      requests_.assign(1, MPI_REQUEST_NULL);
-      receives_ = 1;
-      require(MPI_Irecv(piece.data, bytes, MPI_BYTE, from, tag_letter, comm_, requests_.data()));
-      wait({&piece, 1});
-      if (piece.bytes < largest_piece) return from;
-    }
   }
   std::shared_ptr<divided_tables> divide(std::vector<divided_table> tables,
                                          std::uint64_t seed) override {
@@ -165,28 +128,73 @@ class mpi_session final : public process_group {
     const std::size_t ranks = static_cast<std::size_t>(size_);
     gathered_.resize((ranks + 1) * bytes);
     std::memcpy(gathered_.data(), mine, bytes);
-    requests_.resize(1);
+    now_.all.clear();
+    now_.peers.clear();
+    now_.is_open = true;
     require(MPI_Iallgather(gathered_.data(), length(bytes), MPI_BYTE, gathered_.data() + bytes,
-                           length(bytes), MPI_BYTE, comm_, requests_.data()));
-    receives_ = 0;
-    wait({});
+                           length(bytes), MPI_BYTE, comm_, now_.next()));
+    finish_now();
     std::memcpy(all, gathered_.data() + bytes, ranks * bytes);
   }
 
   void exchange(std::span<const message> sends, std::span<const message> receives) override {
     require_running();
-    requests_.clear();
-    for (const message& m : receives)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        require(MPI_Irecv(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
-      });
-    receives_ = requests_.size();
-    for (const message& m : sends)
-      pieces(m, [&](std::byte* at, std::size_t bytes) {
-        require(MPI_Isend(at, length(bytes), MPI_BYTE, m.peer, tag_data, comm_, next()));
-      });
-    wait(receives);
+    require(now_.post(comm_, tag_data, sends, receives));
+    finish_now();
   }
+
+  LAMINA_COLD void post(int to, std::shared_ptr<const letter> what) override {
+    require_running();
+    require(letters_.post(comm_, to, std::move(what)));
+  }
+  LAMINA_COLD int receive(letter& to, std::span<const int> awaited, int patiences) override {
+    require_running();
+    awaited_ = awaited;
+    patiences_ = patiences;
+    std::size_t bytes = 0;
+    int from = -1;
+    for (waits_ = 0;; wait_awhile()) {
+      require(letters_.probe(comm_, from, bytes));
+      if (from >= 0) break;
+    }
+    awaited_ = {};
+    patiences_ = 1;
+    // A piece below the largest one ends the letter.
+    for (std::size_t at = 0;; at += bytes) {
+      if (at > 0) require(letters_.probe_next(comm_, from, bytes));
+      to.resize(at + bytes);
+      const message piece{from, to.data() + at, bytes};
+      require(now_.post(comm_, mpi_letters::tag, {}, {&piece, 1}));
+      finish_now();
+      if (bytes < mpi_letters::largest_piece) return from;
+    }
+  }
+
+  int start(int channel, std::span<const message> sends,
+            std::span<const message> receives) override {
+    require_running();
+    std::size_t n = 0;
+    while (n < started_.size() && started_[n].is_open) ++n;
+    if (n == started_.size()) started_.emplace_back();
+    require(started_[n].post(comm_, tag_channel + channel, sends, receives));
+    return static_cast<int>(n);
+  }
+  bool poll(int number) override {
+    if (!is_done(started_[static_cast<std::size_t>(number)])) return false;
+    waits_ = 0;
+    return true;
+  }
+  void wait_awhile() override {
+    ++waits_;
+    if (waits_ % 64 == 0) std::this_thread::yield();
+    if (waits_ % 1024 != 0) return;
+    hear_failure();
+    const auto now = clock::now();
+    if (waits_ == 1024) waits_since_ = now;
+    if (std::chrono::duration<double>(now - waits_since_).count() > patiences_ * options_.patience)
+      lose();
+  }
+  void drop() noexcept override { cancel(); }
 
   LAMINA_COLD void fail(std::string_view why) noexcept override {
     if (has_failed_ || size_ == 1) return;
@@ -206,20 +214,19 @@ class mpi_session final : public process_group {
   }
 
  private:
-  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_letter = 4;
+  using clock = std::chrono::steady_clock;
+  static constexpr int tag_data = 1, tag_failure = 2, tag_leave = 3, tag_channel = 4;
   static constexpr int exit_again = 75;  // EX_TEMPFAIL: another try may succeed
-  static constexpr std::size_t largest_piece = std::size_t{1} << 30, longest_reason = 4000;
+  static constexpr std::size_t longest_reason = 4000;
+  using requests = mpi_requests;
 
   static int length(std::size_t bytes) { return static_cast<int>(bytes); }
-  template <class F>
-  static void pieces(const message& m, F&& f) {
-    std::byte* const data = static_cast<std::byte*>(m.data);
-    for (std::size_t at = 0; at < m.bytes; at += largest_piece)
-      f(data + at, (std::min)(largest_piece, m.bytes - at));
-  }
-  MPI_Request* next() {
-    requests_.push_back(MPI_REQUEST_NULL);
-    return &requests_.back();
+  bool is_done(requests& of) {
+    int done = 0;
+    require(
+        MPI_Testall(static_cast<int>(of.all.size()), of.all.data(), &done, MPI_STATUSES_IGNORE));
+    if (done != 0) of.is_open = false;
+    return done != 0;
   }
   void require(int code) const {
     if (code == MPI_SUCCESS) return;
@@ -244,33 +251,12 @@ class mpi_session final : public process_group {
     std::_Exit(exit_again);
   }
 
-  /// Waits until all requests are done. Throws if another rank fails or sends nothing for too long.
-  void wait(std::span<const message> receives) {
-    wait_for(
-        [&] {
-          int done = 0;
-          require(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                              MPI_STATUSES_IGNORE));
-          return done != 0;
-        },
-        [&] { lose(names_of(receives), 1); }, 1);
-  }
-  /// Calls is_done() until it returns true; calls lose() when patience is over.
-  template <class Done, class Lose>
-  void wait_for(const Done& is_done, const Lose& lose, int patiences) {
-    using clock = std::chrono::steady_clock;
-    clock::time_point begin{};
-    for (unsigned polls = 0;; ++polls) {
-      if (is_done()) return;
-      if (polls % 64 != 63) continue;
-      std::this_thread::yield();
-      if (polls % 1024 != 1023) continue;
-      hear_failure();
-      const auto now = clock::now();
-      if (begin == clock::time_point{}) begin = now;
-      if (std::chrono::duration<double>(now - begin).count() > patiences * options_.patience)
-        lose();
-    }
+  /// Waits until the exchange that its caller waits for is done. Throws if another rank fails or
+  /// sends nothing for too long.
+  void finish_now() {
+    waits_ = 0;
+    while (!is_done(now_)) wait_awhile();
+    waits_ = 0;
   }
   /// Throws the message of a rank that has failed.
   LAMINA_COLD void hear_failure() {
@@ -284,70 +270,77 @@ class mpi_session final : public process_group {
     require(MPI_Recv(why.data(), n, MPI_CHAR, status.MPI_SOURCE, tag_failure, comm_,
                      MPI_STATUS_IGNORE));
     has_failed_ = true;
-    cancel();
     reason_ = text() << why << " (in rank " << status.MPI_SOURCE << " on "
                      << host(status.MPI_SOURCE) << ")";
+    cancel();
     throw error(reason_);
   }
-  /// Cancels the receives, because the caller frees their memory after an error.
-  LAMINA_COLD void cancel() {
-    for (std::size_t k = 0; k < receives_; ++k)
-      if (requests_[k] != MPI_REQUEST_NULL) {
-        MPI_Cancel(&requests_[k]);
-        MPI_Wait(&requests_[k], MPI_STATUS_IGNORE);
+  /// Calls f(request, peer) for each request that is not done; the peer is -1 if it sends.
+  template <class F>
+  void each_open(F&& f) {
+    const auto in = [&](requests& of) {
+      for (std::size_t k = 0; of.is_open && k < of.all.size(); ++k)
+        if (of.all[k] != MPI_REQUEST_NULL) f(of.all[k], k < of.peers.size() ? of.peers[k] : -1);
+    };
+    in(now_);
+    for (requests& of : started_) in(of);
+  }
+  /// Ends all exchanges, because the caller frees their memory after an error. A message that is
+  /// half received cannot be cancelled: then this process waits for its end, or ends itself. A
+  /// message that another rank has begun to receive gets a moment too.
+  LAMINA_COLD void cancel() noexcept {
+    each_open([](MPI_Request& r, int peer) {
+      if (peer >= 0) MPI_Cancel(&r);
+    });
+    const auto begin = clock::now();
+    for (;;) {
+      bool receives = false, sends = false;
+      each_open([&](MPI_Request& r, int peer) {
+        int done = 0;
+        MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+        bool& waits = peer >= 0 ? receives : sends;
+        waits = waits || done == 0;
+      });
+      const double waited = std::chrono::duration<double>(clock::now() - begin).count();
+      if (!receives && (!sends || waited > 0.2)) break;
+      if (waited > 3) {
+        std::fprintf(stderr, "%s\n", reason_.c_str());
+        end();
       }
-  }
-  /// The names of the ranks whose messages have not arrived.
-  LAMINA_COLD std::string names_of(std::span<const message> receives) const {
-    std::string who;
-    std::size_t k = 0;
-    for (const message& m : receives) {
-      bool waits = false;
-      pieces(m,
-             [&](std::byte*, std::size_t) { waits = waits || requests_[k++] != MPI_REQUEST_NULL; });
-      if (waits) add_name(who, m.peer);
+      std::this_thread::yield();
     }
-    return who;
-  }
-  LAMINA_COLD std::string names_of(std::span<const int> ranks) const {
-    std::string who;
-    for (const int r : ranks) add_name(who, r);
-    return who;
-  }
-  LAMINA_COLD void add_name(std::string& who, int rank) const {
-    const std::string name = text() << "rank " << rank << " on " << host(rank);
-    if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+    now_.is_open = false;
+    for (requests& of : started_) of.is_open = false;
   }
   /// Tells all ranks, and throws, that some ranks have sent nothing for too long.
-  [[noreturn]] LAMINA_COLD void lose(const std::string& who, int patiences) {
+  [[noreturn]] LAMINA_COLD void lose() {
+    std::string who;
+    const auto add = [&](int peer) {
+      if (peer < 0) return;
+      const std::string name = text() << "rank " << peer << " on " << host(peer);
+      if (who.find(name) == who.npos) who += (who.empty() ? "" : ", ") + name;
+    };
+    for (const int peer : awaited_) add(peer);
+    each_open([&](MPI_Request&, int peer) { add(peer); });
     reason_ = (text() << "lamina: distributed: expected a word from "
                       << (who.empty() ? std::string("every rank") : who) << " within ")
-                  .print("%g", patiences * options_.patience)
+                  .print("%g", patiences_ * options_.patience)
               << " s, found silence (seen by rank " << rank_ << " on " << host(rank_) << ")";
     fail(reason_);
     cancel();
     throw error(reason_);
   }
 
-  /// Frees the letters that have arrived.
-  LAMINA_COLD void forget_arrived() {
-    while (!posts_.empty()) {
-      int done = 0;
-      MPI_Test(&posts_.front().request, &done, MPI_STATUS_IGNORE);
-      if (done == 0) return;
-      posts_.pop_front();
-    }
-  }
   /// Waits until all letters have arrived.
-  LAMINA_COLD void end_posts() {
+  LAMINA_COLD void end_letters() {
     try {
-      wait_for([this] { return forget_arrived(), posts_.empty(); }, [this] { lose("", 1); }, 1);
+      for (waits_ = 0; !letters_.have_arrived(); wait_awhile()) {
+      }
     } catch (const error& e) {
       std::fprintf(stderr, "%s\n", e.what());
       if (!all_leave()) end();
     }
   }
-
   /// After a failure: whether all ranks leave within three seconds, so that MPI can end in order.
   LAMINA_COLD bool all_leave() {
     std::vector<MPI_Request> said;
@@ -378,15 +371,15 @@ class mpi_session final : public process_group {
   bool is_owner_ = false, has_failed_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::vector<char> hosts_;
-  std::vector<MPI_Request> requests_, farewells_;
-  std::size_t receives_ = 0;  // how many of the requests are receives; they come first
+  std::vector<MPI_Request> farewells_;
+  requests now_;                   // the exchange that a caller waits for
+  std::vector<requests> started_;  // those that go on while it computes
+  std::uint64_t waits_ = 0;        // since something was done
+  clock::time_point waits_since_{};
   std::vector<std::byte> gathered_;
-  // A letter, and the request by which it is sent. It stays in its place until it has arrived.
-  struct posted {
-    std::shared_ptr<const letter> what;
-    MPI_Request request;
-  };
-  std::deque<posted> posts_;
+  mpi_letters letters_;
+  std::span<const int> awaited_;  // whose letters receive() waits for, and how long
+  int patiences_ = 1;
   std::string farewell_;  // what this rank tells the others
   std::string reason_;    // why the training ends
 };

@@ -12,6 +12,7 @@
 
 #include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/roles.hpp>
+#include <lamina/distributed/session_options.hpp>
 #include <lamina/train/world.hpp>
 
 namespace lamina::inline LAMINA_ABI::distributed {
@@ -67,11 +68,33 @@ class process_group : public world {
   int trainers() const final { return roles_.trainers; }
   int parameter_servers() const { return roles_.parameter_servers; }
 
+  /// Starts to send and to receive, and returns the number of this exchange; the caller computes
+  /// on. The memory of the messages must stay until poll() returns true or drop() returns. On each
+  /// of the `channels` channels, all ranks must start their exchanges in the same order; the
+  /// channels do not wait for each other, nor for exchange() and gather().
+  virtual int start(int channel, std::span<const message> sends,
+                    std::span<const message> receives) = 0;
+  static constexpr int channels = 3;
+  /// Whether exchange `number` is done. It takes part in the transport of all exchanges, so a
+  /// process that computes must call it now and then. Once it has returned true, the number is that
+  /// of a later exchange.
+  virtual bool poll(int number) = 0;
+  /// Called between polls by a process that has nothing else to do. Throws as exchange() does.
+  virtual void wait_awhile() = 0;
+  /// Gives up all exchanges that were started. Returns when their memory is not written any more.
+  virtual void drop() noexcept = 0;
+
+  /// The size of a bucket of gradients in bytes; 0: processes exchange gradients when all are
+  /// there.
+  std::size_t bucket_bytes() const { return bucket_bytes_; }
+
  protected:
-  process_group(int rank, int size) : world(rank, size), roles_{size} {}
-  process_group(int rank, int size, const process_roles& roles)
-      : world(rank, size), roles_(roles) {}
+  process_group(int rank, int size, const session_options& options = {})
+      : world(rank, size), roles_{size}, bucket_bytes_(options.bucket_bytes) {}
   process_roles roles_;
+
+ private:
+  std::size_t bucket_bytes_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI::distributed

@@ -4,6 +4,10 @@
 
 #include <lamina/core/config.hpp>
 
+#include <cstddef>
+
+#include <lamina/plan/gradient_buckets.hpp>
+
 namespace lamina::inline LAMINA_ABI::distributed {
 
 /// The options of a session.
@@ -11,6 +15,9 @@ struct session_options {
   // Seconds without a message from another process, after which the session throws an error that
   // names it.
   double patience = 600;
+  // Bytes of a bucket of gradients, which processes exchange while they compute other gradients. 0:
+  // they exchange all gradients behind the last one. It must be the same in all processes.
+  std::size_t bucket_bytes = usual_bucket_bytes;
   // The number of processes that hold parameters instead of training: those with the highest ranks.
   // -1: as many as the launcher says in LAMINA_PARAMETER_SERVERS, 0 if it says nothing. Fluid:
   // pservers.

@@ -33,7 +33,7 @@ class single_session final : public process_group {
   /// Throws lamina::error if a launcher of MPI has started this process as one of several: without
   /// MPI each of them would train a model of its own.
   LAMINA_COLD single_session(int&, char**&, const session_options& options = {})
-      : process_group(0, 1) {
+      : process_group(0, 1, options) {
     if (const int n = launched_processes(); n > 1)
       throw error(text() << "lamina: distributed: expected a program compiled with MPI "
                             "(lamina_mpi(target) of CMake, or mpicxx -DLAMINA_HAS_MPI) under a "
@@ -55,6 +55,10 @@ class single_session final : public process_group {
   void exchange(std::span<const message>, std::span<const message>) override {}
   void post(int, std::shared_ptr<const letter>) override {}
   int receive(letter&, std::span<const int>, int) override { return 0; }
+  int start(int, std::span<const message>, std::span<const message>) override { return 0; }
+  bool poll(int) override { return true; }
+  void wait_awhile() override {}
+  void drop() noexcept override {}
   void fail(std::string_view) noexcept override {}
   /// The name of the host of a rank.
   std::string host(int) const { return "localhost"; }

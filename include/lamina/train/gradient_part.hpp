@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <lamina/core/owned_array.hpp>
+#include <lamina/engine/cpu/schedule/followed_groups.hpp>
 #include <lamina/engine/cpu/schedule/machine.hpp>
 #include <lamina/model/evaluator.hpp>
 #include <lamina/model/moving_statistics.hpp>
@@ -39,8 +40,14 @@ class gradient_part {
     statistics_.refresh();
     part.feed_to(machine_);
     cost_rows<P, Training>::divide(machine_, part, whole);
+    if (followed_.advance != nullptr) follow_run();
     machine_.run(~0ull, seed, step);
     return detail::number_in<P, P::desc.cost>(machine_);
+  }
+  /// Calls advance(self, thread, group) behind the groups of each run.
+  LAMINA_COLD void follow(void* self, void (*advance)(void*, int, int), int thread, int outermost) {
+    using schedule = typename engine::cpu::machine<Training>::schedule;
+    followed_ = {schedule::table.entries, schedule::table.info, outermost, self, thread, advance};
   }
   /// The gradient of parameter i, in the layout of the parameter; null if the parameter is not
   /// updated, or updated with selected rows.
@@ -66,10 +73,17 @@ class gradient_part {
     return pointers;
   }
 
+  /// Runs over tiles of rows are not followed: their parameters are few.
+  LAMINA_COLD void follow_run() {
+    machine_.memory().check_by(machine_.is_tiled() ? engine::cpu::group_check{}
+                                                   : followed_.as_check());
+  }
+
   moving_statistics<P> statistics_;
   engine::aligned_buffer memory_;
   owned_array<float*> gradients_;
   Machine machine_;
+  engine::cpu::followed_groups followed_;
 };
 
 }  // namespace lamina::inline LAMINA_ABI

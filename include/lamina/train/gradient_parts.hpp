@@ -18,6 +18,7 @@
 #include <lamina/model/activation_view.hpp>
 #include <lamina/model/metric_sums.hpp>
 #include <lamina/model/model.hpp>
+#include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/cost_rows.hpp>
 #include <lamina/train/gradient_part.hpp>
 #include <lamina/train/joined_parts.hpp>
@@ -56,13 +57,30 @@ class gradient_parts {
     }
     facts_.resize(machines_.size());
   }
-  /// Makes the parts those of all processes of a distributed training. With `shares`, run() gets
-  /// this process's share of each mini-batch.
-  LAMINA_COLD void join(shared_arrays* shared, bool shares) {
+  /// Makes the parts those of all processes of a distributed training. With `follows`, the
+  /// processes sum gradients while the machines compute others. With `shares`, run() gets this
+  /// process's share of each mini-batch.
+  LAMINA_COLD void join(shared_arrays* shared, bool follows, bool shares) {
     shared_ = shared;
     shares_ = shares;
     first_part_ = machines_.size() * static_cast<std::size_t>(shared->rank());
     facts_.resize(machines_.size() * static_cast<std::size_t>(shared->ranks()));
+    // The weights of other shares are not known before they have run.
+    if (!follows || shares || !knows_weights) return;
+    known_.resize(facts_.size());
+    for (std::size_t t = 0; t < machines_.size(); ++t)
+      machines_[t]->follow(
+          shared,
+          [](void* to, int thread, int group) {
+            static_cast<shared_arrays*>(to)->advance(thread, group);
+          },
+          static_cast<int>(t), gradient_order<Training>::table.groups);
+  }
+  /// Sets how the next mini-batch updates parameters while its gradients are computed; null: it
+  /// only sums them.
+  void update_by(shared_arrays::update_function how, void* trainer) {
+    update_ = how;
+    trainer_ = trainer;
   }
   gradient_parts(const gradient_parts&) = delete;
   gradient_parts& operator=(const gradient_parts&) = delete;
@@ -96,6 +114,7 @@ class gradient_parts {
   LAMINA_NOINLINE real run(worker_pool& pool, const batch_view<P>& batch,
                            const batch_view<P>& whole, std::uint64_t seed, std::uint64_t step) {
     const int parts = static_cast<int>(shares_ ? machines_.size() : facts_.size());
+    if (!known_.empty()) begin_sums(batch);
     pool.run([&](int t) {
       const std::size_t k = static_cast<std::size_t>(t);
       const int number = static_cast<int>(shares_ ? 0 : first_part_) + t;
@@ -158,9 +177,9 @@ class gradient_parts {
     add(i, 0, count, engine::numbers_at<real>(gradients_[i]));
   }
 
-  /// Sums the gradients over the processes of a distributed training.
-  LAMINA_COLD void reduce() {
-    shared_->reduce(weights());
+  /// Sums the gradients over the machines and the processes of a distributed training.
+  LAMINA_COLD void reduce(worker_pool& pool) {
+    shared_->reduce(weights(), pool);
     if constexpr (any_rows)
       for (int i = 0; i < parameters; ++i) {
         if (rows_[i] == nullptr) continue;
@@ -277,6 +296,26 @@ class gradient_parts {
   }
 
  private:
+  /// Whether the weights of parts are known before a mini-batch runs.
+  static constexpr bool knows_weights = !part_weight::is_made && !part_weight::is_quotient;
+  /// Begins the sums of a step with the weights that run() will find.
+  LAMINA_COLD void begin_sums(const batch_view<P>& batch) {
+    const int parts = static_cast<int>(known_.size());
+    real weighed = 0;
+    for (int p = 0; p < parts; ++p) {
+      const batch_view<P> part =
+          batch.part(first_of_part(batch, p, parts), first_of_part(batch, p + 1, parts));
+      real& weight = known_[static_cast<std::size_t>(p)];
+      weight = static_cast<real>(part_weight::fed(part));
+      weighed += weight;
+    }
+    for (real& weight : known_) {
+      weight /= (std::max)(real(1), weighed);
+      if (part_weight::is_sum) weight = weight > 0 ? real(1) : real(0);
+    }
+    shared_->begin_sums({known_.data(), sizeof(real), parts, static_cast<int>(machines_.size())},
+                        batch.size(), update_, trainer_);
+  }
   part_weights weights() const {
     return {&facts_[0].weight, sizeof(part_facts<P>), static_cast<int>(facts_.size()),
             static_cast<int>(machines_.size())};
@@ -359,7 +398,10 @@ class gradient_parts {
   rows_type* rows_[bound(any_rows ? capacity : 1)] = {};
   std::vector<std::unique_ptr<part_type>> machines_;
   shared_arrays* shared_ = nullptr;
-  bool shares_ = false;                           // run() gets a share of each mini-batch
+  bool shares_ = false;  // run() gets a share of each mini-batch
+  shared_arrays::update_function update_ = nullptr;
+  void* trainer_ = nullptr;
+  std::vector<real> known_;                       // by part, if sums begin early: its weight
   std::size_t first_part_ = 0;                    // of this process
   std::vector<part_facts<P>> facts_;              // by part: facts of the last mini-batch
   std::vector<std::vector<std::byte>> gathered_;  // by variable: its rows from all parts

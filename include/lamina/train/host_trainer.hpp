@@ -18,6 +18,7 @@
 #include <lamina/model/refused/refused_operator.hpp>
 #include <lamina/optimizer/training_program.hpp>
 #include <lamina/plan/external_buffers.hpp>
+#include <lamina/plan/gradient_order.hpp>
 #include <lamina/plan/loop_gradient_check.hpp>
 #include <lamina/train/gradient_parts.hpp>
 #include <lamina/train/number_check.hpp>
@@ -88,12 +89,14 @@ class host_trainer : served_updates<P, Opt> {
     require_fitting_cost(w.size());
     fused_.reset();
     parts_.emplace(model_, pool_.size());
-    const owned_array<float*> gradients(capacity);
+    const owned_array<float*> gradients(static_cast<std::size_t>(pool_.size() * capacity));
+    int count = 0;
+    for (const auto& part : parts_->machines())
+      for (int i = 0; i < parameters; ++i) gradients[count++] = part->gradient(i);
     const owned_array<std::size_t> floats(capacity);
     const owned_array<bool> has_rows(capacity);
     const owned_array<int> row_floats(capacity);
     for (int i = 0; i < parameters; ++i) {
-      gradients[i] = parts_->gradient(i);
       floats[i] = model_.divides(i) ? 0 : parameters_in<P>().floats(i);
       const parameter_layout& lies = parameter_table<P>::table.of[i];
       if (parts_type::has_rows(i))
@@ -103,9 +106,10 @@ class host_trainer : served_updates<P, Opt> {
     }
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
                        row_floats.get(), parameters, update_operator<Opt>::traits::has_norms,
-                       __is_same(real, double)});
+                       __is_same(real, double), gradient_order<fused>::table.of, pool_.size()});
     reads_shard_ = reads_shard;
-    parts_->join(shared_.get(), reads_shard);
+    parts_->join(shared_.get(), !check_.nan, reads_shard);
+    if (check_.nan) parts_->check_numbers(check_.infinity);
   }
   /// In a distributed training, throws lamina::error unless all processes read the same samples, or
   /// each its own, as the checksum of a mini-batch says.
@@ -259,10 +263,11 @@ class host_trainer : served_updates<P, Opt> {
  private:
   using base::accumulator_pointers_, base::accumulators_, base::adds, base::asynchronous_step,
       base::begin_shared, base::begun_, base::capacity, base::clips_, base::collected_,
-      base::create_accumulators, base::divided_, base::finish_gradients, base::finish_shared,
-      base::limits_norms, base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
+      base::create_accumulators, base::divided_, base::finish_gradients, base::limits_norms,
+      base::model_, base::norms_, base::parts_, base::pool_, base::reads_shard_,
       base::require_fitting_cost, base::scalar_, base::scales_, base::seed_, base::set_numbers,
-      base::shared_, base::steps_, base::torn_, base::update_parameters, base::updates, base::used_;
+      base::shared_, base::shared_step, base::steps_, base::torn_, base::update_parameters,
+      base::updates, base::used_;
 
   external_buffers external() {
     return {model_.memory(), no_gradients_.get(), accumulator_pointers_.get()};
@@ -339,12 +344,9 @@ class host_trainer : served_updates<P, Opt> {
     if (shared_ && shared_->is_asynchronous()) return asynchronous_step(batch);
     if (shared_) begin_shared();
     if constexpr (has_distributed_tables<P>) fetch_rows(batch);
-    const real cost =
-        reads_shard_ ? run_share(batch)
-                     : parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
-    if (shared_) {
-      finish_shared();
-    } else if (clips_) {
+    if (shared_) return shared_step(batch);
+    const real cost = parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+    if (clips_) {
       if (parts_->machines().size() > 1)
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
       update_parameters();
@@ -354,21 +356,6 @@ class host_trainer : served_updates<P, Opt> {
       ++steps_;
     }
     return cost;
-  }
-
-  /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
-  /// draw in a mini-batch of all shares.
-  LAMINA_COLD real run_share(batch_view<P> mine) {
-    constexpr int domains = batch_view<P>::domains;
-    batch_view<P> whole = mine;
-    std::int64_t first[bound(domains)], count[bound(domains)];
-    for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
-    shared_->join_shares(first, count, domains);
-    for (int d = 0; d < domains; ++d) {
-      mine.rows.first[d] += first[d];
-      whole.rows.count[d] = static_cast<int>(count[d]);
-    }
-    return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
   }
 
   [[no_unique_address]] detail::row_fetcher<P> fetcher_{model_};

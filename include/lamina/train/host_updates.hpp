@@ -223,25 +223,55 @@ class host_updates {
                    accumulator_pointers_.get(), states);
     begun_ = true;
   }
-  /// Sums the gradients of all processes and updates the parameters.
-  LAMINA_COLD void finish_shared() {
-    pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
-    parts_->reduce();
+  /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
+  /// draw in a mini-batch of all shares.
+  LAMINA_COLD real run_share(batch_view<P> mine) {
+    constexpr int domains = batch_view<P>::domains;
+    batch_view<P> whole = mine;
+    std::int64_t first[bound(domains)], count[bound(domains)];
+    for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
+    shared_->join_shares(first, count, domains);
+    for (int d = 0; d < domains; ++d) {
+      mine.rows.first[d] += first[d];
+      whole.rows.count[d] = static_cast<int>(count[d]);
+    }
+    return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
+  }
+
+  /// One step of all processes. What they exchange while this one computes, shared_ decides.
+  LAMINA_COLD real shared_step(const batch_view<P>& batch) {
+    begin_shared();
+    scalar_ = traits::scalars(*used_, steps_);
     const bool asynchronous = shared_->is_asynchronous();
     collected_ = !asynchronous && (clips_ || states == 0);
+    real cost;
+    try {
+      parts_->update_by(clips_ ? nullptr : &update_shared, this);
+      cost = reads_shard_ && !asynchronous
+                 ? run_share(batch)
+                 : parts_->run(pool_, batch, batch, own_seed(), static_cast<std::uint64_t>(steps_));
+      if (!shared_->adds_threads())
+        pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
+      parts_->reduce(pool_);
+    } catch (...) {
+      torn_ = shared_->drop_step();
+      throw;
+    }
     torn_ = true;
     if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
     } else {
-      scalar_ = traits::scalars(*used_, steps_);
       shared_->note({scalar_.data(), traits::scalar_count, rate_factor(*used_),
                      clips_ ? limit_norms() : nullptr});
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
+    return cost;
   }
+  /// The seed of this process: where trainers make their own steps, each draws other numbers.
+  std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }
   static float rate_factor([[maybe_unused]] const Opt& opt) {
     if constexpr (requires { opt.learning_rate.factor; }) return opt.learning_rate.factor;
     return 1;
@@ -273,9 +303,10 @@ class host_updates {
   model<P>& model_;
   std::uint64_t seed_;
   std::int64_t steps_ = 0;
-  bool torn_ = false;      // an error has interrupted an update: only some parameters are new
-  bool begun_ = false;     // begin_shared() has run
-  bool collected_ = true;  // this process has the accumulators of all shards
+  bool torn_ = false;         // an error has interrupted an update: only some parameters are new
+  bool begun_ = false;        // begin_shared() has run
+  bool reads_shard_ = false;  // a mini-batch is this process's share
+  bool collected_ = true;     // this process has the accumulators of all shards
   std::array<float, static_cast<std::size_t>(traits::scalar_count)> scalar_{};
   engine::aligned_buffer accumulators_;
   std::shared_ptr<divided_states> divided_;  // accumulators of tables that processes divide

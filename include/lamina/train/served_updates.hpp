@@ -50,27 +50,18 @@ class served_updates : public host_updates<P, Opt> {
   }
 
  protected:
-  using base::any_rows, base::begin_shared, base::begun_, base::finish_shared, base::parts_,
-      base::pool_, base::scalar_, base::seed_, base::set_numbers, base::shared_, base::steps_,
+  using base::any_rows, base::begin_shared, base::begun_, base::parts_, base::pool_, base::scalar_,
+      base::reads_shard_, base::set_numbers, base::shared_, base::shared_step, base::steps_,
       base::told_scales_, base::update_parameter, base::update_shared, base::used_, base::whole_of;
   using base::base;
 
   /// Trains on the part of a mini-batch that belongs to this trainer.
   LAMINA_COLD real asynchronous_step(const batch_view<P>& batch) {
-    begin_shared();
     const shared_arrays::own_part& own = shared_->part();
-    const batch_view<P> part = reads_shard_
-                                   ? batch
-                                   : batch.part(first_of_part(batch, own.number, own.count),
-                                                first_of_part(batch, own.number + 1, own.count));
-    // Dropout and its like draw other numbers in each trainer.
-    const std::uint64_t seed = reads_shard_ ? seed_ + own.seed : seed_;
-    const real cost = parts_->run(pool_, part, part, seed, static_cast<std::uint64_t>(steps_));
-    finish_shared();
-    return cost;
+    if (reads_shard_) return shared_step(batch);
+    return shared_step(batch.part(first_of_part(batch, own.number, own.count),
+                                  first_of_part(batch, own.number + 1, own.count)));
   }
-
-  bool reads_shard_ = false;  // each process reads its share of the mini-batches
 
  private:
   /// On a parameter server: serves the trainers.

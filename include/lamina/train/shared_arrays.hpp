@@ -108,13 +108,27 @@ class shared_arrays {
                          const part_weights& weights) = 0;
   virtual void join_rows(engine::cpu::basic_selected_rows<double>* const* mine, int columns,
                          const part_weights& weights) = 0;
-  /// Sums the gradients over the processes, each for its shard. With one part per process the
-  /// gradients are without their weights, otherwise they are sums of weighted gradients.
-  virtual void reduce(const part_weights& weights) = 0;
+  /// Begins a step: gradients may be summed as soon as advance() says that they are complete. The
+  /// weights must be known beforehand. With `update`, parameters are updated as soon as their sums
+  /// are there and no group reads them any more. `samples` is the size of the mini-batch.
+  virtual void begin_sums(const part_weights&, int /*samples*/, update_function /*update*/,
+                          void* /*trainer*/) {}
+  /// Says that a thread has run all groups of the outermost block up to `group`; -1: a group of
+  /// another block. Sends and receives what there is, but waits for nothing.
+  virtual void advance(int /*thread*/, int /*group*/) {}
+  /// Gives up a step after an error. Returns whether it has changed parameters.
+  virtual bool drop_step() noexcept { return false; }
+  /// Whether reduce() adds up the gradients of this process's threads too. Otherwise the trainer
+  /// does: with one part per process its gradients are without their weights, with several they are
+  /// sums of weighted gradients.
+  virtual bool adds_threads() const { return false; }
+  /// Sums the gradients over the processes, each for its shard. The weights of a step that
+  /// begin_sums() has begun are known already.
+  virtual void reduce(const part_weights& weights, worker_pool& pool) = 0;
   /// Copies the sums to the gradients, on all processes.
   virtual void bring_totals() = 0;
-  /// Updates the shard of this process with the threads of a pool, and the parameters with selected
-  /// rows; then all processes have the parameters of all shards.
+  /// Updates what is not updated yet of the shard of this process, with the threads of a pool, and
+  /// the parameters with selected rows; then all processes have the parameters of all shards.
   virtual void update(update_function how, void* trainer, worker_pool& pool) = 0;
   /// Makes the accumulators equal on all processes; of[i * states + s] belongs to parameter i.
   virtual void collect(float* const* of, int states) = 0;

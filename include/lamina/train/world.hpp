@@ -12,13 +12,15 @@
 
 #include <lamina/core/error.hpp>
 #include <lamina/model/divided/divided_tables.hpp>
+#include <lamina/plan/gradient_order.hpp>
 #include <lamina/train/shared_arrays.hpp>
 
 namespace lamina::inline LAMINA_ABI {
 
 /// The arrays of a trainer for shared_arrays, by parameter.
 struct trained_arrays {
-  float* const* gradients;  // null: no gradient, or one of selected rows
+  // Thread t has those at [t * count, (t + 1) * count); null: no gradient, or one of selected rows.
+  float* const* gradients;
   float* const* values;
   const std::size_t* floats;  // their sizes; an element of a program in double counts twice
   const bool* has_rows;       // the gradient is selected rows, and the parameter is updated
@@ -26,8 +28,10 @@ struct trained_arrays {
   // place; 0: other gradients.
   const int* row_floats;
   int count;
-  bool whole;      // an update cannot be divided within a parameter
-  bool is_double;  // the elements are doubles
+  bool whole;                             // an update cannot be divided within a parameter
+  bool is_double;                         // the elements are doubles
+  const gradient_times* times = nullptr;  // when a step is done with them; null: at its end
+  int threads = 1;
 };
 
 /// The processes of a distributed training: each is a rank from 0 to size() - 1.

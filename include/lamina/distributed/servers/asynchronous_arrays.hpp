@@ -63,7 +63,7 @@ class asynchronous_arrays final : public served_arrays {
     joined_.push_back({mine[0], columns});
   }
 
-  void reduce(const part_weights& weights) override {
+  void reduce(const part_weights& weights, worker_pool&) override {
     has_gradients_ = false;
     for (int t = 0; t < weights.local; ++t)
       if (weight_at(weights, static_cast<std::size_t>(t), arrays_.is_double) != 0)

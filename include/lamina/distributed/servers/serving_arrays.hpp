@@ -68,7 +68,7 @@ class serving_arrays : public shared_arrays {
                  const part_weights&) override {}
   void join_rows(engine::cpu::basic_selected_rows<double>* const*, int,
                  const part_weights&) override {}
-  void reduce(const part_weights&) override {}
+  void reduce(const part_weights&, worker_pool&) override {}
   void bring_totals() override {}
   void update(update_function, void*, worker_pool&) override {}
   void collect(float* const*, int) override {}

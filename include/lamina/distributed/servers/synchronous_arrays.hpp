@@ -49,7 +49,7 @@ class synchronous_arrays final : public served_arrays {
     facts_.join_rows(mine, columns, weights);
   }
 
-  void reduce(const part_weights& weights) override {
+  void reduce(const part_weights& weights, worker_pool&) override {
     head_ = {.kind = letter_kind::gradients, .weighted = weights.local > 1 ? 1 : 0};
     const std::size_t local = static_cast<std::size_t>(weights.local);
     for (std::size_t t = 0; t < local; ++t) {

@@ -51,6 +51,13 @@ class trainer_group final : public process_group {
   int receive(letter& to, std::span<const int> awaited, int patiences) override {
     return all_.receive(to, awaited, patiences);
   }
+  int start(int channel, std::span<const message> sends,
+            std::span<const message> receives) override {
+    return all_.start(channel, sends, receives);
+  }
+  bool poll(int number) override { return all_.poll(number); }
+  void wait_awhile() override { all_.wait_awhile(); }
+  void drop() noexcept override {}
   void fail(std::string_view why) noexcept override { all_.fail(why); }
 
  private:

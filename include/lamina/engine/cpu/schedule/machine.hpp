@@ -111,6 +111,13 @@ class machine {
   };
   void run_by(const other_run& other) requires(!has_blocks) { other_ = other; }
   memory_type& memory() { return memory_; }
+  /// Whether runs go over tiles of rows, group after group for each tile.
+  bool is_tiled() const {
+    if constexpr (tiles_type::found)
+      return tiles_.applies();
+    else
+      return false;
+  }
 
   /// The row count of the mini-batch, or of another domain.
   int rows(int domain = batch::domain) const { return memory_.rows().count[domain]; }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/engine/cpu/schedule/followed_groups.hpp - tells a caller which groups of a schedule have
+// run.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/engine/cpu/schedule/group_check.hpp>
+#include <lamina/engine/cpu/schedule/schedule_table.hpp>
+
+namespace lamina::inline LAMINA_ABI::engine::cpu {
+
+/// Runs groups in place of the machine and calls a function behind each. It has the form of a
+/// group_check, for which machines ask anyway; so a machine that nobody follows has no further
+/// code.
+struct followed_groups {
+  const schedule_entry* entries = nullptr;
+  const argument_info* info = nullptr;
+  int outermost = 0;  // groups of the outermost block, which are the first
+  void* self = nullptr;
+  int thread = 0;
+  /// Called behind group `group` of the outermost block, with -1 behind a group of another block.
+  void (*advance)(void* self, int thread, int group) = nullptr;
+
+  LAMINA_COLD group_check as_check() const {
+    group_check made;
+    made.run = &run;
+    made.schedule = this;
+    return made;
+  }
+
+ private:
+  static void run(const group_check& how, const program_view& program, int g,
+                  float* const* arguments, const run_context& c) {
+    const followed_groups& f = *static_cast<const followed_groups*>(how.schedule);
+    const schedule_entry& e = f.entries[g];
+    e.run(program, arguments + e.first_argument, f.info + e.first_argument, e.group, c);
+    f.advance(f.self, f.thread, g < f.outermost ? g : -1);
+  }
+};
+
+}  // namespace lamina::inline LAMINA_ABI::engine::cpu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/gradient_buckets.hpp - the gradients of a program in buckets, in the order in which
+// they are complete.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <cstddef>
+
+#include <lamina/core/padding.hpp>
+#include <lamina/plan/gradient_order.hpp>
+#include <lamina/plan/run_time_tables.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// The size of a bucket in bytes, unless told otherwise.
+inline constexpr std::size_t usual_bucket_bytes = std::size_t{256} << 10;
+
+/// Floats [first, end) of the gradient of a parameter, which are part of a bucket.
+struct bucket_part {
+  int bucket, parameter;
+  std::size_t first, end;
+};
+
+/// Divides gradients into buckets of at most `most` floats, in the order in which they are
+/// complete. Calls emit(bucket_part) for each part, bucket by bucket. A gradient that does not fit
+/// in the rest of a bucket begins the next one; a larger gradient is divided evenly over several,
+/// unless `whole` says that it must stay in one piece. `floats` has the size of each gradient, a
+/// multiple of alignment_floats, and 0 for parameters without one; `order` is memory for `count`
+/// numbers.
+template <class Emit>
+constexpr void each_bucket_part(const gradient_times* times, const std::size_t* floats, int count,
+                                std::size_t most, bool whole, int* order, Emit&& emit) {
+  int used = 0;
+  for (int i = 0; i < count; ++i) {
+    if (floats[i] == 0) continue;
+    int at = used++;
+    for (; at > 0 && times[order[at - 1]].complete > times[i].complete; --at)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+  int bucket = -1;
+  std::size_t filled = 0;
+  for (int k = 0; k < used; ++k) {
+    const int i = order[k];
+    const std::size_t n = floats[i], lines = n / alignment_floats;
+    if (bucket < 0 || filled + n > most) ++bucket, filled = 0;
+    std::size_t pieces = whole ? 1 : (n + most - 1) / most;
+    if (pieces > lines) pieces = lines;
+    for (std::size_t p = 0; p < pieces; ++p) {
+      const std::size_t first = lines * p / pieces * alignment_floats,
+                        end = lines * (p + 1) / pieces * alignment_floats;
+      if (p > 0) ++bucket, filled = 0;
+      emit(bucket_part{bucket, i, first, end});
+      filled += end - first;
+    }
+  }
+}
+
+/// The buckets of training program P as a constant table.
+template <program_type P, std::size_t Bytes = usual_bucket_bytes>
+struct gradient_buckets {
+  static constexpr int parameters = P::desc.count.parameters;
+
+  template <class Emit>
+  static constexpr void each(Emit&& emit) {
+    std::size_t floats[bound(parameters)] = {};
+    int order[bound(parameters)] = {};
+    for (int i = 0; i < parameters; ++i)
+      if (gradient_order<P>::table.of[i].complete >= 0 && rows_gradient_table<P>::table.of[i] < 0) {
+        const variable_desc& d = P::desc.variables[P::desc.parameters[i].variable];
+        floats[i] = static_cast<std::size_t>(parameter_table<P>::table.of[i].rows) *
+                    static_cast<std::size_t>(padded(parameter_table<P>::table.of[i].columns)) *
+                    static_cast<std::size_t>(size_of(d.type)) / sizeof(float);
+      }
+    each_bucket_part(gradient_order<P>::table.of, floats, parameters, Bytes / sizeof(float), false,
+                     order, emit);
+  }
+  struct counts {
+    int buckets, parts;
+  };
+  static constexpr counts count = [] {
+    counts c{};
+    each([&](const bucket_part& p) { c.buckets = p.bucket + 1, ++c.parts; });
+    return c;
+  }();
+
+  struct bucket {
+    int first, count;  // range of parts
+    int complete;      // the group behind which all its gradients are complete
+    int last_read;     // the last group that reads one of its parameters
+    std::size_t floats;
+  };
+  struct table_type {
+    bucket_part parts[bound(count.parts)];
+    bucket of[bound(count.buckets)];
+  };
+  static constexpr table_type table = [] {
+    table_type t{};
+    for (bucket& b : t.of) b = {0, 0, -1, -1, 0};
+    int n = 0;
+    each([&](const bucket_part& p) {
+      bucket& b = t.of[p.bucket];
+      const gradient_times& times = gradient_order<P>::table.of[p.parameter];
+      if (b.count++ == 0) b.first = n;
+      if (b.complete < times.complete) b.complete = times.complete;
+      if (b.last_read < times.last_read) b.last_read = times.last_read;
+      b.floats += p.end - p.first;
+      t.parts[n++] = p;
+    });
+    return t;
+  }();
+};
+
+}  // namespace lamina::inline LAMINA_ABI

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// lamina/plan/gradient_order.hpp - when the gradient of each parameter is complete, by groups of
+// the schedule.
+#pragma once
+
+#include <lamina/core/config.hpp>
+
+#include <lamina/plan/plan.hpp>
+
+namespace lamina::inline LAMINA_ABI {
+
+/// When a training program is done with a parameter. Times are groups of the outermost block of its
+/// schedule; the groups of a loop or a branch count as the group that runs it.
+struct gradient_times {
+  int complete;   // the last group that writes the gradient; -1: the parameter is not updated
+  int last_read;  // the last group that reads the parameter itself; -1: none
+};
+
+/// The times of all parameters of training program P, in which an update consumes each gradient.
+/// Communication of a gradient may start behind group `complete`; the parameter may change behind
+/// group `last_read`.
+template <program_type P>
+struct gradient_order {
+  struct table_type {
+    gradient_times of[bound(P::desc.count.parameters)];
+    int groups;  // of the outermost block, which are the first of the schedule
+  };
+
+  /// The group of the outermost block that group g is part of.
+  static constexpr int outermost(int g) {
+    using plan_type = plan<P>;
+    for (int b = plan_type::grouped.groups[g].block; b != 0; b = plan_type::grouped.groups[g].block)
+      for (int k = 0; k < plan_type::lowered.count.instructions; ++k)
+        if (plan_type::lowered.instructions[k].runs == b) g = plan_type::assigned.group[k];
+    return g;
+  }
+
+  static constexpr table_type make() {
+    constexpr const lowered_program& l = plan<P>::lowered;
+    table_type t{};
+    for (gradient_times& of : t.of) of = {-1, -1};
+    for (int g = 0; g < plan<P>::groups; ++g)
+      if (plan<P>::grouped.groups[g].block == 0) t.groups = g + 1;
+    // The parameter that a variable of the plan is or shares memory with, or -1.
+    const auto parameter = [&l](int v) {
+      if (v < 0) return -1;
+      const int variable = l.variables[l.variables[v].root].variable;
+      if (variable < 0 || P::desc.variables[variable].kind != variable_kind::parameter) return -1;
+      return P::desc.variables[variable].index;
+    };
+    const auto raise = [](int& to, int g) { to = to < g ? g : to; };
+    for (int k = 0; k < l.count.instructions; ++k) {
+      const instruction& i = l.instructions[k];
+      const bool updates = i.schema->kind == operator_kind::update;
+      if (updates)
+        raise(t.of[parameter(l.operands[i.inputs].id)].complete,
+              outermost(plan<P>::assigned.group[k]));
+      // An instruction that runs a block has all outer variables of that block.
+      if (i.block != 0) continue;
+      for (int a = updates ? i.inputs + 1 : i.inputs; a < i.inputs + i.input_count; ++a)
+        if (const int p = parameter(l.operands[a].id); p >= 0)
+          raise(t.of[p].last_read, plan<P>::assigned.group[k]);
+    }
+    // An array of a loop may refer to a parameter without a copy.
+    if constexpr (plan<P>::views.count > 0)
+      for (gradient_times& of : t.of) of.last_read = t.groups - 1;
+    return t;
+  }
+  static constexpr table_type table = make();
+};
+
+}  // namespace lamina::inline LAMINA_ABI
