@@ -133,7 +133,7 @@ void train(const std::array<int, 3>& steps, int staleness, bool shares, outcome&
             gradient_rows.add(0, row);
             const lamina::part_weights weights{&weight, sizeof weight, 1, 1};
             shared->gather_facts(nullptr, 0, 1, 1);
-            shared->reduce(weights);
+            shared->reduce(weights, pool);
             shared->join_rows(joined, columns, weights);
             shared->note({nullptr, 0, 0.5f, nullptr});
             ++sent[me];
