@@ -23,10 +23,9 @@ std::string difference(const lamina::shared_facts& in_second) {
     float* const parameters[] = {memory.data() + 16};
     const std::size_t floats[] = {16};
     const bool has_rows[] = {false};
-    const int row_floats[] = {0};
     float* const accumulators[] = {memory.data() + 32};
     lamina::distributed::exchanged_arrays shared(
-        w, {gradients, parameters, floats, has_rows, row_floats, 1, false, false});
+        w, {gradients, parameters, floats, has_rows, 1, false, false});
     try {
       shared.begin(w.rank() == 1 ? in_second : lamina::shared_facts{1, 2, 3, 4, 5}, accumulators,
                    1);
@@ -61,11 +60,10 @@ TEST_CASE("parameters and accumulators of the first process are those of all", "
     float* const gradients[] = {memory.data(), nullptr};
     const std::size_t floats[] = {16, 16};
     const bool has_rows[] = {false, false};
-    const int row_floats[] = {0, 0};
     float* const parameters[] = {memory.data() + 16, memory.data() + 32};
     float* const accumulators[] = {memory.data() + 48, memory.data() + 64};
     lamina::distributed::exchanged_arrays shared(
-        w, {gradients, parameters, floats, has_rows, row_floats, 2, false, false});
+        w, {gradients, parameters, floats, has_rows, 2, false, false});
     shared.begin({}, accumulators, 1);
     const std::lock_guard lock(mutex);
     CHECK(memory.data()[0] == static_cast<float>(100 * w.rank()));
@@ -78,7 +76,7 @@ TEST_CASE("facts about parts, numbers and sums of metrics are those of all proce
   std::mutex mutex;
   test::in_ranks(3, [&](test::thread_group& w) {
     lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false});
+        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     int facts[6] = {};
     facts[2 * w.rank()] = 10 * w.rank();
     facts[2 * w.rank() + 1] = 10 * w.rank() + 1;
@@ -106,7 +104,7 @@ TEST_CASE("mini-batches of several sizes are an error in each process", "[thread
   int refused = 0;
   test::in_ranks(2, [&](test::thread_group& w) {
     lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false});
+        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     int facts[2] = {};
     try {
       shared.gather_facts(facts, sizeof(int), 1, 7 + w.rank());
@@ -124,7 +122,7 @@ TEST_CASE("moving statistics are the mean over the parts, and what is equal stay
   std::mutex mutex;
   test::in_ranks(2, [&](test::thread_group& w) {
     lamina::distributed::exchanged_arrays shared(
-        w, {nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false});
+        w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
     float first[16] = {}, second[16] = {}, mean[16] = {};
     for (int k = 0; k < 16; ++k) {
       first[k] = k == 3 ? 0.1f : static_cast<float>(2 * w.rank());

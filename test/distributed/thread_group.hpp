@@ -2,6 +2,7 @@
 // test/distributed/thread_group.hpp - the threads of one process as ranks, for tests without MPI.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -137,6 +138,7 @@ class thread_group final : public lamina::distributed::process_group {
   void wait_awhile() override { std::this_thread::yield(); }
   void drop() noexcept override { started_.clear(); }
   void fail(std::string_view) noexcept override {}
+  std::unique_ptr<lamina::device_sums> share_device(int, void*) override;
 
   std::size_t sent = 0;  // bytes in exchanges
   // Exchanges that went on while the caller computed, and the messages that they received.
@@ -156,6 +158,37 @@ class thread_group final : public lamina::distributed::process_group {
   mailbox& mail_;
   std::vector<started> started_;
 };
+
+/// Sums over ranks whose devices have the memory of this process.
+class thread_sums final : public lamina::device_sums {
+ public:
+  explicit thread_sums(thread_group& group) : group_(group) {}
+
+  void begin() override {}
+  void end() override {}
+  void add_up(float* data, std::size_t count, float weight) override {
+    std::vector<float> mine(data, data + count);
+    for (float& x : mine) x = weight == 0 ? 0 : weight * x;
+    const std::vector<float> all = gather(mine);
+    std::fill_n(data, count, 0.0f);
+    for (std::size_t k = 0; k < all.size(); ++k) data[k % count] += all[k];
+  }
+  void spread(float* data, std::size_t count) override {
+    const std::vector<float> all = gather(std::vector<float>(data, data + count));
+    std::copy_n(all.begin(), count, data);
+  }
+
+ private:
+  std::vector<float> gather(const std::vector<float>& mine) {
+    std::vector<float> all(mine.size() * static_cast<std::size_t>(group_.size()));
+    group_.gather(mine.data(), mine.size() * sizeof(float), all.data());
+    return all;
+  }
+  thread_group& group_;
+};
+inline std::unique_ptr<lamina::device_sums> thread_group::share_device(int, void*) {
+  return std::make_unique<thread_sums>(*this);
+}
 
 /// Runs f(world) for each rank, in threads of their own.
 inline void in_ranks(int ranks, const std::function<void(thread_group&)>& f,

@@ -55,7 +55,7 @@ namespace lamina::inline LAMINA_ABI::distributed {
 ///
 /// Only one thread may use a session. If a rank fails, the others stop with its message. If a rank
 /// sends nothing for `patience` seconds, the others stop with an error that names it.
-class mpi_session final : public process_group {
+class mpi_session : public process_group {
  public:
   LAMINA_COLD mpi_session(int& argc, char**& argv, const session_options& options = {})
       : process_group(0, 1, options), options_(options), unwinding_(std::uncaught_exceptions()) {

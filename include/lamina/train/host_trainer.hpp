@@ -105,8 +105,8 @@ class host_trainer : served_updates<P, Opt> {
       has_rows[i] = parts_type::has_rows(i) && run_time_program<P>::desc.parameters[i].trainable;
     }
     shared_ = w.share({gradients.get(), model_.memory_of_all(), floats.get(), has_rows.get(),
-                       row_floats.get(), parameters, update_operator<Opt>::traits::has_norms,
-                       __is_same(real, double), gradient_order<fused>::table.of, pool_.size()});
+                       parameters, update_operator<Opt>::traits::has_norms, __is_same(real, double),
+                       gradient_order<fused>::table.of, pool_.size(), row_floats.get()});
     reads_shard_ = reads_shard;
     parts_->join(shared_.get(), !check_.nan, reads_shard);
     if (check_.nan) parts_->check_numbers(check_.infinity);

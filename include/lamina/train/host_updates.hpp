@@ -49,12 +49,7 @@ class host_updates {
       : opt_(opt), model_(m), seed_(seed), pool_(threads < 1 ? 1 : threads) {}
 
   static void require_fitting_cost(int parts) {
-    if (parts > 1 && !parts_type::part_weight::fits)
-      throw error(
-          text() << "lamina: train: expected 1 thread for a cost that is neither a mean nor "
-                    "a sum over rows, nor a quotient of two such sums whose denominator "
-                    "depends on the data alone, found "
-                 << parts);
+    if (parts > 1 && !parts_type::part_weight::fits) detail::fail_parts_of_cost(parts);
   }
   static gradient_clip clip_of(const parameter_desc& d, const Opt& opt) {
     return optimizer::clip_in_force({d.clip, d.clip_low, d.clip_high}, traits::clip(opt));
@@ -226,15 +221,8 @@ class host_updates {
   /// Runs this process's share of a mini-batch: its rows draw the random numbers that they would
   /// draw in a mini-batch of all shares.
   LAMINA_COLD real run_share(batch_view<P> mine) {
-    constexpr int domains = batch_view<P>::domains;
     batch_view<P> whole = mine;
-    std::int64_t first[bound(domains)], count[bound(domains)];
-    for (int d = 0; d < domains; ++d) count[d] = mine.rows.count[d];
-    shared_->join_shares(first, count, domains);
-    for (int d = 0; d < domains; ++d) {
-      mine.rows.first[d] += first[d];
-      whole.rows.count[d] = static_cast<int>(count[d]);
-    }
+    detail::join_shares<P>(*shared_, mine, whole);
     return parts_->run(pool_, mine, whole, seed_, static_cast<std::uint64_t>(steps_));
   }
 

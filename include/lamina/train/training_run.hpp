@@ -175,10 +175,8 @@ class training_run {
   /// Whether each process reads its share of the mini-batches. Then a process that has no more
   /// mini-batches takes part, without samples, until all processes are at their end.
   bool reads_shard() const {
-    if constexpr (requires { machine_.joins_shares(); })
-      return options_.world != nullptr && machine_.joins_shares();
-    else
-      return false;
+    if constexpr (requires { machine_.joins_shares(); }) return machine_.joins_shares();
+    return options_.reads_shard && options_.world != nullptr;
   }
   /// Calls f(). If it throws, the other processes of a distributed training stop too.
   template <class F>

@@ -50,7 +50,7 @@ struct small_trainer {
   std::vector<float> last_scales;
 
   lamina::trained_arrays arrays() {
-    return {gradients, values, floats, has_rows, wide, 3, false, false};
+    return {gradients, values, floats, has_rows, 3, false, false, nullptr, 1, wide};
   }
   lamina::server_functions functions() {
     return {this,

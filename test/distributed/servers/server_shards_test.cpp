@@ -29,7 +29,7 @@ void check_servers(const parameters& p, int servers, bool whole) {
     has_rows[i] = p.row_floats[i] != 0;
   }
   const server_shards shards({gradients.data(), values.data(), p.floats.data(), has_rows.get(),
-                              p.row_floats.data(), count, whole, false},
+                              count, whole, false, nullptr, 1, p.row_floats.data()},
                              servers);
   std::vector<std::vector<int>> owners;
   for (const std::size_t n : p.floats) owners.emplace_back(n, 0);
@@ -69,6 +69,7 @@ TEST_CASE("servers hold shards of equal size") {
   const std::size_t floats[] = {1600, 3200};
   const bool has_rows[] = {false, false};
   const int row_floats[] = {0, 0};
-  const server_shards shards({gradients, values, floats, has_rows, row_floats, 2, false, false}, 3);
+  const server_shards shards(
+      {gradients, values, floats, has_rows, 2, false, false, nullptr, 1, row_floats}, 3);
   for (int s = 0; s < 3; ++s) CHECK(shards.floats(s) == 1600);
 }

@@ -19,7 +19,7 @@ std::vector<std::string> kinds(const lamina::distributed::session_options& optio
       3,
       [&](test::thread_group& w) {
         const auto shared = lamina::distributed::share_arrays(
-            w, {nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, false});
+            w, {nullptr, nullptr, nullptr, nullptr, 0, false, false});
         const std::lock_guard lock(mutex);
         found[static_cast<std::size_t>(w.rank())] =
             std::string(shared->is_server() ? "server" : "trainer") +

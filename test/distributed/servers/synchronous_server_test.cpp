@@ -32,7 +32,7 @@ struct small_trainer {
   std::int64_t steps = 0;
 
   lamina::trained_arrays arrays() {
-    return {&gradient, &value, &floats, &has_rows, &wide, 1, false, false};
+    return {&gradient, &value, &floats, &has_rows, 1, false, false, nullptr, 1, &wide};
   }
   lamina::server_functions functions() {
     return {this,

@@ -27,8 +27,8 @@ struct array_list {
         whole(of.whole),
         is_double(of.is_double) {
     for (int i = 0; i < of.count; ++i) {
-      row_floats.push_back(of.row_floats[i]);
-      if (of.row_floats[i] != 0) with_rows.push_back(i);
+      row_floats.push_back(of.row_floats == nullptr ? 0 : of.row_floats[i]);
+      if (row_floats.back() != 0) with_rows.push_back(i);
       if (of.has_rows[i]) rows.push_back(i);
     }
   }

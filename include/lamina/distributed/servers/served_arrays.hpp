@@ -65,7 +65,7 @@ class served_arrays : public shared_arrays {
   }
 
   static trained_arrays no_arrays(const trained_arrays& of) {
-    return {nullptr, nullptr, nullptr, nullptr, nullptr, 0, false, of.is_double};
+    return {nullptr, nullptr, nullptr, nullptr, 0, false, of.is_double};
   }
   int servers() const { return group_.parameter_servers(); }
   void post(int server, std::shared_ptr<const letter> what) {
