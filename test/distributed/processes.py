@@ -11,9 +11,11 @@
           reaches the bits of an undisturbed one; the others end within seconds
  memory   a process has its share of a table with is_distributed in memory
  resume   a checkpoint of four processes goes on with one, two, three or four
+ servers  trainers with parameter servers reach the bits of as many without; errors and checkpoints
+ async    trainers that are some steps apart learn as well; checkpoints, errors, kills
 
 usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N]
-           {bits,hosts,errors,kills,memory,resume}
+           {bits,hosts,errors,kills,memory,resume,servers,async}
 """
 import argparse
 import os
@@ -266,17 +268,134 @@ def memory(launch, _):
                           f" each, found {bytes_of}")
 
 
+def expect_failure(launch, ranks, arguments, expected):
+    begin = time.monotonic()
+    code, out, err = launch.run(ranks, *arguments)
+    if code == 0 or out:
+        raise failure(f"{arguments}: expected a failure, found code {code} and '{out}'")
+    if not re.search(expected, err):
+        raise failure(f"{arguments}: expected {expected}, found\n{err}")
+    if time.monotonic() - begin > ENDS_WITHIN:
+        raise failure(f"{arguments}: ended after {time.monotonic() - begin:.1f} s")
+
+
+def servers(launch, _):
+    for trainers, count, threads, nets in (
+            (2, 1, 2, ALL), (3, 2, 1, ["dense/adam", "conv/momentum"]),
+            (1, 2, 1, ["sparse/adam", "crf/clipped"])):
+        options = [f"threads={threads}", f"servers={count}"]
+        expected = launch.results(0, f"threads={trainers * threads}", *nets)
+        found = launch.results(trainers + count, *options, *nets)
+        if len(expected) != len(nets) or len(found) != len(nets):
+            raise failure(f"expected {len(nets)} lines, found {len(expected)} and {len(found)}")
+        for a, b in zip(expected, found):
+            if numbers_differ(a, b):
+                raise failure(f"{trainers} + {count} x {threads}: expected {a}, found {b}")
+    # The servers have all parameters at the end, also those that they do not update.
+    for name in ("conv/adam", "sparse/momentum", "dense/clipped"):
+        lines = [launch.results(4, "servers=2", f"say={rank}", name)[0].split() for rank in (0, 3)]
+        if lines[0][1] != lines[1][1] or lines[0][4] != lines[1][4]:
+            raise failure(f"a server ends with other parameters: {lines}")
+    with tempfile.TemporaryDirectory() as folder:
+        # A checkpoint has the state that the servers hold.
+        launch.results(3, "conv/adam", "servers=1", "passes=2", f"checkpoint={folder}")
+        line = launch.results(3, "conv/adam", "servers=1", "passes=4", f"checkpoint={folder}")[0]
+        whole = launch.results(2, "conv/adam", "passes=4")[0]
+        if line.split()[1] != whole.split()[1]:
+            raise failure(f"resumed with a server: expected {whole}, found {line}")
+    for ranks, arguments, expected in (
+            (3, ["servers=1", "fail=1"], r"the disk is full.*\(in rank 1 on \S+\)"),
+            (3, ["servers=1", "differ=2"], r"expected the same seed in each process, found 0 in"
+                                           r" rank 0 and 1 in rank 2"),
+            (3, ["servers=1", "stop=1", "patience=2"], r"expected a word from .*within \d s"),
+            (2, ["servers=2"], r"expected 2 parameter servers and 1 or more trainers, found 2"),
+            (2, ["staleness=1"], r"expected parameter servers with a staleness of 1, found none")):
+        expect_failure(launch, ranks, [*arguments, "dense/adam"], expected)
+    # One of several processes with other roles, and another number than the launcher's.
+    told = {**environment(), "LAMINA_PARAMETER_SERVERS": "2"}
+    other = subprocess.run(launch.command(4, "servers=1", "dense/sgd"), text=True,
+                           capture_output=True, env=told, timeout=LONGEST)
+    if other.returncode == 0 or "expected 2 parameter servers, as the launcher" not in other.stderr:
+        raise failure(f"another number of servers: {other.returncode}, {other.stderr}")
+    kill_each(launch, 3, "servers=1")
+
+
+def kill_each(launch, ranks, *arguments):
+    """Kills one process, whichever it is, of a training: it ends the others."""
+    for victim in range(ranks):
+        process = launch.start(ranks, "dense/adam", "passes=100000", *arguments)
+        try:
+            end = time.monotonic() + LONGEST
+            while len(children(process)) != ranks and time.monotonic() < end:
+                time.sleep(0.1)
+            time.sleep(0.5)
+            victims = sorted(children(process))
+            if len(victims) != ranks:
+                raise failure(f"expected {ranks} processes, found {len(victims)}")
+            os.kill(victims[victim], signal.SIGKILL)
+            process.communicate(timeout=ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise failure("a killed process does not end the others")
+        if process.returncode == 0:
+            raise failure("a killed process is no failure")
+
+
+def async_(launch, _):
+    steady = ["staleness=4", "servers=2"]
+    for optimizer in ("sgd", "momentum", "adam", "clipped"):
+        name, passes = f"rule/{optimizer}", "passes=20"
+        expected = launch.results(2, name, passes)[0].split()
+        for more in ([], ["share=1"]):
+            found = launch.results(5, name, passes, *steady, *more)[0].split()
+            # Metric: the accuracy over the last pass, with dropout.
+            if float(found[3]) < float(expected[3]) - 0.08:
+                raise failure(f"{name} {more}: expected an accuracy near {expected[3]}, found"
+                              f" {found[3]}")
+            # The last mini-batch has samples for two of three trainers.
+            updates = 20 * (3 * 8 if more else 3 * 23 + 2)
+            if int(found[4]) != updates:
+                raise failure(f"{name} {more}: expected {updates} updates, found {found[4]}")
+    for name in ("sparse/adam", "sparse/sgd", "conv/momentum", "lstm/adam", "crf/clipped"):
+        first = launch.results(5, name, "passes=1", *steady)[0].split()
+        last = launch.results(5, name, "passes=12", *steady)[0].split()
+        if not float(last[2]) < float(first[2]):
+            raise failure(f"{name}: expected a cost below {first[2]}, found {last[2]}")
+    with tempfile.TemporaryDirectory() as folder:
+        # A server ends with the parameters of the trainers, as their last checkpoint has them.
+        run = ["conv/adam", *steady, f"checkpoint={folder}"]
+        first = launch.results(4, *run, "passes=2")[0].split()
+        again = [launch.results(4, *run, "passes=2", f"say={rank}")[0].split() for rank in (0, 3)]
+        if not first[1] == again[0][1] == again[1][1]:
+            raise failure(f"a finished training changes: {first}, {again}")
+        last = launch.results(4, *run, "passes=4")[0].split()
+        if int(first[4]) != 16 or int(last[4]) != 32:
+            raise failure(f"expected 16 and 32 updates, found {first[4]} and {last[4]}")
+    with tempfile.TemporaryDirectory() as folder:
+        run = ["rule/adam", *steady, "share=1", f"checkpoint={folder}"]
+        launch.results(4, *run, "passes=1")
+        last = launch.results(4, *run, "passes=3")[0].split()
+        if int(last[4]) != 3 * 2 * 12:
+            raise failure(f"shares: expected {3 * 2 * 12} updates, found {last[4]}")
+    expect_failure(launch, 4, [*steady, "fail=1", "rule/adam"],
+                   r"the disk is full.*\(in rank 1 on \S+\)")
+    expect_failure(launch, 4, [*steady, "stop=1", "patience=2", "rule/adam"],
+                   r"expected a word from .*rank 1 on .*within 2 s")
+    kill_each(launch, 4, *steady)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("what",
-                        choices=["bits", "hosts", "errors", "kills", "memory", "resume"])
+    parser.add_argument("what", choices=["bits", "hosts", "errors", "kills", "memory", "resume",
+                                         "servers", "async"])
     options = parser.parse_args()
     launch_name = options.program
     try:
-        globals()[options.what](launcher(options.program, options.mpirun), options)
+        what = {"async": async_}.get(options.what, globals().get(options.what))
+        what(launcher(options.program, options.mpirun), options)
     except failure as e:
         sys.exit(f"{options.what}: {e}")

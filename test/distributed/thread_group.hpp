@@ -20,8 +20,10 @@
 #include <utility>
 #include <vector>
 
-#include <lamina/distributed/exchanged_arrays.hpp>
+#include <lamina/distributed/letter.hpp>
 #include <lamina/distributed/process_group.hpp>
+#include <lamina/distributed/roles.hpp>
+#include <lamina/distributed/servers/share_arrays.hpp>
 #include <lamina/distributed/sharded_tables.hpp>
 
 namespace test {
@@ -34,6 +36,19 @@ class mailbox {
     const std::lock_guard lock(mutex_);
     messages_[{from, to, channel}].emplace_back(first, first + bytes);
     arrived_.notify_all();
+  }
+  void post(int from, int to, std::shared_ptr<const lamina::distributed::letter> what) {
+    const std::lock_guard lock(mutex_);
+    letters_[to].emplace_back(from, std::move(what));
+    arrived_.notify_all();
+  }
+  std::pair<int, std::shared_ptr<const lamina::distributed::letter>> take_letter(int to) {
+    std::unique_lock lock(mutex_);
+    auto& waiting = letters_[to];
+    arrived_.wait(lock, [&] { return !waiting.empty(); });
+    auto first = std::move(waiting.front());
+    waiting.pop_front();
+    return first;
   }
   std::vector<std::byte> receive(int from, int to) {
     std::vector<std::byte> found;
@@ -58,16 +73,20 @@ class mailbox {
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> messages_;
+  std::map<int, std::deque<std::pair<int, std::shared_ptr<const lamina::distributed::letter>>>>
+      letters_;
 };
 
 class thread_group final : public lamina::distributed::process_group {
  public:
   thread_group(mailbox& mail, int rank, int size,
                const lamina::distributed::session_options& options = {})
-      : process_group(rank, size, options), mail_(mail) {}
+      : process_group(rank, size, options), mail_(mail) {
+    roles_ = lamina::distributed::roles_of(options, size);
+  }
 
   std::unique_ptr<lamina::shared_arrays> share(const lamina::trained_arrays& of) override {
-    return std::make_unique<lamina::distributed::exchanged_arrays>(*this, of);
+    return lamina::distributed::share_arrays(*this, of);
   }
   std::shared_ptr<lamina::divided_tables> divide(std::vector<lamina::divided_table> tables,
                                                  std::uint64_t seed) override {
@@ -85,6 +104,15 @@ class thread_group final : public lamina::distributed::process_group {
       mail_.send(rank_, m.peer, m.data, m.bytes);
     }
     for (const message& m : receives) take(m.peer, m.data, m.bytes);
+  }
+  void post(int to, std::shared_ptr<const lamina::distributed::letter> what) override {
+    mail_.post(rank_, to, std::move(what));
+  }
+  int receive(lamina::distributed::letter& to, std::span<const int>, int) override {
+    const auto [from, what] = mail_.take_letter(rank_);
+    to.resize(what->size());
+    std::memcpy(to.data(), what->data(), what->size());
+    return from;
   }
   int start(int channel, std::span<const message> sends,
             std::span<const message> receives) override {

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -549,5 +550,8 @@ void read_shares() {
 }  // namespace shares
 namespace launched {
 #include "cluster_1.inc"
+}
+namespace with_servers {
+#include "distributed_4.inc"
 }
 }  // namespace several_processes

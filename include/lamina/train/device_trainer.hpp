@@ -53,6 +53,9 @@ class device_trainer : public device_trainer_base<P, Opt> {
   /// updates all parameters.
   LAMINA_COLD void join_world(world& w, bool reads_shard) {
     if (w.size() == 1) return;
+    if (w.trainers() < w.size())
+      throw error(
+          "lamina: train: expected the CPU as place with parameter servers, found a device");
     for (int i = 0; i < parameters; ++i)
       if (updates::has_rows(i))
         throw error(

@@ -230,12 +230,13 @@ class host_updates {
   LAMINA_COLD real shared_step(const batch_view<P>& batch) {
     begin_shared();
     scalar_ = traits::scalars(*used_, steps_);
+    const bool asynchronous = shared_->is_asynchronous();
     real cost;
     try {
       parts_->update_by(clips_ ? nullptr : &update_shared, this);
-      cost = reads_shard_
+      cost = reads_shard_ && !asynchronous
                  ? run_share(batch)
-                 : parts_->run(pool_, batch, batch, seed_, static_cast<std::uint64_t>(steps_));
+                 : parts_->run(pool_, batch, batch, own_seed(), static_cast<std::uint64_t>(steps_));
       if (!shared_->adds_threads())
         pool_.run([this](int t) { finish_gradients(t, adds, nullptr); });
       parts_->reduce(pool_);
@@ -243,17 +244,25 @@ class host_updates {
       torn_ = shared_->drop_step();
       throw;
     }
-    collected_ = clips_ || states == 0;
+    collected_ = !asynchronous && (clips_ || states == 0);
     torn_ = true;
-    if (clips_) {
+    if (clips_ && !asynchronous) {
       shared_->bring_totals();
       update_parameters();
     } else {
+      shared_->note({scalar_.data(), traits::scalar_count, rate_factor(*used_),
+                     clips_ ? limit_norms() : nullptr});
       shared_->update(&update_shared, this, pool_);
       ++steps_;
     }
     torn_ = false;
     return cost;
+  }
+  /// The seed of this process: where trainers make their own steps, each draws other numbers.
+  std::uint64_t own_seed() const { return reads_shard_ ? seed_ + shared_->part().seed : seed_; }
+  static float rate_factor([[maybe_unused]] const Opt& opt) {
+    if constexpr (requires { opt.learning_rate.factor; }) return opt.learning_rate.factor;
+    return 1;
   }
   /// Updates a range of a parameter, in floats, with the sum over all processes.
   LAMINA_COLD static void update_shared(void* self, int i, std::size_t first, std::size_t count,
@@ -267,7 +276,7 @@ class host_updates {
         i, first / wide,
         whole ? whole_of(i)
               : engine::cpu::operand{nullptr, 1, n, n, dtype_of<real>, false, nullptr, 0},
-        engine::numbers_at<real>(gradient), nullptr);
+        engine::numbers_at<real>(gradient), t.told_scales_);
   }
   static engine::cpu::operand whole_of(int i) {
     const parameter_layout& lies = parameter_table<P>::table.of[i];
@@ -294,6 +303,7 @@ class host_updates {
   std::unique_ptr<shared_arrays> shared_;
   owned_array<gradient_clip> clips_;  // by parameter, if gradients are clipped by norm
   owned_array<float> norms_, scales_;
+  const float* told_scales_ = nullptr;  // on a parameter server: the scales of a trainer's clip
   worker_pool pool_;
 };
 

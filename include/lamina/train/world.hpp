@@ -30,6 +30,9 @@ struct trained_arrays {
   bool is_double;                         // the elements are doubles
   const gradient_times* times = nullptr;  // when a step is done with them; null: at its end
   int threads = 1;
+  // Where the gradient is selected rows: floats from row to row, or -1 if a row is not in one
+  // place; 0: other gradients.
+  const int* row_floats = nullptr;
 };
 
 /// The processes of a distributed training: each is a rank from 0 to size() - 1.
@@ -39,8 +42,10 @@ class world {
   virtual ~world() = default;
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// The number of processes that train: the first ranks. All others hold parameters.
+  virtual int trainers() const { return size_; }
 
-  /// The sum of a number over all processes. All must call it.
+  /// The sum of a number over all processes that train. All of them must call it.
   virtual std::int64_t add_up(std::int64_t mine) = 0;
   /// Makes the object with which the processes train together. All must call it.
   virtual std::unique_ptr<shared_arrays> share(const trained_arrays& of) = 0;

@@ -47,8 +47,8 @@ TEST_CASE("a job that a cluster would refuse is an error that names the option")
     CHECK_THAT(fault({}, [&](job& j) { j.name = name; }), Contains("launch: name: expected"));
   CHECK_THAT(fault({}, [](job& j) { j.trainers = 0; }),
              Contains("trainers: expected a number from 1 to 100000, found '0'"));
-  CHECK_THAT(fault({}, [](job& j) { j.parameter_servers = 4; }),
-             Contains("parameter_servers: expected 0"));
+  CHECK_THAT(fault({}, [](job& j) { j.parameter_servers = -1; }),
+             Contains("parameter_servers: expected a number from 0 to 100000, found '-1'"));
   CHECK_THAT(fault({}, [](job& j) { j.cpus = -1; }), Contains("cpus"));
   CHECK_THAT(fault({}, [](job& j) { j.memory = "0"; }), Contains("memory"));
   CHECK_THAT(fault({}, [](job& j) { j.memory = "9000000Pi"; }), Contains("memory"));
