@@ -315,7 +315,7 @@ def servers(launch, _):
         expect_failure(launch, ranks, [*arguments, "dense/adam"], expected)
     # One of several processes with other roles, and another number than the launcher's.
     told = {**environment(), "LAMINA_PARAMETER_SERVERS": "2"}
-    other = subprocess.run(launch.command(4, "servers=1", "dense/sgd"), text=True,
+    other = subprocess.run(launch.command(4, ["servers=1", "dense/sgd"], None), text=True,
                            capture_output=True, env=told, timeout=LONGEST)
     if other.returncode == 0 or "expected 2 parameter servers, as the launcher" not in other.stderr:
         raise failure(f"another number of servers: {other.returncode}, {other.stderr}")
