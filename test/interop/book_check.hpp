@@ -26,9 +26,10 @@ std::string book_difference(const std::string& folder, Program net) {
   lamina::model m{net};
   lamina::load_safetensors(folder + "/net.safetensors", m);
   const lamina::any_model any{std::move(m)};
+  const std::vector<lamina::any_variable> inputs = any.inputs();
   std::vector<lamina::lod_tensor> values;
   std::vector<std::vector<int>> lengths;
-  for (const lamina::any_variable& input : any.inputs()) {
+  for (const lamina::any_variable& input : inputs) {
     values.push_back(value_in("/feed/" + input.name));
     lengths.emplace_back();
     if (input.levels == 0) continue;
@@ -38,7 +39,7 @@ std::string book_difference(const std::string& folder, Program net) {
   }
   std::vector<lamina::any_feed> feeds;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string& name = any.inputs()[i].name;
+    const std::string& name = inputs[i].name;
     if (values[i].type() == lamina::dtype::int64)
       feeds.emplace_back(name, static_cast<const std::int64_t*>(values[i].data()), values[i].size(),
                          lengths[i]);

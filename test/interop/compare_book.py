@@ -41,6 +41,8 @@ def main():
         "  return what.empty() ? 0 : 1;\n}\n\n"
         f"int main() {{\n  int failed = 0;\n{checks}  return failed;\n}}\n")
     differ = subprocess.run([compile_program(folder / "book.cpp")]).returncode
+    if differ < 0:
+        sys.exit(f"compare_book.py: expected the number of faults, found signal {-differ}")
     print(f"{len(names) - len(failed)} of {len(names)} nets of the book are C++; {len(chosen)} "
           f"were compiled, {len(chosen) - differ} of them give PaddlePaddle's results")
     return 1 if failed or differ or not chosen else 0

@@ -43,8 +43,7 @@ inline void import_model(const inference_model& read, const file_path& header,
   written_file text_file(header.string());
   const auto require = [&](bool done) {
     if (!done)
-      throw error("lamina: " + header.string() +
-                  ": cannot be written: " + reason_of(errno));
+      throw error("lamina: " + header.string() + ": cannot be written: " + reason_of(errno));
   };
   // The header is on the disk before the parameters are written, and is renamed after.
   require(text_file.open() && text_file.write(source.data(), source.size()));

@@ -22,10 +22,9 @@ namespace layer {
 /// of the operators that follow may have them. layer::if_else, for programs that are written by
 /// hand, opens rows of its own.
 template <row_domain R>
-requires(R::kind == domain_kind::subset) constexpr void open_rows(const block& main) {
+constexpr void open_rows(const block& main) {
   program_builder& b = *main.builder;
-  b.open_domain(&domain_mark<R>, R::key::name.view(), rows_of<typename R::parent>(b),
-                domain_kind::subset, -1);
+  b.open_domain(&domain_mark<R>, R::key::name.view(), rows_of<typename R::parent>(b), R::kind, -1);
 }
 
 }  // namespace layer

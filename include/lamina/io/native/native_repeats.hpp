@@ -4,12 +4,14 @@
 // Two runs are equal if their statements are, apart from C++ names and from the literals that name
 // layers and parameters, and if they use their own results at the same places. Results of other
 // statements become arguments, and so do the parts of names that differ. The run that saves most
-// lines becomes the first function, and so on; then the bodies of functions and loops are searched.
+// lines becomes the first function, and so on; a call counts as two lines, so that few long runs
+// are preferred to many short ones. The bodies of functions and loops are searched, too.
 #pragma once
 
 #include <lamina/core/config.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -107,13 +109,13 @@ class native_repeats {
     }
     return false;
   }
-  // The runs that save most lines.
+  // The runs that save most lines; none if there are none that save any.
   runs best(const std::vector<native_statement>& all) const {
     const std::vector<outline> outlined = outlines(all);
     std::vector<std::size_t> count(all.size() + 1, 0);  // how often a text occurs
     for (const outline& o : outlined) ++count[o.text];
     runs found;
-    std::size_t most = 0;
+    std::ptrdiff_t most = (std::numeric_limits<std::ptrdiff_t>::min)();
     for (std::size_t length = 2; length <= longest && 2 * length <= all.size(); ++length) {
       std::map<std::size_t, std::vector<runs>> groups;  // by hash
       for (std::size_t i = 0; i + length <= all.size(); ++i) {
@@ -140,10 +142,11 @@ class native_repeats {
       }
       for (const auto& [hash, group] : groups)
         for (const runs& r : group) {
-          const std::size_t n = r.begins.size(), lines = length + n + 3;  // function and calls
-          if (n * length > lines && n * length - lines > most &&
-              !repeats_itself(outlined, r.begins[0], length)) {
-            most = n * length - lines;
+          const auto n = static_cast<std::ptrdiff_t>(r.begins.size()),
+                     l = static_cast<std::ptrdiff_t>(length);
+          const std::ptrdiff_t saved = n * l - (l + n + 3);  // without the function and the calls
+          if (saved > 0 && saved - n > most && !repeats_itself(outlined, r.begins[0], length)) {
+            most = saved - n;
             found = r;
           }
         }

@@ -65,8 +65,7 @@ class native_row_classes : protected native_records {
   void join(int a, int b) {
     a = root(a), b = root(b);
     if (a == b || !is_sequence(a) || !is_sequence(b) || lies_on(a, b) || lies_on(b, a)) return;
-    if (classes_[at(b)].first > classes_[at(a)].first && classes_[at(a)].feed >= 0) std::swap(a, b);
-    if (classes_[at(b)].feed < 0) std::swap(a, b);
+    if (place(a) < place(b)) std::swap(a, b);
     classes_[at(a)].like = b;
     const int pa = root(classes_[at(a)].parent), pb = root(classes_[at(b)].parent);
     if (pa >= 0 && pb >= 0 && pa != pb) join(pa, pb);
@@ -110,6 +109,13 @@ class native_row_classes : protected native_records {
   }
 
  private:
+  // The place of a class among the inputs: the first one gives its rows to the others.
+  std::size_t place(int c) const {
+    const int v = classes_[at(c)].feed;
+    if (v < 0) return ~std::size_t{0};
+    const variable_desc& d = p_.variables[v];
+    return d.kind == variable_kind::data ? at(d.index) : ~std::size_t{0} - 1;
+  }
   // Whether the rows c are made of the rows `of`.
   bool lies_on(int c, int of) {
     while (c >= 0) {

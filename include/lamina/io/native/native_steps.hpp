@@ -77,7 +77,7 @@ class native_steps : protected native_row_classes {
     const int mask = input(op, "Mask");
     if (mask < 0 || x < 0) return false;
     for (const bool truth : {true, false})
-      if (const int v = output(op, truth ? "OutTrue" : "OutFalse"); v >= 0)
+      if (const int v = output(op, truth ? "OutTrue" : "OutFalse"); v >= 0 && !is_left_out(v))
         set(v, replaced(v, class_of(x), class_of(mask), chosen_rows(mask, truth, v)));
     return true;
   }
