@@ -230,7 +230,7 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
     return train(net, samples, optimizer::adam{.learning_rate = 0.01f, .lazy_mode = true}, options);
   if (opt == "clipped")
     return train(net, samples,
-                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.3f)},
+                 optimizer::sgd{.learning_rate = 0.1f, .clip = lamina::clip_by_global_norm(0.05f)},
                  options);
   throw lamina::error("lamina: test: no optimizer of this name");
 }
