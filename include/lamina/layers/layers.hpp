@@ -13,6 +13,7 @@
 #include <lamina/operators/activation/simple/layer_gelu.hpp>
 #include <lamina/operators/activation/softmax/layer.hpp>
 #include <lamina/operators/activation/tunable/layer.hpp>
+#include <lamina/operators/collective/all_reduce/layer.hpp>
 #include <lamina/operators/control/array/layer.hpp>
 #include <lamina/operators/control/block/layer.hpp>
 #include <lamina/operators/control/block/layer_conditional.hpp>
