@@ -94,7 +94,7 @@ TEST_CASE("ranks that divide a table train as one process, in several calls", "[
   const folder made;
   const std::string path = made.path / "model";
   const optimizer::adam adam{
-      .learning_rate = 0.01f, .regularization = lamina::l2_decay(0.01f), .lazy_mode = true};
+      .learning_rate = 0.01f, .lazy_mode = true, .regularization = lamina::l2_decay(0.01f)};
   lamina::model one{net};
   adam.train(one, batches(), {.passes = 3, .threads = 4});
   for (const int ranks : {2, 4}) {
