@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nets of all kinds whose training is divided: dense with dropout, convolutions with statistics of
-// batches, sequences, sparse rows, a CRF. Without MPI, so that it is compiled once.
+// batches, sequences, loops, sparse rows, a CRF, and
+// training loops that are programs. Without MPI, so that it is compiled once.
 
 #include "distributed/nets.hpp"
 
@@ -21,6 +22,7 @@
 #include <lamina/core/checksum.hpp>
 #include <lamina/core/error.hpp>
 #include <lamina/core/philox.hpp>
+#include <lamina/distributed/grad_all_reduce.hpp>
 #include <lamina/lamina.hpp>
 #include <lamina/train/world.hpp>
 
@@ -110,6 +112,48 @@ constexpr auto crf = lamina::program([](lamina::block& main) {
   auto tags = layer::sequence<"tags", std::int64_t>(words);
   auto scores = layer::fc<4>(layer::embedding<30, 8>(words));
   return layer::mean(layer::linear_chain_crf(scores, tags));
+});
+
+/// A loop in a loop: a recurrence over words, whose state a second loop of two steps goes on with.
+constexpr auto loop = lamina::program([](lamina::block& main) {
+  auto words = layer::sequence<"words", std::int64_t>(main);
+  auto label = layer::data<"label", std::int64_t>(main);
+  auto e = layer::embedding<30, 9>(words);
+  auto state = layer::dynamic_rnn(e, [&](auto& step) {
+    auto h = step.memory(lamina::dims<11>);
+    step.update(h, layer::tanh(layer::fc<11>(std::tuple{step.input(e), h})));
+    return step.last(h);
+  });
+  auto i = layer::fill_constant<std::int64_t>(main, 0),
+       n = layer::fill_constant<std::int64_t>(main, 2);
+  auto going = layer::less_than(i, n);
+  layer::while_loop(going, [&](lamina::block&) {
+    state = layer::tanh(layer::fc<11>(state));
+    layer::increment(i);
+    layer::less_than(i, n, going);
+  });
+  auto logits = layer::fc<3>(state);
+  return std::tuple{layer::mean(layer::softmax_with_cross_entropy(logits, label)),
+                    layer::accuracy(logits, label, {.name = "metric"})};
+});
+
+/// A training loop that is a program. With Leaves, a process leaves it by its own samples.
+template <bool Leaves>
+constexpr auto training_loop = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  auto sum = layer::fill_constant<float>(main, 0);
+  layer::while_loop(more, [&](lamina::block& body) {
+    auto [x, label] =
+        layer::read_minibatch<"train", lamina::field<float, 20>, lamina::field<std::int64_t>>(body,
+                                                                                              more);
+    auto h = layer::fc<33>(x, {.act = lamina::activation::tanh});
+    auto cost = layer::mean(layer::softmax_with_cross_entropy(layer::fc<5>(h), label));
+    optimizer::adam{.learning_rate = 0.01f}.minimize(cost);
+    if constexpr (Leaves)
+      more = layer::logical_and(more, layer::less_than(layer::reduce_max(x), sum + 100.0f));
+    sum = sum + cost;
+  });
+  return sum;
 });
 
 template <std::size_t N>
@@ -218,6 +262,19 @@ test::trained_net train(const Net& net, const Samples& samples, const Opt& opt,
   return reached;
 }
 
+/// Runs a training loop; the metric is the sum of the sizes of all parameters.
+template <class Net, class Samples>
+test::trained_net run(const Net& net, const Samples& samples,
+                      const lamina::train_options& options) {
+  lamina::model m{net};
+  const lamina::run_summary r = lamina::run(m, samples | lamina::reader::batch(26),
+                                            {.seed = options.seed, .world = options.world});
+  test::trained_net reached{.parameters = sum_of(m), .cost = r.cost, .steps = r.minibatches};
+  for (int i = 0; i < m.parameter_arrays(); ++i)
+    for (const float p : m.get(i)) reached.metric += p < 0 ? -p : p;
+  return reached;
+}
+
 template <class Net, class Samples>
 test::trained_net with(std::string_view opt, const Net& net, const Samples& samples,
                        const lamina::train_options& options) {
@@ -240,7 +297,8 @@ test::trained_net with(std::string_view opt, const Net& net, const Samples& samp
 namespace test {
 
 std::vector<std::string> net_names() {
-  return {"dense", "conv", "lstm", "sparse", "rows", "crf", "table", "wrong"};
+  return {"dense", "conv",  "lstm",  "sparse",  "rows",  "crf",
+          "loop",  "table", "wrong", "program", "leaves"};
 }
 std::vector<std::string> optimizer_names() {
   return {"sgd", "momentum", "adam", "clipped", "lazy"};
@@ -253,6 +311,14 @@ trained_net train_net(std::string_view net, std::string_view opt,
   if (net == "conv") return with(opt, conv, images<64>(2), options);
   if (net == "lstm") return with(opt, lstm, texts(30), options);
   if (net == "rows") return with(opt, rows, texts(200), options);
+  if (net == "loop") return with(opt, loop, texts(30), options);
+  if (net == "program")
+    return run(lamina::transform::grad_all_reduce(training_loop<false>), images<20>(5), options);
+  if (net == "leaves") {
+    auto samples = images<20>(5);
+    std::get<0>(samples[51])[3] = 1000;  // the last sample of the second mini-batch
+    return run(lamina::transform::grad_all_reduce(training_loop<true>), samples, options);
+  }
   if (net == "sparse") return with(opt, sparse, texts(200), options);
   if (net == "wrong") {
     auto samples = texts(200);

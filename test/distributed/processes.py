@@ -10,12 +10,13 @@
  kills    a training whose processes are killed at random times goes on from its checkpoints and
           reaches the bits of an undisturbed one; the others end within seconds
  memory   a process has its share of a table with is_distributed in memory
+ programs a training loop that is a program reaches the numbers of one process; one that a process
+          leaves alone ends all
  resume   a checkpoint of four processes goes on with one, two, three or four
  servers  trainers with parameter servers reach the bits of as many without; errors and checkpoints
  async    trainers that are some steps apart learn as well; checkpoints, errors, kills
 
-usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N]
-           {bits,hosts,errors,kills,memory,resume,servers,async}
+usage: processes.py PROGRAM --mpirun MPIRUN [--kills N] [--seed N] WHAT
 """
 import argparse
 import os
@@ -30,7 +31,7 @@ import time
 
 import hosts as two_hosts
 
-NETS = ["dense", "conv", "lstm", "sparse", "crf"]
+NETS = ["dense", "conv", "lstm", "sparse", "crf", "loop"]
 OPTIMIZERS = ["sgd", "momentum", "adam", "clipped"]
 ALL = [f"{net}/{optimizer}" for net in NETS for optimizer in OPTIMIZERS] + ["sparse/lazy"]
 # Those whose tables each process has whole.
@@ -386,14 +387,28 @@ def async_(launch, _):
     kill_each(launch, 4, *steady)
 
 
+def programs(launch, _):
+    alone = launch.results(0, "program/adam")[0].split()
+    for ranks in (2, 3, 4):
+        found = launch.results(ranks, "program/adam")[0].split()
+        if found[4] != alone[4] or any(abs(float(a) - float(b)) > 1e-5 * float(a)
+                                       for a, b in zip(alone[2:4], found[2:4])):
+            raise failure(f"{ranks} processes: expected {alone}, found {found}")
+    begin = time.monotonic()
+    code, _, err = launch.run(2, "leaves/adam")
+    if code == 0 or time.monotonic() - begin > ENDS_WITHIN or not re.search(
+            r"rank 0 reading mini-batch 2 and rank 1 at the end of its program", err):
+        raise failure(f"a process that leaves the loop: code {code}\n{err}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--mpirun", required=True)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("what", choices=["bits", "hosts", "errors", "kills", "memory", "resume",
-                                         "servers", "async"])
+    parser.add_argument("what", choices=["bits", "hosts", "errors", "kills", "memory", "programs",
+                                         "resume", "servers", "async"])
     options = parser.parse_args()
     launch_name = options.program
     try:

@@ -26,6 +26,7 @@
 #include <lamina/dataset/flowers.hpp>
 #include <lamina/dataset/imikolov.hpp>
 #include <lamina/dataset/movie_reviews.hpp>
+#include <lamina/distributed/grad_all_reduce.hpp>
 #include <lamina/distributed/launch/dist_train.hpp>
 #include <lamina/distributed/session.hpp>
 #include <lamina/executor/executor.hpp>
@@ -548,6 +549,19 @@ void read_shares() {
 #include "distributed_3.inc"
 }
 }  // namespace shares
+namespace loops {
+constexpr auto training = lamina::program([](lamina::block& main) {
+  auto more = layer::fill_constant<bool>(main, true);
+  layer::while_loop(more, [&](lamina::block& loop) {
+    auto [image, label] =
+        layer::read_minibatch<"train", lamina::field<float, 64>, lamina::field<std::int64_t>>(loop,
+                                                                                              more);
+    lamina::optimizer::sgd{}.minimize(
+        layer::mean(layer::softmax_with_cross_entropy(layer::fc<10>(image), label)));
+  });
+});
+#include "distributed_4.inc"
+}  // namespace loops
 namespace launched {
 #include "cluster_1.inc"
 }

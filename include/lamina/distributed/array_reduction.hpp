@@ -104,10 +104,12 @@ class array_reduction {
     std::fill_n(sum, count, T(0));
     for (const T* const one : of) {
       if (one == nullptr) continue;
-      for (std::size_t k = 0; k < count; ++k)
-        sum[k] = is_first                                    ? one[k]
-                 : call_.kind == engine::process_reduction::sum ? math::wrapping_sum(sum[k], one[k])
-                                                             : larger(sum[k], one[k]);
+      if (is_first)
+        std::copy_n(one, count, sum);
+      else if (call_.kind == engine::process_reduction::sum)
+        for (std::size_t k = 0; k < count; ++k) sum[k] = math::wrapping_sum(sum[k], one[k]);
+      else
+        for (std::size_t k = 0; k < count; ++k) sum[k] = larger(sum[k], one[k]);
       is_first = false;
     }
   }

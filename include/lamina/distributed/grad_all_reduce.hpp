@@ -349,7 +349,8 @@ namespace transform {
 template <int Ranks = 0, program_type P>
 constexpr grad_all_reduced<P, Ranks> grad_all_reduce(P) {
   constexpr detail::division_faults faults = detail::division_faults_of(P::desc, Ranks);
-  static_assert(check < !faults.no_gradients || is_faulty < P >>,
+  constexpr bool updates = !faults.no_gradients || is_faulty<P>;
+  static_assert(check<updates>,
                 "lamina: grad_all_reduce: the program has updates, by minimize(cost)");
   static_assert(check<!faults.again>,
                 "lamina: grad_all_reduce: the gradients of this program are summed over processes "

@@ -174,9 +174,8 @@ class world_calls final : public engine::process_calls {
     if (s.kind == step_kind::end)
       t << "at the end of its program, after " << minibatches_ << " mini-batches";
     if (s.kind == step_kind::reduce) {
-      t << "in " << (s.how >= 1000 ? "c_allreduce_max" : "c_allreduce_sum");
+      t << (s.how >= 1000 ? "in the maximum" : "in the sum") << " of " << s.count << " elements";
       if (s.place >= 0) t << ", operator " << s.place;
-      t << ", of " << s.count << " elements";
     }
     return t;
   }
